@@ -1,0 +1,88 @@
+"""GEM: a gym for LLM agents.
+
+```python
+import gem
+
+env = gem.make("game:GuessTheNumber-v0-easy")
+observation, info = env.reset(seed=0)
+observation, reward, terminated, truncated, info = env.step("\\boxed{5}")
+```
+
+Importing `gem` loads no pack, configures nothing and reads nothing: each public name is imported when it is first
+used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gem import errors, parsing, seeding
+    from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
+    from gem.evaluate import Report
+    from gem.hookspecs import CommandSpec, hookimpl
+    from gem.policy import Completion, Policy
+    from gem.registry import all_specs, get_spec, make, register
+    from gem.spec import EnvId, EnvSpec
+    from gem.transcript import Episode, Transcript, Turn
+    from gem.turn_env import TurnEnv
+    from gem.vector import VectorEnv, make_vec
+
+_HOME = {
+    "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
+    "gem.evaluate": ("Report",),
+    "gem.hookspecs": ("CommandSpec", "hookimpl"),
+    "gem.policy": ("Completion", "Policy"),
+    "gem.registry": ("all_specs", "get_spec", "make", "register"),
+    "gem.spec": ("EnvId", "EnvSpec"),
+    "gem.transcript": ("Episode", "Transcript", "Turn"),
+    "gem.turn_env": ("TurnEnv",),
+    "gem.vector": ("VectorEnv", "make_vec"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+_SUBMODULES = ("errors", "parsing", "seeding")
+
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    "CommandSpec",
+    "Completion",
+    "ContentPart",
+    "Env",
+    "EnvId",
+    "EnvSpec",
+    "Episode",
+    "Info",
+    "Observation",
+    "Policy",
+    "Report",
+    "Step",
+    "Transcript",
+    "Turn",
+    "TurnEnv",
+    "VectorEnv",
+    "Wrapper",
+    "__version__",
+    "all_specs",
+    "errors",
+    "get_spec",
+    "hookimpl",
+    "make",
+    "make_vec",
+    "parsing",
+    "register",
+    "seeding",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"gem.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'gem' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

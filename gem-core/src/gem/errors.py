@@ -1,0 +1,82 @@
+"""The errors of GEM, as one small tree with standard-library parents.
+
+```
+GemError
+├── SpecError(ValueError)          an id or a spec that is not well formed
+├── UnknownId(LookupError)         an id that no installed pack provides
+├── DuplicateId(ValueError)        an id that somebody else has registered
+├── PackError(ImportError)         a pack that is installed but cannot be used
+├── MissingExtra(ImportError)      an optional dependency that is not installed
+├── ResetNeeded(RuntimeError)      `step` before the first `reset`
+├── EpisodeOver(RuntimeError)      `step` after the end of an episode
+├── SnapshotError(ValueError)      a snapshot that does not belong to this env
+├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
+└── ConfigError(ValueError)        settings that are unknown or out of range
+```
+
+Every message says what was wrong and what to do next. A fault inside an environment, a tool or a grader is
+none of these: it keeps its own type.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class GemError(Exception):
+    """The parent of every error that GEM raises on purpose."""
+
+
+class SpecError(GemError, ValueError):
+    """An id or a spec is not well formed."""
+
+
+class UnknownId(GemError, LookupError):
+    """No installed pack provides this id."""
+
+
+class DuplicateId(GemError, ValueError):
+    """The id is already registered by somebody else."""
+
+
+class PackError(GemError, ImportError):
+    """A pack is installed, but it cannot be used."""
+
+
+class MissingExtra(GemError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class ResetNeeded(GemError, RuntimeError):
+    """`step` was called before the first `reset`."""
+
+
+class EpisodeOver(GemError, RuntimeError):
+    """`step` was called after the episode had ended."""
+
+
+class SnapshotError(GemError, ValueError):
+    """A snapshot does not belong to the env that is asked to restore it."""
+
+
+class HintMissing(GemError, RuntimeError):
+    """A policy needs a hint that the envs were not asked to give."""
+
+
+class ConfigError(GemError, ValueError):
+    """A setting is unknown or out of range."""
+
+
+def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
+    """The end of a message that names near misses: `" Did you mean 'a' or 'b'?"`, or `""` where nothing is near.
+
+    Comparing ignores case, because that is how ids are most often mistyped.
+    """
+    by_lower: dict[str, str] = {}
+    for candidate in known:
+        by_lower.setdefault(candidate.lower(), candidate)
+    near = difflib.get_close_matches(name.lower(), by_lower, n=most, cutoff=0.6)
+    if not near:
+        return ""
+    quoted = [repr(by_lower[match]) for match in near]
+    head, last = quoted[:-1], quoted[-1]
+    return f" Did you mean {', '.join(head)} or {last}?" if head else f" Did you mean {last}?"

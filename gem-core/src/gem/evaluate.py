@@ -1,0 +1,75 @@
+"""From episodes to numbers: success with an interval, mean return, mean turns, failures."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gem.transcript import Episode
+
+_Z95 = 1.959963984540054
+"""The 97.5% quantile of the standard normal distribution."""
+
+
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """The 95% Wilson score interval of a proportion; (0, 1) where nothing was tried.
+
+    Unlike the normal interval it is sound near 0 and 1 and for few trials. Source: E. B. Wilson, "Probable
+    inference, the law of succession, and statistical inference", JASA 22 (1927).
+    """
+    if trials == 0:
+        return 0.0, 1.0
+    rate, z2 = successes / trials, _Z95 * _Z95
+    centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = _Z95 / (1 + z2 / trials) * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials * trials))
+    # At 0 and at `trials` the bound is 0 or 1 exactly; rounding must not leave 1e-17 there.
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == trials else min(1.0, centre + half)
+    return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a policy did. Failed episodes are counted, and left out of every mean."""
+
+    id: str
+    policy: str
+    episodes: int
+    """Episodes played, failed ones included."""
+    seed: int
+    success: float
+    """Share of successes among the episodes that did not fail; NaN where all failed."""
+    success_ci: tuple[float, float]
+    """Its 95% Wilson interval."""
+    return_mean: float
+    turns_mean: float
+    failures: int
+
+    @classmethod
+    def of(cls, episodes: Iterable[Episode], *, id: str, policy: str, seed: int) -> "Report":
+        """Sum up episodes that one policy played on one id."""
+        played = list(episodes)
+        sound = [episode for episode in played if episode.failure is None]
+        successes = sum(episode.success for episode in sound)
+        return cls(
+            id=id,
+            policy=policy,
+            episodes=len(played),
+            seed=seed,
+            success=_mean([float(episode.success) for episode in sound]),
+            success_ci=wilson_interval(successes, len(sound)),
+            return_mean=_mean([episode.total_reward for episode in sound]),
+            turns_mean=_mean([float(len(episode.turns)) for episode in sound]),
+            failures=len(played) - len(sound),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for `json.dumps`: NaN, which JSON lacks, becomes None."""
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

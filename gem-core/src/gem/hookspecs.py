@@ -1,0 +1,72 @@
+"""The whole extension surface of GEM.
+
+A pack is an installed distribution with an entry point in the group `gem.packs`. The entry point's name is the
+namespace of the pack's ids, and its module holds implementations of the hooks below:
+
+```toml
+[project.entry-points."gem.packs"]
+maze = "gem_envs_maze.plugin"
+```
+
+```python
+import gem
+
+GEM_API = 1
+
+@gem.hookimpl
+def gem_envs():
+    return [gem.EnvSpec(id="maze:Small-v0", entry_point="gem_envs_maze.small:Small", max_turns=20)]
+```
+
+Hooks return data and change nothing. The module is a table: it imports no environment, because listing loads it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pluggy import HookimplMarker, HookspecMarker
+from pydantic import BaseModel, ConfigDict
+
+from gem.spec import EnvSpec
+
+API_VERSION = 1
+"""The version of this page. A plugin module says which one it was written for: `GEM_API = 1`."""
+
+hookspec = HookspecMarker("gem")
+hookimpl = HookimplMarker("gem")
+
+
+class CommandSpec(BaseModel):
+    """A subcommand of `gemx`, described without importing it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    entry_point: str
+    """'module:function', a click command, imported when it is called or asked for help."""
+    help: str
+    """One line, for the list of commands."""
+
+
+@hookspec
+def gem_envs() -> Sequence[EnvSpec]:  # pyright: ignore[reportReturnType]
+    """The environments of this pack. Each id lies in a namespace that the pack declares as an entry point."""
+
+
+@hookspec
+def gem_tools() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The tools of this pack: name → 'module:object'."""
+
+
+@hookspec
+def gem_wrappers() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The wrappers of this pack: name → 'module:callable', which takes an env and returns an env."""
+
+
+@hookspec
+def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy."""
+
+
+@hookspec
+def gem_commands() -> Sequence[CommandSpec]:  # pyright: ignore[reportReturnType]
+    """The subcommands that this pack adds to `gemx`."""

@@ -1,0 +1,54 @@
+"""Reading an answer out of what a model said.
+
+These are the three ways in which GEM's environments ask for an answer. Each takes the *last* complete occurrence,
+because models think aloud before they answer, and each runs in time linear in the text, because a model may say
+100 kB of braces.
+"""
+
+import re
+
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_ANSWER = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.DOTALL)
+_FENCE = re.compile(r"^```[^\n`]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def boxed(text: str) -> str | None:
+    r"""The content of the last complete `\boxed{…}` (or `\fbox{…}`), with balanced inner braces, or None.
+
+    >>> boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}")
+    '\\frac{1}{2}'
+    >>> boxed(r"cut off: \boxed{12") is None
+    True
+    """
+    starts = [match.end() for match in _BOXED.finditer(text)]
+    if not starts:
+        return None
+    # One pass from the first start: remember where each opening brace was, and when one of ours closes, keep it.
+    ours = set(starts)
+    opened: list[int] = []
+    best: tuple[int, int] | None = None
+    for position in range(starts[0] - 1, len(text)):
+        character = text[position]
+        if character == "{":
+            opened.append(position + 1)
+        elif character == "}" and opened:
+            start = opened.pop()
+            if start in ours and (best is None or start > best[0]):
+                best = start, position
+    return None if best is None else text[best[0] : best[1]]
+
+
+def tagged(text: str) -> str | None:
+    """The stripped content of the last `<answer>…</answer>`, or None.
+
+    >>> tagged("<answer>no</answer> wait: <answer> 42 </answer>")
+    '42'
+    """
+    found = _ANSWER.findall(text)
+    return found[-1].strip() if found else None
+
+
+def fenced_code(text: str) -> str | None:
+    """The content of the last fenced code block (three back-ticks at the start of a line), or None."""
+    found = _FENCE.findall(text)
+    return found[-1].strip("\n") if found else None

@@ -1,0 +1,186 @@
+"""Packs: finding what is installed, loading one at a time, and keeping a record of each.
+
+pluggy checks the hooks; the loop around it is ours, because a pack that fails must neither break the others nor go
+silent. Every pack has its own `PluginManager`, so a hook's answer is always known to be that pack's.
+"""
+
+import importlib
+import os
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from types import ModuleType
+from typing import Any, Literal, TypeVar
+
+import pluggy
+
+from gem import hookspecs
+from gem.errors import PackError, did_you_mean
+from gem.hookspecs import API_VERSION, CommandSpec
+from gem.spec import EnvSpec
+
+GROUP = "gem.packs"
+CORE = "gem-core"
+
+KNOWN_PACKS: Mapping[str, str] = {
+    "core": CORE,
+    "game": "gem-envs-games",
+    "math": "gem-envs-math",
+    "code": "gem-envs-code",
+    "rg": "gem-envs-reasoning",
+    "qa": "gem-envs-qa",
+    "logic": "gem-envs-qa",
+    "tools": "gem-tools",
+    "train": "gem-train",
+}
+"""Namespace → the distribution that is known to provide it: what to install when it is missing, and who owns the
+namespace when several installed packs declare it."""
+
+T = TypeVar("T")
+State = Literal["found", "loaded", "failed", "disabled"]
+
+
+@dataclass
+class Pack:
+    """An installed distribution with entry points in `gem.packs`, and what became of loading it."""
+
+    distribution: str
+    version: str
+    module: str
+    namespaces: tuple[str, ...]
+    state: State = "found"
+    reason: str | None = None
+    """Why it failed or is disabled, in one line."""
+    traceback: str | None = None
+    seconds: float = 0.0
+    """How long its plugin module took to import."""
+    envs: Sequence[EnvSpec] = ()
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+    wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
+    policies: Mapping[str, str] = field(default_factory=dict[str, str])
+    commands: Sequence[CommandSpec] = ()
+
+    def fail(self, reason: str, *, error: BaseException | None = None) -> None:
+        """Record why this pack is left out, and let go of everything it offered."""
+        self.state, self.reason = "failed", reason
+        self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
+        self.envs, self.commands = (), ()
+        self.tools, self.wrappers, self.policies = {}, {}, {}
+
+
+def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
+    """Every installed pack, from metadata alone: nothing is imported.
+
+    `GEM_PACKS=a,b` keeps only those, `GEM_DISABLE_PACKS=x,y` leaves those out; both take names of distributions and
+    of namespaces. The core is always there. In a namespace that several packs declare, the known owner comes
+    first, the others in alphabetical order: whoever comes first keeps an id that both claim.
+    """
+    only, without = _names(environ, "GEM_PACKS"), _names(environ, "GEM_DISABLE_PACKS")
+    namespaces: dict[tuple[str, str, str], list[str]] = {}
+    for entry_point in metadata.entry_points(group=GROUP):
+        # An editable install can show the same distribution twice on the path; the key folds the two.
+        dist = entry_point.dist
+        key = (dist.name, dist.version, entry_point.value) if dist else ("(unknown)", "", entry_point.value)
+        found = namespaces.setdefault(key, [])
+        if entry_point.name not in found:
+            found.append(entry_point.name)
+    packs = [Pack(name, version, module, tuple(sorted(names))) for (name, version, module), names in namespaces.items()]
+    for pack in packs:
+        if pack.distribution == CORE:
+            continue
+        names = {pack.distribution.lower(), *pack.namespaces}
+        if only and not names & only:
+            pack.state, pack.reason = "disabled", "not named in GEM_PACKS"
+        elif names & without:
+            pack.state, pack.reason = "disabled", "named in GEM_DISABLE_PACKS"
+    owners = set(KNOWN_PACKS.values())
+    return sorted(
+        packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in known, pack.distribution)
+    )
+
+
+def load(pack: Pack) -> None:
+    """Import the plugin module of `pack` and ask its hooks; on any fault, record it in the pack instead of raising."""
+    if pack.state != "found":
+        return
+    started = time.perf_counter()
+    try:
+        module = importlib.import_module(pack.module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a pack may even call sys.exit() on import; that must not end the program
+        pack.fail(f"importing {pack.module} raised {type(error).__name__}: {error}", error=error)
+        return
+    finally:
+        pack.seconds = time.perf_counter() - started
+    try:
+        _ask_hooks(pack, module)
+    except Exception as error:
+        reason = str(error) if isinstance(error, PackError) else f"{type(error).__name__}: {error}"
+        pack.fail(reason, error=error)
+
+
+def _ask_hooks(pack: Pack, module: ModuleType) -> None:
+    target = getattr(module, "GEM_API", None)
+    if target != API_VERSION:
+        raise PackError(
+            f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; "
+            + ("add GEM_API = 1 to it" if target is None else f"install a version of {pack.distribution} for it")
+        )
+    manager = pluggy.PluginManager("gem")
+    manager.add_hookspecs(hookspecs)
+    manager.register(module, name=pack.module)
+    _check_names(module, manager)
+    hooks = manager.hook
+    pack.envs = _list_of(EnvSpec, "gem_envs", hooks.gem_envs())
+    pack.commands = _list_of(CommandSpec, "gem_commands", hooks.gem_commands())
+    pack.tools = _table("gem_tools", hooks.gem_tools())
+    pack.wrappers = _table("gem_wrappers", hooks.gem_wrappers())
+    pack.policies = _table("gem_policies", hooks.gem_policies())
+    for spec in pack.envs:
+        if spec.namespace not in pack.namespaces:
+            raise PackError(
+                f"{spec.id!r} lies outside this pack's namespaces {list(pack.namespaces)}; declare an entry point "
+                f'named {spec.namespace!r} in [project.entry-points."{GROUP}"]'
+            )
+    pack.state = "loaded"
+
+
+def _check_names(module: ModuleType, manager: pluggy.PluginManager) -> None:
+    """Refuse hooks that do not exist, marked or not: a misspelt one would otherwise never be called."""
+    known = [name for name in vars(hookspecs) if name.startswith("gem_")]
+    for name, value in vars(module).items():
+        if not callable(value) or getattr(value, "__module__", None) != module.__name__:
+            continue
+        marked = manager.parse_hookimpl_opts(module, name) is not None
+        if (marked or name.startswith("gem_")) and name not in known:
+            raise PackError(f"{module.__name__} has a hook {name!r}, which does not exist.{did_you_mean(name, known)}")
+        if name in known and not marked:
+            raise PackError(f"{module.__name__}: {name}() is not marked with @gem.hookimpl")
+
+
+def _list_of(kind: type[T], hook: str, answers: list[Any]) -> list[T]:
+    items: list[T] = []
+    for item in (item for answer in answers for item in answer):
+        if not isinstance(item, kind):
+            raise PackError(f"{hook}() must return a list of {kind.__name__}, and gave {item!r}")
+        items.append(item)
+    return items
+
+
+def _table(hook: str, answers: list[Any]) -> dict[str, str]:
+    table: dict[str, str] = {}
+    for answer in answers:
+        if not isinstance(answer, Mapping):
+            raise PackError(f"{hook}() must return a mapping of names to 'module:object', and gave {answer!r}")
+        for name, entry_point in answer.items():  # pyright: ignore[reportUnknownVariableType]
+            if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
+                raise PackError(f"{hook}() maps names to 'module:object', and gave {name!r}: {entry_point!r}")
+            table[name] = entry_point
+    return table
+
+
+def _names(environ: Mapping[str, str], variable: str) -> set[str]:
+    return {name.strip().lower() for name in environ.get(variable, "").split(",") if name.strip()}

@@ -1,0 +1,75 @@
+"""Policies: whatever turns transcripts into completions.
+
+A policy takes transcripts with `send` and gives completions with `recv`, some time later and in its own order, so
+that a rollout never waits for the slowest. It is addressed by *slot*: a number that names one conversation until
+`forget` ends it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from gem.errors import HintMissing
+from gem.transcript import Completion, Transcript
+
+__all__ = ["Completion", "HintPolicy", "Policy", "expert_policy", "random_policy"]
+
+
+class Policy(ABC):
+    """Turns transcripts into completions."""
+
+    hints: tuple[str, ...] = ()
+    """What the envs must put into each `info` for this policy: names of env methods without arguments, such as
+    `"sample_action"`. Pass them on: `gem.make_vec(…, hints=policy.hints)`."""
+
+    @abstractmethod
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        """Ask for one completion of each transcript, by slot. A slot has at most one request under way."""
+
+    @abstractmethod
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        """Completions that are ready, by slot.
+
+        Waits until there are `min_results` of them (or as many as are under way, if that is less), or until
+        `timeout` seconds have passed; `timeout=0` takes what is there.
+        """
+
+    def forget(self, slot: int) -> None:  # noqa: B027 - most policies keep nothing
+        """The conversation in `slot` has ended: let go of what is kept for it, a request under way included."""
+
+    def close(self) -> None:  # noqa: B027
+        """Give back what the policy holds."""
+
+
+class HintPolicy(Policy):
+    """Says what the env itself suggests: `sample_action` is random play, `expert_action` the env's expert."""
+
+    def __init__(self, hint: str) -> None:
+        self.hints = (hint,)
+        self._ready: dict[int, Completion] = {}
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        (hint,) = self.hints
+        for slot, transcript in transcripts.items():
+            if hint not in transcript.info:
+                raise HintMissing(f"this policy needs envs made with hints=({hint!r},)")
+            action = transcript.info[hint]
+            if action is None:
+                raise HintMissing(f"this environment has no expert: its {hint}() gave None")
+            self._ready[slot] = Completion(action)
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        ready, self._ready = self._ready, {}
+        return ready
+
+    def forget(self, slot: int) -> None:
+        self._ready.pop(slot, None)
+
+
+def random_policy() -> Policy:
+    """Random well-formed play: each env's `sample_action`."""
+    return HintPolicy("sample_action")
+
+
+def expert_policy() -> Policy:
+    """Each env's `expert_action`."""
+    return HintPolicy("expert_action")

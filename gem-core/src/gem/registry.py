@@ -1,0 +1,270 @@
+"""The registry: from an id to a spec, from a spec to an environment.
+
+Resolving an id loads the plugin modules of the packs that declare its namespace, and no others; it installs and
+downloads nothing.
+"""
+
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from gem import plugins
+from gem.core import Env
+from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
+from gem.plugins import KNOWN_PACKS, Pack
+from gem.spec import EnvId, EnvSpec
+
+WrapperLike = str | Callable[[Env], Env]
+"""A wrapper's name, or anything that takes an env and returns one."""
+
+
+class Entry(NamedTuple):
+    """A registered spec and the pack it comes from (None for `gem.register`)."""
+
+    spec: EnvSpec
+    pack: Pack | None
+
+
+class Registry:
+    """The ids of one process. Programs use the module's functions, which share one instance."""
+
+    def __init__(self, packs: Iterable[Pack] | None = None) -> None:
+        self._packs = None if packs is None else list(packs)
+        self._entries: dict[str, Entry] = {}
+
+    @property
+    def packs(self) -> list[Pack]:
+        """Every installed pack, loaded or not."""
+        if self._packs is None:
+            self._packs = plugins.find_packs()
+        return self._packs
+
+    def load(self, namespace: str | None = None) -> list[Pack]:
+        """Load the packs that declare `namespace` (all packs without one), and return them."""
+        chosen = [pack for pack in self.packs if namespace is None or namespace in pack.namespaces]
+        for pack in chosen:
+            if pack.state == "found":
+                plugins.load(pack)
+                self._enter(pack)
+        return chosen
+
+    def _enter(self, pack: Pack) -> None:
+        for spec in pack.envs:
+            taken = self._entries.get(spec.id)
+            if taken is not None:
+                owner = taken.pack.distribution if taken.pack else "gem.register()"
+                pack.fail(f"it claims the id {spec.id!r}, which belongs to {owner}")
+                break
+        else:
+            # Within one pack a repeated id is a slip in its table; the first would silently win.
+            ids = [spec.id for spec in pack.envs]
+            repeated = next((id for id in ids if ids.count(id) > 1), None)
+            if repeated is not None:
+                pack.fail(f"it lists the id {repeated!r} twice")
+        self._entries.update({spec.id: Entry(spec, pack) for spec in pack.envs})
+
+    def add(self, spec: EnvSpec) -> None:
+        """Register `spec` by hand.
+
+        Raises:
+            DuplicateId: the id is taken.
+        """
+        self.load(spec.namespace)
+        taken = self._entries.get(spec.id)
+        if taken is not None:
+            owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
+            raise DuplicateId(f"{spec.id!r} is already registered by {owner}; choose another name")
+        self._entries[spec.id] = Entry(spec, None)
+
+    def entries(self) -> list[Entry]:
+        """Everything registered, all packs loaded, sorted by id."""
+        self.load()
+        return [self._entries[id] for id in sorted(self._entries)]
+
+    def find(self, id: str) -> Entry:
+        """The entry of `id`.
+
+        Raises:
+            SpecError: it is not an id.
+            UnknownId: nobody provides it; the message names near ids, or the pack to install.
+            PackError: the pack that should provide it is installed, but broken or disabled.
+        """
+        if id in self._entries:
+            return self._entries[id]
+        direct = _direct_spec(id)
+        owned = {*KNOWN_PACKS, *(name for pack in self.packs for name in pack.namespaces)}
+        if direct is not None and id.partition(":")[0] not in owned:
+            return Entry(direct, None)
+        namespace = EnvId.parse(id).namespace
+        declaring = self.load(namespace)
+        if id in self._entries:
+            return self._entries[id]
+        broken = [pack for pack in declaring if pack.state in ("failed", "disabled")]
+        if broken:
+            pack = broken[0]
+            raise PackError(
+                f"{id!r} is not available: the pack {pack.distribution} is {pack.state} ({pack.reason}). "
+                "Run `gemx doctor` for the whole story."
+            )
+        if not declaring and namespace in KNOWN_PACKS:
+            distribution = KNOWN_PACKS[namespace]
+            raise UnknownId(f"{id!r} is provided by {distribution}, which is not installed: pip install {distribution}")
+        known = [entry.spec.id for entry in self.entries()]
+        raise UnknownId(f"no installed pack provides {id!r}.{did_you_mean(id, known)} `gemx list` shows every id.")
+
+
+_registry = Registry()
+
+
+def registry() -> Registry:
+    """The registry of this process."""
+    return _registry
+
+
+def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = None, **kwargs: Any) -> EnvSpec:
+    """Register an environment by hand, for a notebook or a script. A pack uses the `gem_envs` hook instead.
+
+    Args:
+        id: `namespace:Name[-vN][-variant]`.
+        entry_point: the class, or `"module:Class"`.
+        max_turns: passed to the class with the kwargs.
+        kwargs: passed to the class.
+
+    Raises:
+        SpecError: the id or the entry point is not well formed.
+        DuplicateId: the id is taken.
+    """
+    if not isinstance(entry_point, str):
+        if "<locals>" in entry_point.__qualname__:
+            raise SpecError(
+                f"{entry_point.__qualname__} is defined inside a function, where other processes cannot find it; "
+                "move the class to the top level of its module"
+            )
+        entry_point = f"{entry_point.__module__}:{entry_point.__qualname__}"
+    try:
+        spec = EnvSpec(id=id, entry_point=entry_point, kwargs=kwargs, max_turns=max_turns)
+    except ValueError as error:
+        raise SpecError(str(error)) from error
+    _registry.add(spec)
+    return spec
+
+
+def get_spec(id: str) -> EnvSpec:
+    """The spec of an id. See `Registry.find` for what it raises."""
+    return _registry.find(id).spec
+
+
+def all_specs() -> list[EnvSpec]:
+    """The spec of every id that the installed packs provide, sorted by id."""
+    return [entry.spec for entry in _registry.entries()]
+
+
+def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> Env:
+    """Build an environment.
+
+    Args:
+        id: an id, `"module.path:Class"`, or a spec.
+        wrappers: names (`"a,b"` or a list) or callables, applied in this order: the last is outermost.
+        kwargs: override the spec's kwargs.
+
+    Raises:
+        UnknownId, PackError, SpecError: see `Registry.find`.
+        SpecError: a keyword argument that the environment does not take.
+        MissingExtra: the environment needs an optional dependency that is not installed.
+    """
+    found = id if isinstance(id, EnvSpec) else get_spec(id)
+    arguments = dict(found.kwargs)
+    if found.max_turns is not None:
+        arguments["max_turns"] = found.max_turns
+    arguments.update(kwargs)
+    env_class = _import_env(found)
+    _check_arguments(found.id, env_class, arguments)
+    env = env_class(**arguments)
+    max_turns = arguments.pop("max_turns", None) if found.max_turns is not None else None
+    env.spec = found.model_copy(update={"kwargs": arguments, "max_turns": max_turns})
+    names = wrappers.split(",") if isinstance(wrappers, str) else wrappers
+    for wrapper in names:
+        if wrapper:
+            env = (find_wrapper(wrapper.strip()) if isinstance(wrapper, str) else wrapper)(env)
+    return env
+
+
+def find_wrapper(name: str) -> Callable[[Env], Env]:
+    """The wrapper that a pack registered under `name`.
+
+    Raises:
+        UnknownId: no installed pack has it.
+    """
+    return _find("wrapper", name, lambda pack: pack.wrappers)
+
+
+def find_policy(name: str) -> Callable[..., Any]:
+    """The policy that a pack registered under `name`.
+
+    Raises:
+        UnknownId: no installed pack has it.
+    """
+    return _find("policy", name, lambda pack: pack.policies)
+
+
+def _find(kind: str, name: str, table: Callable[[Pack], Any]) -> Any:
+    known: dict[str, str] = {}
+    for pack in _registry.load():
+        for key, entry_point in table(pack).items():
+            known.setdefault(key, entry_point)
+    if name not in known:
+        raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
+    return import_object(known[name])
+
+
+def import_object(entry_point: str) -> Any:
+    """The object at `"module:name"`.
+
+    Raises:
+        PackError: the module has no such name.
+    """
+    module_name, _, path = entry_point.partition(":")
+    target: Any = importlib.import_module(module_name)
+    for name in path.split("."):
+        if not hasattr(target, name):
+            raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}")
+        target = getattr(target, name)
+    return target
+
+
+def _import_env(found: EnvSpec) -> type[Env]:
+    try:
+        return import_object(found.entry_point)
+    except ModuleNotFoundError as error:
+        if found.extra is None:
+            raise
+        raise MissingExtra(f"{found.id!r} needs {error.name}: pip install '{found.extra}'") from error
+
+
+def _check_arguments(id: str, env_class: type[Env], arguments: dict[str, Any]) -> None:
+    signature = inspect.signature(env_class)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
+        return
+    for name in arguments:
+        if name not in signature.parameters:
+            takes = ", ".join(signature.parameters) or "none"
+            near = did_you_mean(name, signature.parameters)
+            raise SpecError(f"{id!r} takes no argument {name!r}.{near} It takes: {takes}.")
+
+
+def _direct_spec(id: str) -> EnvSpec | None:
+    """A spec for `"module.path:Class"`, or None where `id` does not read so or no such module can be found."""
+    module_name, _, class_name = id.partition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), class_name)):
+        return None
+    try:
+        if importlib.util.find_spec(module_name) is None:
+            return None
+    except (ImportError, ValueError):  # the parent is missing; `__main__` of a script has no spec
+        if module_name != "__main__":
+            return None
+    # Dots are not part of a namespace, so the spec's own id spells the module with underscores.
+    namespace = module_name.replace(".", "_").strip("_").lower()
+    return EnvSpec(id=f"{namespace}:{class_name}", entry_point=id)

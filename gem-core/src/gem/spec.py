@@ -1,0 +1,82 @@
+"""Ids and specs: what an environment is called and how it is built, without importing it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from gem.errors import SpecError
+
+_ID = re.compile(
+    r"(?P<namespace>[a-z][a-z0-9_]*)"
+    r":(?P<name>[A-Za-z0-9][A-Za-z0-9_.]*)"
+    r"(?:-v(?P<version>\d+))?"
+    r"(?:-(?P<variant>[A-Za-z0-9][A-Za-z0-9_.-]*))?"
+)
+_ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+class EnvId(NamedTuple):
+    """An id taken apart: `namespace:Name[-vN][-variant]`."""
+
+    namespace: str
+    name: str
+    version: int | None
+    variant: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> "EnvId":
+        """Take `text` apart.
+
+        Raises:
+            SpecError: it is not an id.
+        """
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise SpecError(
+                f"{text!r} is not an environment id. An id reads 'namespace:Name[-vN][-variant]', "
+                "for example 'game:GuessTheNumber-v0-easy' or 'math:GSM8K'."
+            )
+        version = match["version"]
+        return cls(match["namespace"], match["name"], int(version) if version else None, match["variant"])
+
+    def __str__(self) -> str:
+        version = "" if self.version is None else f"-v{self.version}"
+        variant = "" if self.variant is None else f"-{self.variant}"
+        return f"{self.namespace}:{self.name}{version}{variant}"
+
+
+class EnvSpec(BaseModel):
+    """One environment, described by data alone: a pack's table of these is all that listing has to load.
+
+    `kwargs` go to the class as they are; `max_turns`, where it is given, goes with them under that name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    entry_point: str = Field(description="'module:Class', imported only when the environment is made")
+    kwargs: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    max_turns: int | None = Field(default=None, ge=1, description="actions in an episode before it is truncated")
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
+
+    @field_validator("id")
+    @classmethod
+    def _id_is_well_formed(cls, value: str) -> str:
+        EnvId.parse(value)
+        return value
+
+    @field_validator("entry_point")
+    @classmethod
+    def _entry_point_is_well_formed(cls, value: str) -> str:
+        if _ENTRY_POINT.fullmatch(value) is None:
+            raise ValueError(f"an entry point reads 'module:Class', not {value!r}")
+        return value
+
+    @property
+    def namespace(self) -> str:
+        """The part of the id before the colon."""
+        return EnvId.parse(self.id).namespace

@@ -1,0 +1,106 @@
+"""What was said: a turn, a transcript that grows, and an episode that is finished."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from gem.core import Info, Observation
+
+FinishReason = Literal["stop", "length"]
+
+
+class Message(TypedDict):
+    """One message, in the shape that chat templates and chat APIs take."""
+
+    role: Literal["user", "assistant"]
+    content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a policy answered: the text for the env, and, from a policy that samples tokens, the tokens themselves.
+
+    `prompt_ids` are the ids that the engine read since its own last token of this transcript (or, with
+    `new_segment`, since the beginning, because the chat template rewrote the history); `ids` are the ids it sampled,
+    the stop token included; `logprobs` are their log-probabilities under the distribution they were drawn from.
+    """
+
+    text: str
+    prompt_ids: tuple[int, ...] = ()
+    ids: tuple[int, ...] = ()
+    logprobs: tuple[float, ...] = ()
+    finish_reason: FinishReason = "stop"
+    new_segment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An observation, what the agent said to it, and what that brought."""
+
+    observation: Observation
+    completion: Completion
+    reward: float
+    info: Info
+
+    @property
+    def action(self) -> str:
+        """The text that went to the env."""
+        return self.completion.text
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The conversation so far, ending with an observation that waits for an answer. The rollout writes it."""
+
+    observation: Observation
+    info: Info = field(default_factory=dict[str, Any])
+    turns: list[Turn] = field(default_factory=list[Turn])
+
+    def add(self, completion: Completion, reward: float, observation: Observation, info: Info) -> None:
+        """Append the answer to the waiting observation, and the observation that followed it."""
+        self.turns.append(Turn(self.observation, completion, reward, info))
+        self.observation, self.info = observation, info
+
+    def messages(self) -> list[Message]:
+        """The conversation as chat messages: observations from the user, actions from the assistant."""
+        messages: list[Message] = []
+        for turn in self.turns:
+            messages.append({"role": "user", "content": turn.observation})
+            messages.append({"role": "assistant", "content": turn.action})
+        messages.append({"role": "user", "content": self.observation})
+        return messages
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A fault of an env, a tool or a grader: its episode counts for nothing but is reported."""
+
+    error: str
+    """`Type: message`, in one line."""
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A finished transcript with its rewards."""
+
+    id: str
+    seed: int
+    group: int
+    """Which of the episodes from this seed it is, counting from 0."""
+    turns: tuple[Turn, ...]
+    observation: Observation
+    """The last observation, to which nobody answered."""
+    terminated: bool
+    truncated: bool
+    success: bool
+    failure: Failure | None = None
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """One reward a turn."""
+        return tuple(turn.reward for turn in self.turns)
+
+    @property
+    def total_reward(self) -> float:
+        """The undiscounted return of the episode."""
+        return sum(self.rewards)

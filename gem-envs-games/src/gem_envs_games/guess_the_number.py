@@ -1,0 +1,99 @@
+"""Guess the Number: find a secret number from higher / lower hints."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.parsing import boxed
+from gem.turn_env import TurnEnv
+
+# Nine digits are more than any range here, and keep int() away from a reply of 100,000 of them.
+_GUESS = re.compile(r"\s*(-?[0-9]{1,9})\s*")
+
+
+class GuessTheNumber(TurnEnv):
+    r"""Find the number; each guess is answered with "higher" or "lower".
+
+    The first observation has the rules; each later one says what the last guess told. An action is `\boxed{7}`.
+
+    Rewards, as in GEM: 1 for the number; 0 for any other guess, except that the last guess, if it lies in the
+    range, earns ``1 - |guess - number| / (max_number - min_number)``. A reply without a number costs 0.1 and loses.
+    A guess out of the range or made before uses up a turn and tells nothing.
+
+    Args:
+        min_number: the smallest number it can be.
+        max_number: the largest.
+        max_turns: guesses in an episode.
+
+    Where any of the three is None, each episode draws all three: a smallest number from 1 to 10, a range of 6 to 51
+    numbers, and ``ceil(sqrt(max_number - min_number)) + 1`` turns.
+    """
+
+    def __init__(self, min_number: int | None = 1, max_number: int | None = 20, max_turns: int | None = 20) -> None:
+        super().__init__(max_turns=max_turns)
+        self._fixed = min_number is not None and max_number is not None and max_turns is not None
+        self.min_number = min_number or 0
+        self.max_number = max_number or 0
+        if self._fixed and self.min_number >= self.max_number:
+            raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
+        self.number = self.min_number
+        self.guesses: set[int] = set()
+        # What the hints leave possible, for the expert.
+        self._low, self._high = self.min_number, self.max_number
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if not self._fixed:
+            self.min_number = self.rng.randint(1, 10)
+            self.max_number = self.min_number + self.rng.randint(5, 50)
+            self.max_turns = math.ceil(math.sqrt(self.max_number - self.min_number)) + 1
+        self.number = self.rng.randint(self.min_number, self.max_number)
+        self.guesses = set()
+        self._low, self._high = self.min_number, self.max_number
+        return (
+            "You are playing Guess the Number.\n"
+            f"I have picked a number between {self.min_number} and {self.max_number} (inclusive). "
+            f"Find it within {self.max_turns} guesses.\n"
+            "After each guess I tell you whether my number is higher or lower.\n"
+            "You may say what you like; only the last number inside \\boxed{} counts as your guess, "
+            f"for example \\boxed{{{self.min_number}}}. A reply without one loses the game.\n"
+            "Enter your first guess."
+        )
+
+    def _step(self, action: str) -> Step:
+        match = _GUESS.fullmatch(boxed(action) or "")
+        if match is None:
+            return self.malformed(f"At turn {self.turn}, you did not give a number inside \\boxed{{}}. You lose.")
+        guess = int(match[1])
+        if guess == self.number:
+            return Step.final(f"Congratulations! You found the number {guess} in {self.turn} turns.", 1.0, success=True)
+        in_range = self.min_number <= guess <= self.max_number
+        if not in_range:
+            told = f"which is not between {self.min_number} and {self.max_number}."
+        elif guess in self.guesses:
+            told = "which you have guessed before."
+        else:
+            told = f"and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
+            self._learn(guess)
+        said = f"At turn {self.turn}, you guessed {guess}, {told}"
+        if self.last_turn:
+            distance = abs(guess - self.number) / (self.max_number - self.min_number)
+            said += f" That was your last guess: my number was {self.number}."
+            return Step.cut_off(said, 1.0 - distance if in_range else 0.0)
+        return Step.ongoing(said)
+
+    def _learn(self, guess: int) -> None:
+        self.guesses.add(guess)
+        if guess > self.number:
+            self._high = min(self._high, guess - 1)
+        else:
+            self._low = max(self._low, guess + 1)
+
+    def sample_action(self) -> str:
+        return f"\\boxed{{{self.action_rng.randint(self.min_number, self.max_number)}}}"
+
+    def expert_action(self) -> str:
+        """Bisection: wins within ``floor(log2(range)) + 1`` guesses."""
+        return f"\\boxed{{{(self._low + self._high) // 2}}}"
