@@ -97,7 +97,7 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
             pack.state, pack.reason = "disabled", "named in GEM_DISABLE_PACKS"
     owners = set(KNOWN_PACKS.values())
     return sorted(
-        packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in known, pack.distribution)
+        packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in owners, pack.distribution)
     )
 
 

@@ -33,10 +33,10 @@ class Policy(ABC):
         `timeout` seconds have passed; `timeout=0` takes what is there.
         """
 
-    def forget(self, slot: int) -> None:  # noqa: B027 - most policies keep nothing
+    def forget(self, slot: int) -> None:
         """The conversation in `slot` has ended: let go of what is kept for it, a request under way included."""
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """Give back what the policy holds."""
 
 
