@@ -1,0 +1,77 @@
+"""Arithmetic: work out an integer expression."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gem.core import Step
+from gem.dataset_env import QuestionEnv
+from gem.errors import ConfigError
+from gem.parsing import boxed
+from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_math import expressions
+from gem_envs_math.integers import read_integer
+
+
+class Arithmetic(QuestionEnv[int]):
+    r"""Work out an expression of integers. One turn; an action is `\boxed{-42}`.
+
+    The question holds the expression and how to answer; it is drawn from the env's generator, so there are as many
+    as seeds. Numbers are positive, results may be negative.
+
+    Rewards: 1 for the right integer, 0 for another. As in GEM's math environments, a reply without an integer in a
+    box earns 0 too, or -0.1 with ``use_format_error_reward``. `gem_envs_math.integers.read_integer` says what counts
+    as an integer; grading is exact.
+
+    Args:
+        operands: how many numbers an expression has, from 2 to 20.
+        digits: how many digits a number has at most, from 1 to 9. Numbers are drawn evenly from 1 to 10**digits - 1.
+        operators: which of the signs `+-*` occur.
+        use_format_error_reward: whether a reply without an integer costs 0.1.
+    """
+
+    answer_form = "integer inside \\boxed{}"
+
+    def __init__(
+        self,
+        operands: int = 3,
+        digits: int = 2,
+        operators: str = "+-*",
+        use_format_error_reward: bool = False,
+    ) -> None:
+        super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
+        if not 2 <= operands <= 20:
+            raise ConfigError(f"operands is a number from 2 to 20, not {operands}")
+        if not 1 <= digits <= 9:
+            raise ConfigError(f"digits is a number from 1 to 9, not {digits}")
+        if not operators or len(set(operators)) < len(operators) or not set(operators) <= set(expressions.OPERATORS):
+            raise ConfigError(f"operators holds one or more of '+', '-' and '*', each once, not {operators!r}")
+        self.operands = operands
+        self.max_number = 10**digits - 1
+        self.operators = operators
+        self.expression: expressions.Expression = 0
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        self.expression = expressions.draw(self.rng, self.operands, self.max_number, self.operators)
+        return (
+            f"What is {expressions.text(self.expression)}?\n"
+            f"You may think first. Give the result as an {self.answer_form}, for example \\boxed{{-7}}; "
+            "only the last box counts."
+        )
+
+    def _read(self, reply: str) -> int | None:
+        return read_integer(boxed(reply) or "")
+
+    def _grade(self, answer: int) -> Step:
+        right = expressions.value(self.expression)
+        if answer == right:
+            return Step.final("That is right.", 1.0, success=True)
+        return Step.final(f"That is wrong: the result is {right}.", 0.0, success=False)
+
+    def sample_action(self) -> str:
+        """The result of another expression of the same kind: an answer of plausible size."""
+        other = expressions.draw(self.action_rng, self.operands, self.max_number, self.operators)
+        return f"\\boxed{{{expressions.value(other)}}}"
+
+    def expert_action(self) -> str:
+        """The right result."""
+        return f"\\boxed{{{expressions.value(self.expression)}}}"

@@ -1,0 +1,158 @@
+"""`math:Arithmetic-v0`: the contract, and what replies earn."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+import gem
+from gem.core import Step
+from gem.errors import ConfigError
+from gem_envs_math.arithmetic import Arithmetic
+from gem_envs_math.integers import read_integer
+
+IDS = ("math:Arithmetic-v0", "math:Arithmetic-v0-easy", "math:Arithmetic-v0-hard")
+
+PLAY = """
+import gem
+for id in {ids!r}:
+    env = gem.make(id)
+    for seed in range(200):
+        print(env.reset(seed=seed), env.sample_action(), env.expert_action())
+        print(env.step(env.expert_action() if seed % 2 else env.sample_action()))
+"""
+
+
+def result_of(question):
+    """The result by Python's own arithmetic, from the question alone."""
+    return eval(re.match(r"What is (.*)\?\n", question)[1])
+
+
+def test_the_pack_offers_its_ids():
+    assert {spec.id for spec in gem.all_specs() if spec.namespace == "math"} >= set(IDS)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_the_expert_is_right_and_the_question_alone_is_enough_to_know(id):
+    env = gem.make(id)
+    for seed in range(200):
+        question, _ = env.reset(seed=seed)
+        assert env.expert_action() == f"\\boxed{{{result_of(question)}}}"
+        assert env.step(env.expert_action()) == Step("That is right.", 1.0, True, False, {"success": True})
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_samples_are_well_formed_and_of_many_sizes(id):
+    env = gem.make(id)
+    samples = set()
+    for seed in range(100):
+        env.reset(seed=seed)
+        samples.add(env.sample_action())
+        assert "malformed" not in env.step(env.sample_action()).info
+    assert len(samples) > 15
+    assert all(read_integer(re.fullmatch(r"\\boxed\{(.*)\}", sample)[1]) is not None for sample in samples)
+
+
+def test_sampling_changes_no_later_question():
+    env, sampled = Arithmetic(), Arithmetic()
+    assert env.reset(seed=3) == sampled.reset(seed=3)
+    for _ in range(5):
+        sampled.sample_action()
+        assert env.reset() == sampled.reset()
+
+
+def test_equal_seeds_give_equal_bytes_in_other_processes():
+    transcripts = [
+        subprocess.run(
+            [sys.executable, "-c", PLAY.format(ids=IDS)],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
+    assert transcripts[0] == transcripts[1]
+    assert transcripts[0].count(b"What is") == 600
+
+
+@pytest.mark.parametrize(
+    ("form", "success"),
+    [
+        ("I think \\boxed{1} at first, then \\boxed{%s}.", True),
+        ("\\boxed{ $%s$ }", True),
+        ("\\fbox{%s}", True),
+        ("\\boxed{%s} or rather \\boxed{123456789}", False),
+    ],
+)
+def test_the_last_box_is_graded(form, success):
+    env = Arithmetic()
+    question, _ = env.reset(seed=5)
+    step = env.step(form % result_of(question))
+    assert (step.reward, step.info) == (float(success), {"success": success})
+
+
+def test_a_wrong_answer_earns_nothing_and_is_told_the_result():
+    env = Arithmetic()
+    right = result_of(env.reset(seed=5)[0])
+    assert env.step(f"\\boxed{{{right + 1}}}") == Step(
+        f"That is wrong: the result is {right}.", 0.0, True, False, {"success": False}
+    )
+
+
+@pytest.mark.parametrize(("use_format_error_reward", "reward"), [(False, 0.0), (True, -0.1)])
+def test_a_reply_without_an_integer_in_a_box_is_malformed(use_format_error_reward, reward):
+    env = Arithmetic(use_format_error_reward=use_format_error_reward)
+    for reply in ("", "42", "\\boxed{}", "\\boxed{x}", "\\boxed{4.5}", "\\boxed{42"):
+        env.reset(seed=5)
+        step = env.step(reply)
+        assert step.observation == "Your reply has no integer inside \\boxed{}."
+        assert (step.reward, step.terminated, step.info) == (reward, True, {"success": False, "malformed": True})
+
+
+def test_no_junk_raises():
+    rng = random.Random(0)
+    pieces = ["\\boxed{", "}", "{", "9" * 5000, "1,", "-", "$", "\x00", "٣", "🧮", "\ud800", " ", "\n", "x" * 1000]
+    junk = ["".join(rng.choices(pieces, k=rng.randrange(40))) for _ in range(500)]
+    junk += [
+        "\\boxed{" * 15_000,
+        "{" * 100_000,
+        "\\boxed{" + "{" * 50_000 + "}" * 50_000 + "}",
+        "\\boxed{" + "9" * 100_000 + "}",
+    ]
+    env = Arithmetic()
+    for reply in junk:
+        env.reset(seed=1)
+        assert env.step(reply).info["success"] is False
+
+
+def test_a_snapshot_brings_the_question_back():
+    env, other = Arithmetic(), Arithmetic()
+    env.reset(seed=9)
+    other.restore(env.snapshot())
+    assert other.expert_action() == env.expert_action()
+    assert other.reset() == env.reset()
+
+
+def test_the_arguments_shape_the_expression():
+    question, _ = Arithmetic(operands=8, digits=1, operators="*").reset(seed=0)
+    assert re.match(r"What is [1-9]( \* [1-9]){7}\?\n", question)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"operands": 1},
+        {"operands": 21},
+        {"digits": 0},
+        {"digits": 10},
+        {"operators": ""},
+        {"operators": "+/"},
+        {"operators": "++"},
+    ],
+)
+def test_arguments_out_of_range_are_refused(arguments):
+    with pytest.raises(ConfigError, match=next(iter(arguments))):
+        Arithmetic(**arguments)
