@@ -1,6 +1,6 @@
 """What the core itself offers, through the same door as every other pack."""
 
-from gem.hookspecs import hookimpl
+from gem.hookspecs import CommandSpec, hookimpl
 from gem.spec import EnvSpec
 
 GEM_API = 1
@@ -24,3 +24,14 @@ def gem_policies() -> dict[str, str]:
         "random": "gem.policy:random_policy",
         "expert": "gem.policy:expert_policy",
     }
+
+
+@hookimpl
+def gem_commands() -> list[CommandSpec]:
+    return [
+        CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments."),
+        CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment."),
+        CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself."),
+        CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it."),
+        CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack."),
+    ]

@@ -8,13 +8,14 @@ import importlib
 import os
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from types import ModuleType
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import pluggy
+from pluggy import HookCaller
 
 from gem import hookspecs
 from gem.errors import PackError, did_you_mean
@@ -54,6 +55,8 @@ class Pack:
     reason: str | None = None
     """Why it failed or is disabled, in one line."""
     traceback: str | None = None
+    mend: str | None = None
+    """The command that can mend a failed pack."""
     seconds: float = 0.0
     """How long its plugin module took to import."""
     envs: Sequence[EnvSpec] = ()
@@ -62,9 +65,13 @@ class Pack:
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
 
-    def fail(self, reason: str, *, error: BaseException | None = None) -> None:
-        """Record why this pack is left out, and let go of everything it offered."""
-        self.state, self.reason = "failed", reason
+    def fail(self, reason: str, *, error: BaseException | None = None, mend: str | None = None) -> None:
+        """Record why this pack is left out, and let go of everything it offered.
+
+        Without a `mend` of its own, the fault lies in the pack's code, and a newer version is what can help.
+        """
+        self.state, self.reason = "failed", " ".join(reason.split())
+        self.mend = mend or f"pip install --upgrade {self.distribution}"
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.commands = (), ()
         self.tools, self.wrappers, self.policies = {}, {}, {}
@@ -111,10 +118,15 @@ def load(pack: Pack) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a pack may even call sys.exit() on import; that must not end the program
-        pack.fail(f"importing {pack.module} raised {type(error).__name__}: {error}", error=error)
+        reason = f"importing {pack.module} raised {type(error).__name__}: {error}"
+        pack.fail(reason, error=error, mend=f"pip install --force-reinstall {pack.distribution}")
         return
     finally:
         pack.seconds = time.perf_counter() - started
+    target = getattr(module, "GEM_API", None)
+    if target != API_VERSION:
+        _refuse_version(pack, target)
+        return
     try:
         _ask_hooks(pack, module)
     except Exception as error:
@@ -122,23 +134,29 @@ def load(pack: Pack) -> None:
         pack.fail(reason, error=error)
 
 
+def _refuse_version(pack: Pack, target: object) -> None:
+    newer = isinstance(target, int) and target > API_VERSION
+    if target is None:
+        advice = f"its author has to add GEM_API = {API_VERSION}"
+    else:
+        advice = f"upgrade {CORE if newer else pack.distribution}"
+    pack.fail(
+        f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; {advice}",
+        mend=f"pip install --upgrade {CORE}" if newer else None,
+    )
+
+
 def _ask_hooks(pack: Pack, module: ModuleType) -> None:
-    target = getattr(module, "GEM_API", None)
-    if target != API_VERSION:
-        raise PackError(
-            f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; "
-            + ("add GEM_API = 1 to it" if target is None else f"install a version of {pack.distribution} for it")
-        )
     manager = pluggy.PluginManager("gem")
     manager.add_hookspecs(hookspecs)
     manager.register(module, name=pack.module)
     _check_names(module, manager)
     hooks = manager.hook
-    pack.envs = _list_of(EnvSpec, "gem_envs", hooks.gem_envs())
-    pack.commands = _list_of(CommandSpec, "gem_commands", hooks.gem_commands())
-    pack.tools = _table("gem_tools", hooks.gem_tools())
-    pack.wrappers = _table("gem_wrappers", hooks.gem_wrappers())
-    pack.policies = _table("gem_policies", hooks.gem_policies())
+    pack.envs = _list_of(EnvSpec, hooks.gem_envs)
+    pack.commands = _list_of(CommandSpec, hooks.gem_commands)
+    pack.tools = _table(hooks.gem_tools)
+    pack.wrappers = _table(hooks.gem_wrappers)
+    pack.policies = _table(hooks.gem_policies)
     for spec in pack.envs:
         if spec.namespace not in pack.namespaces:
             raise PackError(
@@ -161,25 +179,37 @@ def _check_names(module: ModuleType, manager: pluggy.PluginManager) -> None:
             raise PackError(f"{module.__name__}: {name}() is not marked with @gem.hookimpl")
 
 
-def _list_of(kind: type[T], hook: str, answers: list[Any]) -> list[T]:
+def _list_of(kind: type[T], hook: HookCaller) -> list[T]:
+    answer = _answer(hook, [])
+    if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
+        raise PackError(f"{hook.name}() must return a list of {kind.__name__}, and gave {answer!r}")
     items: list[T] = []
-    for item in (item for answer in answers for item in answer):
+    for item in answer:  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(item, kind):
-            raise PackError(f"{hook}() must return a list of {kind.__name__}, and gave {item!r}")
+            raise PackError(f"{hook.name}() must return a list of {kind.__name__}, and {item!r} in it is none")
         items.append(item)
     return items
 
 
-def _table(hook: str, answers: list[Any]) -> dict[str, str]:
+def _table(hook: HookCaller) -> dict[str, str]:
+    answer = _answer(hook, {})
+    if not isinstance(answer, Mapping):
+        raise PackError(f"{hook.name}() must return a mapping of names to 'module:object', and gave {answer!r}")
     table: dict[str, str] = {}
-    for answer in answers:
-        if not isinstance(answer, Mapping):
-            raise PackError(f"{hook}() must return a mapping of names to 'module:object', and gave {answer!r}")
-        for name, entry_point in answer.items():  # pyright: ignore[reportUnknownVariableType]
-            if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
-                raise PackError(f"{hook}() maps names to 'module:object', and gave {name!r}: {entry_point!r}")
-            table[name] = entry_point
+    for name, entry_point in answer.items():  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
+            raise PackError(f"{hook.name}() maps names to 'module:object', and gave {name!r}: {entry_point!r}")
+        table[name] = entry_point
     return table
+
+
+def _answer(hook: HookCaller, default: object) -> object:
+    """What the one module that is registered says to `hook`; `default` where it does not have that hook."""
+    if not hook.get_hookimpls():
+        return default
+    answers = hook()
+    # pluggy leaves None out of the answers, so a forgotten `return` would pass for a pack that offers nothing.
+    return answers[0] if answers else None
 
 
 def _names(environ: Mapping[str, str], variable: str) -> set[str]:

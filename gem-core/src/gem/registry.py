@@ -7,6 +7,7 @@ downloads nothing.
 import importlib
 import importlib.util
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -45,10 +46,20 @@ class Registry:
         """Load the packs that declare `namespace` (all packs without one), and return them."""
         chosen = [pack for pack in self.packs if namespace is None or namespace in pack.namespaces]
         for pack in chosen:
-            if pack.state == "found":
-                plugins.load(pack)
-                self._enter(pack)
+            self._load(pack)
         return chosen
+
+    def _load(self, pack: Pack) -> None:
+        if pack.state != "found":
+            return
+        plugins.load(pack)
+        # Who owns an id must not depend on which namespace was asked for first: packs that come before this one
+        # and share a namespace with its ids are entered before it.
+        shared = {spec.namespace for spec in pack.envs}
+        for earlier in itertools.takewhile(lambda other: other is not pack, self.packs):
+            if shared.intersection(earlier.namespaces):
+                self._load(earlier)
+        self._enter(pack)
 
     def _enter(self, pack: Pack) -> None:
         for spec in pack.envs:
@@ -101,18 +112,22 @@ class Registry:
         declaring = self.load(namespace)
         if id in self._entries:
             return self._entries[id]
-        broken = [pack for pack in declaring if pack.state in ("failed", "disabled")]
-        if broken:
-            pack = broken[0]
+        unusable = [pack for pack in declaring if pack.state in ("failed", "disabled")]
+        if unusable and len(unusable) == len(declaring):
+            pack = unusable[0]
             raise PackError(
                 f"{id!r} is not available: the pack {pack.distribution} is {pack.state} ({pack.reason}). "
                 "Run `gemx doctor` for the whole story."
             )
-        if not declaring and namespace in KNOWN_PACKS:
-            distribution = KNOWN_PACKS[namespace]
-            raise UnknownId(f"{id!r} is provided by {distribution}, which is not installed: pip install {distribution}")
-        known = [entry.spec.id for entry in self.entries()]
-        raise UnknownId(f"no installed pack provides {id!r}.{did_you_mean(id, known)} `gemx list` shows every id.")
+        owner = KNOWN_PACKS.get(namespace)
+        if owner is not None and not declaring:
+            raise UnknownId(f"{id!r} is provided by {owner}, which is not installed: pip install {owner}")
+        message = f"no installed pack provides {id!r}.{did_you_mean(id, (entry.spec.id for entry in self.entries()))}"
+        for pack in unusable:
+            message += f" The pack {pack.distribution}, which has {namespace!r} ids too, is {pack.state}."
+        if owner is not None and owner not in {pack.distribution for pack in self.packs}:
+            message += f" {owner}, which has {namespace!r} ids too, is not installed: pip install {owner}."
+        raise UnknownId(f"{message} `gemx list` shows every id.")
 
 
 _registry = Registry()

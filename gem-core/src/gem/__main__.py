@@ -1,0 +1,5 @@
+"""`python -m gem` is `gemx`."""
+
+from gem.cli.main import main
+
+main()

@@ -1,0 +1,108 @@
+"""`gemx doctor`: every pack, what became of it, and how to mend what failed."""
+
+import platform
+from typing import Any
+
+import click
+from rich.table import Table
+
+from gem import __version__
+from gem.cli.options import as_json
+from gem.cli.output import console, print_json, stray_prints_to_stderr
+from gem.plugins import KNOWN_PACKS, Pack
+from gem.registry import registry
+
+_STYLES = {"failed": "bold red", "disabled": "yellow", "not installed": "bold"}
+"""The states that call for an explanation, and their looks."""
+
+
+@click.command()
+@as_json
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
+    """Check every installed pack, and say how to mend what is broken.
+
+    The exit status is 1 if any pack failed. `gemx --debug doctor` shows the tracebacks.
+    """
+    with stray_prints_to_stderr():
+        packs = registry().load()
+    rows = [_row(pack) for pack in packs] + _missing(packs)
+    failed = [pack for pack in packs if pack.state == "failed"]
+    if as_json:
+        print_json({"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows})
+    else:
+        _print(rows)
+    if ctx.find_root().params["debug"]:
+        for pack in failed:
+            click.echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
+    if failed:
+        ctx.exit(1)
+
+
+def _row(pack: Pack) -> dict[str, Any]:
+    return {
+        "pack": pack.distribution,
+        "version": pack.version,
+        "state": pack.state,
+        "namespaces": list(pack.namespaces),
+        "envs": len(pack.envs),
+        "seconds": round(pack.seconds, 4),
+        "reason": pack.reason,
+        "mend": pack.mend,
+    }
+
+
+def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
+    """The known packs that are not installed, which is no fault."""
+    installed = {pack.distribution for pack in packs}
+    namespaces: dict[str, list[str]] = {}
+    for namespace, distribution in KNOWN_PACKS.items():
+        if distribution not in installed:
+            namespaces.setdefault(distribution, []).append(namespace)
+    return [
+        {
+            "pack": distribution,
+            "version": None,
+            "state": "not installed",
+            "namespaces": names,
+            "envs": 0,
+            "seconds": 0.0,
+            "reason": None,
+            "mend": f"pip install {distribution}",
+        }
+        for distribution, names in namespaces.items()
+    ]
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    out = console()
+    out.print(f"gem-core {__version__}, Python {platform.python_version()}\n")
+    out.print(_table([row for row in rows if row["version"] is not None]))
+    for state, style in _STYLES.items():
+        chosen = [row for row in rows if row["state"] == state]
+        if chosen:
+            out.print(f"\n{state.capitalize()}", style=style)
+        for row in chosen:
+            provides = f"provides {', '.join(row['namespaces'])}"
+            out.print(f"  {row['pack']}: {row['reason'] or provides}", soft_wrap=True)
+            if row["mend"]:
+                out.print(f"    {row['mend']}", style="cyan", soft_wrap=True)
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("pack", "version", "state", "namespaces"):
+        table.add_column(name, no_wrap=name == "pack")
+    for name in ("envs", "import"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(
+            row["pack"],
+            row["version"],
+            row["state"],
+            " ".join(row["namespaces"]),
+            str(row["envs"]),
+            f"{row['seconds'] * 1000:.0f} ms",
+            style=_STYLES.get(row["state"]),
+        )
+    return table

@@ -1,0 +1,73 @@
+"""`gemx info`: one environment, as far as its pack and its first observation tell."""
+
+import inspect
+from typing import Any
+
+import click
+from rich.table import Table
+
+from gem.cli.options import as_json
+from gem.cli.output import as_text, console, print_json, stray_prints_to_stderr
+from gem.registry import Entry, make, registry
+
+SEED = 0
+"""The seed of the observation that is shown."""
+
+
+@click.command()
+@click.argument("id")
+@as_json
+def info(id: str, as_json: bool) -> None:
+    """Describe the environment ID: its arguments, its rules and what an agent sees first."""
+    with stray_prints_to_stderr():
+        entry = registry().find(id)
+        described = _describe(entry)
+        with make(entry.spec) as env:
+            described["rules"] = inspect.cleandoc(type(env.unwrapped).__doc__ or "")
+            described["observation"] = as_text(env.reset(seed=SEED)[0])
+    if as_json:
+        print_json(described)
+    else:
+        _print(described)
+
+
+def _describe(entry: Entry) -> dict[str, Any]:
+    spec, pack = entry.spec, entry.pack
+    return {
+        "id": spec.id,
+        "description": spec.description,
+        "pack": pack.distribution if pack else None,
+        "version": pack.version if pack else None,
+        "entry_point": spec.entry_point,
+        # Where the limit is an argument like any other, the spec has no turn limit of its own.
+        "max_turns": spec.kwargs.get("max_turns", spec.max_turns),
+        "kwargs": dict(spec.kwargs),
+        "tags": list(spec.tags),
+        "extra": spec.extra,
+    }
+
+
+def _print(described: dict[str, Any]) -> None:
+    out = console()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    rows = {
+        "pack": f"{described['pack']} {described['version']}" if described["pack"] else "none",
+        "class": described["entry_point"],
+        "arguments": ", ".join(f"{name}={value!r}" for name, value in described["kwargs"].items()) or "none",
+        "turn limit": described["max_turns"] or "not fixed",
+        "tags": ", ".join(described["tags"]) or "none",
+    }
+    if described["extra"]:
+        rows["needs"] = f"pip install '{described['extra']}'"
+    for name, value in rows.items():
+        table.add_row(name, str(value))
+    out.print(described["id"], style="bold cyan", soft_wrap=True)
+    out.print(described["description"], soft_wrap=True)
+    out.print()
+    out.print(table)
+    for title, text in (("Rules", described["rules"]), (f"First observation, seed {SEED}", described["observation"])):
+        if text:
+            out.print(f"\n{title}", style="bold")
+            out.print(text, soft_wrap=True)

@@ -1,0 +1,119 @@
+"""`gemx`: finds the commands that packs offer, and imports one only when it is called."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from gem import __version__
+from gem.errors import GemError, PackError, UnknownId, did_you_mean
+from gem.hookspecs import CommandSpec
+from gem.plugins import CORE, Pack
+from gem.registry import import_object, registry
+
+KNOWN_COMMANDS: Mapping[str, str] = {"train": "gem-train"}
+"""Command → the distribution that is known to provide it: what to install when it is missing."""
+
+INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended: 128 + SIGINT."""
+
+
+class Commands(click.Group):
+    """The subcommands that the installed packs offer. The core's come first and keep their names."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [spec.name for _, specs in _by_pack() for spec in specs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        # The core's own commands are found without loading any other pack.
+        for namespace in ("core", None):
+            for pack in _load(namespace):
+                for spec in pack.commands:
+                    if spec.name == cmd_name:
+                        return _import_command(spec, pack)
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None:
+            raise _no_such_command(name, self.list_commands(ctx))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for pack, specs in _by_pack():
+            with formatter.section("Commands" if pack.distribution == CORE else f"Commands of {pack.distribution}"):
+                formatter.write_dl([(spec.name, spec.help) for spec in specs])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GemError as error:
+            if ctx.params["debug"]:
+                raise
+            click.echo(f"{click.style('gemx:', fg='red')} {error}", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+def _load(namespace: str | None = None) -> list[Pack]:
+    # What a pack prints on import must not mix with the JSON that a command prints.
+    with contextlib.redirect_stdout(sys.stderr):
+        return registry().load(namespace)
+
+
+def _by_pack() -> list[tuple[Pack, list[CommandSpec]]]:
+    """The packs that offer commands; of two commands with one name, only the first."""
+    offered: list[tuple[Pack, list[CommandSpec]]] = []
+    seen: set[str] = set()
+    for pack in _load():
+        specs = [spec for spec in pack.commands if spec.name not in seen]
+        seen.update(spec.name for spec in specs)
+        if specs:
+            offered.append((pack, specs))
+    return offered
+
+
+def _import_command(spec: CommandSpec, pack: Pack) -> click.Command:
+    try:
+        command = import_object(spec.entry_point)
+    except ImportError as error:
+        raise PackError(
+            f"the command {spec.name!r} of {pack.distribution} could not be imported ({error}): "
+            f"pip install --force-reinstall {pack.distribution}"
+        ) from error
+    if not isinstance(command, click.Command):
+        raise PackError(f"{spec.entry_point!r}, the command {spec.name!r} of {pack.distribution}, is no click command")
+    return command
+
+
+def _no_such_command(name: str, known: list[str]) -> UnknownId:
+    distribution = KNOWN_COMMANDS.get(name)
+    if distribution is None:
+        return UnknownId(f"there is no command {name!r}.{did_you_mean(name, known)} `gemx --help` shows every command.")
+    for pack in registry().packs:
+        if pack.distribution == distribution:
+            return UnknownId(f"{name!r} is a command of {distribution}, which is {pack.state}: {pack.reason}")
+    return UnknownId(f"{name!r} is a command of {distribution}, which is not installed: pip install {distribution}")
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="gemx %(version)s")
+@click.option("--debug", is_flag=True, envvar="GEM_DEBUG", help="Show the traceback of an error.")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """GEM, a gym for LLM agents: look at environments, play them, and measure policies on them."""
+    # `module:Class` ids may name a file in the folder one is in. It comes last, so that it shadows nothing.
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

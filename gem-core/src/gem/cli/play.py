@@ -1,0 +1,125 @@
+"""`gemx play`: a person plays in the terminal."""
+
+import contextlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from gem import parsing, seeding
+from gem.cli.options import Seed, arguments, parse_arguments
+from gem.cli.output import as_text
+from gem.core import Env, Step
+from gem.registry import make
+
+FENCE = "```"
+HELP = """\
+:hint        what the environment's expert would say
+:random      play a random action
+:raw TEXT    say TEXT exactly as it is
+:quit        leave (so does Ctrl-D)
+"""
+
+
+@click.command()
+@click.argument("id")
+@click.option("--seed", type=Seed(), help="The episode to play; without it, any.")
+@arguments
+def play(id: str, seed: int | None, arguments: Sequence[str]) -> None:
+    """Play the environment ID yourself.
+
+    Type your whole reply, or only the answer: it is put into the \\boxed{}, <answer> tags or code fence that the
+    environment reads, unless you typed one. A line that begins with ``` goes on to the closing ```. Type :help for
+    more.
+    """
+    if sys.stdin.isatty():
+        # Importing it gives input() a line that can be edited; it does not exist on every system.
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    seed = seeding.fresh() if seed is None else seed
+    with make(id, **parse_arguments(arguments)) as env:
+        observation, _ = env.reset(seed=seed)
+        click.secho(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
+        click.echo(as_text(observation))
+        total, turns = 0.0, 0
+        while (action := _next_action(env)) is not None:
+            step = env.step(action)
+            total, turns = total + step.reward, turns + 1
+            click.secho(f"\nreward {step.reward:g}", dim=True)
+            click.echo(as_text(step.observation))
+            if step.done:
+                _print_outcome(step, turns, total)
+                return
+    click.secho(f"\nLeft after {_count(turns)}, return {total:g}.", dim=True)
+
+
+def _next_action(env: Env) -> str | None:
+    """What the person says, as a reply that `env` can read; None when they leave."""
+    while (line := _read("> ")) is not None:
+        command, _, rest = line.strip().partition(" ")
+        match command:
+            case ":quit":
+                return None
+            case ":help":
+                click.echo(HELP, nl=False)
+            case ":hint":
+                click.echo(env.expert_action() or "This environment has no expert.")
+            case ":random":
+                action = env.sample_action()
+                click.echo(action)
+                return action
+            case ":raw":
+                return rest
+            case _ if command.startswith(":"):
+                click.echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
+            case _:
+                return complete(_rest_of_block(line), env.sample_action())
+    return None
+
+
+def complete(typed: str, example: str) -> str:
+    r"""Put `typed` into the mark-up in which `example`, a well-formed action, has its answer.
+
+    What has a `\boxed{`, an `<answer>` or a code fence of its own is left as it is.
+    """
+    if any(mark in typed for mark in ("\\boxed{", "\\fbox{", "<answer>", FENCE)):
+        return typed
+    if parsing.boxed(example) is not None:
+        return f"\\boxed{{{typed}}}"
+    if parsing.tagged(example) is not None:
+        return f"<answer>{typed}</answer>"
+    if parsing.fenced_code(example) is not None:
+        return f"{FENCE}\n{typed}\n{FENCE}"
+    return typed
+
+
+def _rest_of_block(line: str) -> str:
+    """`line`, and if it opens a code fence, the lines up to its end."""
+    lines = [line]
+    if line.startswith(FENCE):
+        while (more := _read("... ")) is not None:
+            lines.append(more)
+            if more.startswith(FENCE):
+                break
+    return "\n".join(lines)
+
+
+def _read(prompt: str) -> str | None:
+    try:
+        line = input(prompt)
+    except EOFError:
+        click.echo()
+        return None
+    if not sys.stdin.isatty():
+        click.echo(line)
+    return line
+
+
+def _print_outcome(step: Step, turns: int, total: float) -> None:
+    success = bool(step.info["success"])
+    outcome = "Success" if success else "The turn limit was reached" if step.truncated else "No success"
+    click.secho(f"\n{outcome}: {_count(turns)}, return {total:g}.", fg="green" if success else "red")
+
+
+def _count(turns: int) -> str:
+    return "1 turn" if turns == 1 else f"{turns} turns"
