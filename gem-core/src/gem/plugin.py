@@ -29,9 +29,9 @@ def gem_policies() -> dict[str, str]:
 @hookimpl
 def gem_commands() -> list[CommandSpec]:
     return [
-        CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments."),
-        CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment."),
-        CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself."),
-        CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it."),
-        CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack."),
+        CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments"),
+        CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment"),
+        CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
+        CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it"),
+        CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),
     ]
