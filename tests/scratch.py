@@ -1,0 +1,90 @@
+"""Wheels and scratch environments: packs installed for real, without a network.
+
+A scratch environment is a fresh virtual environment with links to what gem-core depends on, and nothing else: no
+pack of ours, and none that happens to be installed where the tests run.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+
+
+def build_wheels(projects: Iterable[Path], folder: Path) -> list[Path]:
+    """The wheels of some projects, built as `pip install` would build them."""
+    command = [*PIP, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    _run([*command, *map(str, projects)])
+    return sorted(folder.glob("*.whl"))
+
+
+class Scratch:
+    """A virtual environment in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        venv.create(folder, with_pip=False, symlinks=True)
+        self.python = folder / "bin" / "python"
+        (site_packages,) = (folder / "lib").glob("python*/site-packages")
+        for name in _needed_by("gem-core"):
+            _link(name, site_packages)
+
+    def install(self, *wheels: Path) -> None:
+        """Install wheels, and nothing that they ask for."""
+        command = [*PIP, "--python", str(self.python), "install", "--no-index", "--no-deps", "--no-compile"]
+        _run([*command, *map(str, wheels)])
+
+    def gemx(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run the installed command, with some environment variables set."""
+        return self._call(str(self.folder / "bin" / "gemx"), *arguments, **variables)
+
+    def gemx_json(self, *arguments: str, **variables: str) -> dict[str, Any]:
+        """What a command prints with `--json`."""
+        return json.loads(self.gemx(*arguments, "--json", **variables).stdout)
+
+    def run(self, program: str) -> str:
+        """What a Python program prints."""
+        done = self._call(str(self.python), "-c", program)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _call(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("GEM_", "PYTHON"))}
+        return subprocess.run(
+            command, env=clean | variables, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+
+
+def _needed_by(distribution: str) -> set[str]:
+    """The distributions that this one depends on, directly or not."""
+    needed: set[str] = set()
+    waiting = [distribution]
+    while waiting:
+        for text in metadata.requires(waiting.pop()) or ():
+            requirement = Requirement(text)
+            wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if wanted and requirement.name not in needed:
+                needed.add(requirement.name)
+                waiting.append(requirement.name)
+    return needed
+
+
+def _link(distribution: str, site_packages: Path) -> None:
+    """Put links to an installed distribution's files into another environment."""
+    found = metadata.distribution(distribution)
+    tops = {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}
+    for top in tops:
+        (site_packages / top).symlink_to(Path(str(found.locate_file(top))).resolve())
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
