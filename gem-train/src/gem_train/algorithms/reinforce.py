@@ -1,0 +1,16 @@
+"""REINFORCE: a turn is worth its return."""
+
+from dataclasses import dataclass
+
+from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.batch import Batch
+from gem_train.credit import Credit, discounted_returns
+
+
+@dataclass(frozen=True)
+class Reinforce(Algorithm):
+    """``A_t = G_t``, without a baseline. Source: Williams, "Simple statistical gradient-following algorithms" (1992)."""
+
+    def credit(self, batch: Batch, scores: Scores) -> Credit:
+        returns = discounted_returns(batch.rewards, batch.episode, self.gamma)
+        return Credit(returns, returns)

@@ -1,0 +1,85 @@
+"""From episodes to what a learner reads: one sequence of ids an episode, and the turns in a table.
+
+An episode is *one* sequence in which only what the model said is trained on, so its cost grows linearly with its
+turns. (A segment that a chat template started anew is a sequence of its own.)
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gem.transcript import Episode
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSequence:
+    """What the engine read and sampled in one segment of one episode. All arrays are ``[length]``."""
+
+    ids: Ints
+    sampled: Bools
+    """Which ids the model said: these, and no others, are trained on."""
+    logprobs: Floats
+    """Of the sampled ids when they were sampled; 0 elsewhere."""
+    turn: Ints
+    """The row of the turn table that a sampled id belongs to; -1 elsewhere."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Episodes as sequences, and a table with a row for every turn of all of them, ``[turns]`` each.
+
+    The turns of an episode are consecutive rows, in order.
+    """
+
+    sequences: tuple[TokenSequence, ...]
+    rewards: Floats
+    episode: Ints
+    """Which episode of the batch the turn belongs to."""
+
+    @property
+    def num_turns(self) -> int:
+        """How many turns there are."""
+        return len(self.rewards)
+
+
+def collate(episodes: Iterable[Episode]) -> Batch:
+    """Make a batch of the episodes that did not fail and in which the model said anything."""
+    sequences: list[TokenSequence] = []
+    rewards: list[float] = []
+    owners: list[int] = []
+    sound = [episode for episode in episodes if episode.failure is None and episode.turns]
+    for index, episode in enumerate(sound):
+        sequences.extend(_sequences(episode, first_row=len(rewards)))
+        rewards.extend(episode.rewards)
+        owners.extend([index] * len(episode.turns))
+    return Batch(tuple(sequences), np.array(rewards, np.float32), np.array(owners, np.int64))
+
+
+def _sequences(episode: Episode, first_row: int) -> Iterable[TokenSequence]:
+    pieces: list[tuple[Sequence[int], Sequence[float], int]] = []
+    for row, turn in enumerate(episode.turns, start=first_row):
+        completion = turn.completion
+        if completion.new_segment and pieces:
+            yield _sequence(pieces)
+            pieces = []
+        pieces.append((completion.prompt_ids, (), -1))
+        pieces.append((completion.ids, completion.logprobs, row))
+    yield _sequence(pieces)
+
+
+def _sequence(pieces: list[tuple[Sequence[int], Sequence[float], int]]) -> TokenSequence:
+    turn = np.concatenate([np.full(len(ids), row, np.int64) for ids, _, row in pieces])
+    logprobs = np.concatenate(
+        [np.array(logprobs if row >= 0 else [0.0] * len(ids), np.float32) for ids, logprobs, row in pieces]
+    )
+    ids = np.concatenate([np.array(ids, np.int64) for ids, _, _ in pieces])
+    return TokenSequence(ids, turn >= 0, logprobs, turn)

@@ -1,0 +1,54 @@
+"""`gemx train`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("id")
+@click.option("--algorithm", help="How turns get their credit: rebn or reinforce.")
+@click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model made on the spot.")
+@click.option("--seed", type=int, help="Of everything random.")
+@click.option("--steps", type=int, help="Batches to play and learn from.")
+@click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file with settings.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="One setting, such as optim.lr=1e-3.")
+@click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+def train(
+    id: str,
+    file: Path | None,
+    settings: tuple[str, ...],
+    out: Path | None,
+    as_json: bool,
+    show_config: bool,
+    **options: Any,
+) -> None:
+    """Train a model on the environment ID by reinforcement learning.
+
+    The run folder keeps everything: settings, metrics, episodes, the learning curve and the newest checkpoint. A run
+    that was stopped goes on when it is started again with the same settings and the same --out.
+
+    \b
+    gemx train game:GuessTheNumber-v0-easy --model tiny
+    gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
+    """
+    # Imported here: a command line that only wants --help should not wait for torch.
+    from gem_train.config import load_config, parse_setting, read_toml, to_toml
+
+    sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
+    sources.append({"id": id, **{name: value for name, value in options.items() if value is not None}})
+    sources += [parse_setting(setting) for setting in settings]
+    config = load_config(sources)
+    if show_config:
+        click.echo(to_toml(config), nl=False)
+        return
+
+    from gem_train.display import Display
+    from gem_train.run_folder import new_run_path
+    from gem_train.train import train as run
+
+    with Display(config, as_json=as_json) as display:
+        run(config, out or new_run_path(config), display)

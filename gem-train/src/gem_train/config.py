@@ -1,0 +1,188 @@
+"""Settings: what can be set, what is the default, and where a setting comes from.
+
+Later wins: the defaults below, the preset of `--model tiny`, a TOML file, `--set key=value`.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gem.errors import ConfigError, did_you_mean
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RolloutConfig(_Section):
+    """How episodes are played."""
+
+    episodes: int = Field(default=128, ge=1, description="episodes in a step's batch")
+    group_size: int = Field(default=1, ge=1, description="how many of them start from the same seed")
+    num_envs: int = Field(default=128, ge=1, description="environments played at once")
+    max_new_tokens: int = Field(default=1024, ge=1, description="the longest reply, in tokens")
+    temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
+    history: Literal["template", "keep"] = Field(
+        default="template", description="whether a chat template may rewrite what was said (see gem_train.chat)"
+    )
+    record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
+
+
+class CreditConfig(_Section):
+    """What an algorithm is built with."""
+
+    gamma: float = Field(default=0.9, ge=0, le=1, description="discount a turn")
+    clip: float = Field(default=0.2, gt=0, description="PPO's clipping of the probability ratio")
+    entropy: float = Field(default=0.0, ge=0, description="weight of the entropy bonus")
+    old_logprobs: Literal["engine", "learner"] = Field(
+        default="engine", description="whose log-probabilities the probability ratio starts from"
+    )
+
+
+class OptimConfig(_Section):
+    """How weights change."""
+
+    lr: float = Field(default=1e-6, gt=0, description="learning rate at the first step")
+    lr_end: float | None = Field(default=None, gt=0, description="and at the last, linearly; by default the same")
+    betas: tuple[float, float] = (0.9, 0.95)
+    weight_decay: float = Field(default=0.0, ge=0)
+    grad_clip: float = Field(default=1.0, gt=0, description="the largest norm of a gradient")
+    epochs: int = Field(default=1, ge=1, description="passes over a batch")
+    minibatches: int = Field(default=4, ge=1, description="weight updates in a pass")
+    row_tokens: int = Field(default=8192, ge=1, description="ids that are packed into a row")
+    micro_rows: int = Field(default=1, ge=1, description="rows in one forward pass; bounds memory, changes no result")
+
+
+class WarmupConfig(_Section):
+    """Imitation before reinforcement: the model learns the environment's language from somebody's play."""
+
+    steps: int = Field(default=0, ge=0)
+    episodes: int = Field(default=32, ge=1, description="in a step's batch")
+    lr: float = Field(default=2e-3, gt=0)
+    policy: str = Field(default="random", description="whose play is imitated")
+
+
+class EvalConfig(_Section):
+    """How success is measured before and after."""
+
+    episodes: int = Field(default=512, ge=1)
+
+
+class TrainConfig(_Section):
+    """Everything that can be set for a run."""
+
+    id: str = Field(description="the environment")
+    algorithm: str = "rebn"
+    model: str = Field(default="tiny", description="a path, a name on the Hugging Face hub, or 'tiny'")
+    seed: int = Field(default=0, ge=0)
+    steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
+    device: str = Field(default="auto", description="'cpu', 'cuda', …; 'auto' takes a GPU if there is one")
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
+    checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
+    env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
+    rollout: RolloutConfig = RolloutConfig()
+    credit: CreditConfig = CreditConfig()
+    optim: OptimConfig = OptimConfig()
+    warmup: WarmupConfig = WarmupConfig()
+    eval: EvalConfig = EvalConfig()
+
+
+TINY: dict[str, Any] = {
+    "device": "cpu",
+    "threads": 1,
+    "steps": 120,
+    "rollout": {"max_new_tokens": 32},
+    "credit": {"entropy": 0.03},
+    "optim": {"lr": 1e-3, "lr_end": 3e-4, "row_tokens": 128, "micro_rows": 64},
+    "warmup": {"steps": 300},
+}
+"""What a model of random weights needs that a trained one does not."""
+
+
+def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
+    """Merge settings, later ones over earlier ones, and validate them.
+
+    Raises:
+        ConfigError: a key that does not exist (with the nearest that does), or a value out of range.
+    """
+    merged: dict[str, Any] = {}
+    for source in sources:
+        _merge(merged, source)
+    if merged.get("model", "tiny") == "tiny":
+        preset: dict[str, Any] = {}
+        _merge(preset, TINY)
+        _merge(preset, merged)
+        merged = preset
+    try:
+        return TrainConfig.model_validate(merged)
+    except ValidationError as error:
+        raise ConfigError("; ".join(_problem(details) for details in error.errors())) from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a file.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the config file {path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
+
+
+def parse_setting(text: str) -> dict[str, Any]:
+    """`"optim.lr=1e-3"` as nested settings. The value is read as TOML, or else as a plain string.
+
+    Raises:
+        ConfigError: there is no `=`.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"--set takes key=value, such as optim.lr=1e-3, not {text!r}")
+    try:
+        parsed: Any = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    for part in reversed(key.strip().split(".")):
+        parsed = {part: parsed}
+    return parsed
+
+
+def to_toml(config: TrainConfig) -> str:
+    """The whole config as TOML; `read_toml` and `load_config` give the same config back."""
+    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+
+
+def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
+    for key, value in source.items():
+        if isinstance(value, Mapping):
+            inner = into.get(key)
+            into[key] = dict(inner) if isinstance(inner, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
+            _merge(into[key], value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            into[key] = value
+
+
+def _problem(details: Any) -> str:
+    path = [str(part) for part in details["loc"]]
+    key = ".".join(path)
+    if details["type"] == "missing":
+        return f"{key} is not set"
+    if details["type"] != "extra_forbidden":
+        return f"{key} = {details['input']!r}: {details['msg'].lower()}"
+    section: type[BaseModel] = TrainConfig
+    for part in path[:-1]:
+        annotation = section.model_fields[part].annotation
+        assert isinstance(annotation, type)
+        section = annotation
+    prefix = key[: -len(path[-1])]
+    known = [prefix + name for name in section.model_fields]
+    return f"there is no setting {key!r}.{did_you_mean(key, known)} Known here: {', '.join(known)}"

@@ -1,0 +1,45 @@
+"""Credit assignment: from the rewards of turns to their advantages. Pure functions on NumPy arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gem_train.batch import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """What each turn is worth, ``[turns]`` each."""
+
+    returns: Floats
+    advantages: Floats
+
+
+def discounted_returns(rewards: Floats, episode: Ints, gamma: float) -> Floats:
+    """``G_t = r_t + gamma * G_{t+1}`` within each episode.
+
+    Args:
+        rewards: ``[turns]``, the turns of an episode consecutive and in order.
+        episode: ``[turns]``, which episode each turn belongs to.
+        gamma: discount a turn, from 0 to 1.
+    """
+    returns = np.zeros(len(rewards), np.float64)
+    following = 0.0
+    for turn in range(len(rewards) - 1, -1, -1):
+        if turn + 1 == len(rewards) or episode[turn + 1] != episode[turn]:
+            following = 0.0
+        following = float(rewards[turn]) + gamma * following
+        returns[turn] = following
+    return returns.astype(np.float32)
+
+
+def normalised(values: Floats, epsilon: float = 1e-8) -> Floats:
+    """``(x - mean) / (std + epsilon)`` over the whole batch, with the population's standard deviation.
+
+    Return batch normalisation (ReBN) of *GEM* (arXiv 2510.01051) is this, applied to the returns of all
+    turns.
+    """
+    if len(values) == 0:
+        return values
+    exact = values.astype(np.float64)
+    return ((exact - exact.mean()) / (exact.std() + epsilon)).astype(np.float32)

@@ -1,0 +1,140 @@
+"""What a person sees of a run, on standard error: a live progress line in a terminal, plain lines elsewhere."""
+
+import json
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from gem_train.config import TrainConfig
+from gem_train.run_folder import RunFolder
+
+_EPISODES = 3
+
+
+class Display:
+    """Shows one run.
+
+    Args:
+        config: of the run.
+        progress: goes to this console; standard error by default.
+        result: goes to this console; standard output by default. With `as_json` it is one JSON object.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        *,
+        progress: Console | None = None,
+        result: Console | None = None,
+        as_json: bool = False,
+    ) -> None:
+        self._config = config
+        self._console = progress or Console(stderr=True)
+        self._result = result or Console()
+        self._as_json = as_json
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[status]}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task: TaskID | None = None
+        self._phase = ""
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def warmed_up(self, step: int, loss: float) -> None:
+        """A step of the warm-up was made."""
+        self._advance("warm-up", step, self._config.warmup.steps, f"loss {loss:.3f}", every=100)
+
+    def evaluated(self, when: str, report: Mapping[str, Any]) -> None:
+        """The model was evaluated."""
+        self._say(f"success {when} training: {_rate(report['success'], report['success_ci'])}")
+
+    def resumed(self, step: int) -> None:
+        """The run goes on from a checkpoint."""
+        self._say(f"going on from the checkpoint of step {step}")
+
+    def stepped(self, step: int, metrics: Mapping[str, float]) -> None:
+        """A step of training was made."""
+        status = (
+            f"success {metrics['success']:.2f}  return {metrics['return']:.2f}  turns {metrics['turns']:.1f}  "
+            f"entropy {metrics['entropy']:.2f}  kl {metrics['kl']:.4f}"
+        )
+        if metrics["malformed"]:
+            status += f"  malformed {metrics['malformed']:.0%}"
+        if metrics["failures"]:
+            status += f"  failures {metrics['failures']:.0f}"
+        self._advance("training", step, self._config.steps, status, every=10)
+
+    def already_finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
+        """The folder holds this very run, finished."""
+        self._say("this run has finished already; this is what came of it")
+        self.finished(summary, folder)
+
+    def finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
+        """The run is done."""
+        self._progress.stop()
+        if self._as_json:
+            self._result.file.write(json.dumps(summary) + "\n")
+            return
+        for number, episode in enumerate(folder.episodes("evaluation")[:_EPISODES], start=1):
+            self._result.rule(f"Episode {number} after training (seed {episode['seed']})")
+            self._result.print(_episode(episode))
+        self._result.print(_summary_table(summary))
+        self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
+        self._result.print(f"run folder      {folder.path}", soft_wrap=True)
+
+    def _advance(self, phase: str, step: int, total: int, status: str, *, every: int) -> None:
+        if self._task is None or self._phase != phase:
+            self._task = self._progress.add_task(phase, total=total, status="")
+            self._phase = phase
+        self._progress.update(self._task, completed=step, status=status)
+        if not self._console.is_terminal and (step % every == 0 or step in (1, total)):
+            self._console.print(f"{phase} {step}/{total}  {status}", soft_wrap=True, highlight=False)
+
+    def _say(self, text: str) -> None:
+        self._console.print(escape(text), soft_wrap=True, highlight=False)
+
+
+def _episode(episode: Mapping[str, Any]) -> str:
+    lines: list[str] = []
+    for turn in episode["turns"]:
+        lines += [f"[dim]{escape(str(turn['observation']))}[/dim]", f"[bold]> {escape(turn['action'])}[/bold]"]
+    total = sum(turn["reward"] for turn in episode["turns"])
+    outcome = "success" if episode["success"] else "no success"
+    lines += [f"[dim]{escape(str(episode['observation']))}[/dim]", f"({outcome}, return {total:.2f})"]
+    return "\n".join(lines)
+
+
+def _summary_table(summary: Mapping[str, Any]) -> Table:
+    table = Table(title=f"{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", title_justify="left")
+    table.add_column("policy")
+    table.add_column("success [95% interval]", justify="right")
+    for name in ("random", "expert"):
+        rate = summary[f"{name}_success"]
+        if rate is not None:
+            table.add_row(f"{name} play", _rate(rate, summary[f"{name}_success_ci"]))
+    table.add_row("before training", _rate(summary["success_before"], summary["success_before_ci"]))
+    table.add_row("after training", _rate(summary["success_after"], summary["success_after_ci"]), style="bold")
+    table.caption = f"{summary['steps']} steps in {summary['seconds']:.0f} s"
+    return table
+
+
+def _rate(rate: float | None, interval: tuple[float, float]) -> str:
+    return "-" if rate is None else f"{rate:.3f} \\[{interval[0]:.3f}, {interval[1]:.3f}]"

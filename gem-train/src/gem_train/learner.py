@@ -1,0 +1,116 @@
+"""The learner: the only thing that changes weights."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem_train.algorithms import Need, Scores, TokenTerms
+from gem_train.batch import Batch, Floats, TokenSequence
+from gem_train.config import OptimConfig
+from gem_train.credit import Credit
+from gem_train.packing import Packed, pack
+from gem_train.scoring import score_tokens
+
+Loss = Callable[[TokenTerms], tuple[Tensor, dict[str, Tensor]]]
+
+
+class Learner:
+    """A model and its optimizer.
+
+    Everything random is derived from `seed` and `step`, so the state is the weights, the optimizer and `step`.
+
+    Args:
+        model: what is trained.
+        config: of the optimizer.
+        temperature: at which the tokens were sampled.
+        seed: of the order of minibatches.
+    """
+
+    def __init__(self, model: PreTrainedModel, config: OptimConfig, *, temperature: float, seed: int) -> None:
+        self.model = model
+        self.step = 0
+        """Updates made so far."""
+        self._config = config
+        self._temperature = temperature
+        self._seed = seed
+        self._optimizer = torch.optim.AdamW(
+            model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay
+        )
+
+    def score(self, batch: Batch, needs: Iterable[Need]) -> Scores:
+        """What an algorithm needs to know of a batch before the weights change."""
+        return Scores(old_logprobs=self._old_logprobs(batch) if "old_logprobs" in needs else None)
+
+    @torch.inference_mode()
+    def _old_logprobs(self, batch: Batch) -> tuple[Floats, ...]:
+        found: list[Floats] = []
+        for sequence in batch.sequences:
+            logprobs = np.zeros(len(sequence), np.float32)
+            scores = score_tokens(self.model, self._pack([sequence]), self._temperature)
+            logprobs[sequence.sampled] = scores.logprobs.cpu().numpy()
+            found.append(logprobs)
+        return tuple(found)
+
+    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss, lr: float) -> dict[str, float]:
+        """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches."""
+        sequences = batch.sequences
+        if scores.old_logprobs is not None:
+            pairs = zip(sequences, scores.old_logprobs, strict=True)
+            sequences = tuple(replace(sequence, logprobs=old) for sequence, old in pairs)
+        for group in self._optimizer.param_groups:
+            group["lr"] = lr
+        gathered: dict[str, list[float]] = {}
+        for epoch in range(self._config.epochs):
+            for chosen in self._minibatches(len(sequences), epoch):
+                metrics = self._minibatch_step([sequences[index] for index in chosen], credit, loss)
+                for name, value in metrics.items():
+                    gathered.setdefault(name, []).append(value)
+        self.step += 1
+        return {"lr": lr, **{name: float(np.mean(values)) for name, values in gathered.items()}}
+
+    def _minibatches(self, count: int, epoch: int) -> Iterator[np.ndarray]:
+        order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch)).permutation(count)
+        return iter(np.array_split(order, min(self._config.minibatches, count)))
+
+    def _minibatch_step(self, sequences: Sequence[TokenSequence], credit: Credit, loss: Loss) -> dict[str, float]:
+        packed = self._pack(sequences)
+        tokens = packed.sampled.sum()
+        sums: dict[str, Tensor] = {}
+        self._optimizer.zero_grad(set_to_none=True)
+        for part in packed.split(self._config.micro_rows):
+            summed, metrics = loss(self._terms(part, credit))
+            (summed / tokens).backward()
+            weight = part.sampled.sum() / tokens
+            for name, value in metrics.items():
+                sums[name] = sums.get(name, torch.zeros((), device=value.device)) + value * weight
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip)
+        self._optimizer.step()
+        return {"grad_norm": float(norm), **{name: float(value) for name, value in sums.items()}}
+
+    def _terms(self, part: Packed, credit: Credit) -> TokenTerms:
+        scores = score_tokens(self.model, part, self._temperature)
+        turn = part.turn[part.sampled]
+        advantages = torch.from_numpy(credit.advantages).to(turn.device)[turn]
+        return TokenTerms(scores.logprobs, part.logprobs[part.sampled], scores.entropy, advantages)
+
+    def _pack(self, sequences: Sequence[TokenSequence]) -> Packed:
+        return pack(sequences, self._config.row_tokens).to(self.model.device)
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Every parameter by name, as a policy's `load` takes them."""
+        return self.model.named_parameters()
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs beside the model's weights."""
+        return {"step": self.step, "optimizer": self._optimizer.state_dict()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`; the model already has its weights."""
+        self.step = state["step"]
+        self._optimizer.load_state_dict(state["optimizer"])

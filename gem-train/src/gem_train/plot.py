@@ -1,0 +1,56 @@
+"""The learning curve as a picture."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_WINDOW = 10
+
+
+def plot_curve(metrics: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], path: Path) -> None:
+    """Draw success against steps into a PNG, beside random play, the expert, and the evaluations.
+
+    Args:
+        metrics: of the training steps.
+        summary: of the run.
+        path: of the PNG.
+    """
+    # Not pyplot: it picks a window system and keeps every figure in global state.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    steps = np.array([line["step"] for line in metrics])
+    success = np.array([line["success"] if line["success"] is not None else np.nan for line in metrics])
+    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.plot(steps, success, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
+    axes.plot(steps, _running_mean(success), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
+    for name, colour in (("expert", "tab:green"), ("random", "tab:gray")):
+        if summary[f"{name}_success"] is not None:
+            axes.axhline(summary[f"{name}_success"], color=colour, linestyle="--", label=f"{name} play")
+    ends = [(0, "before"), (summary["steps"], "after")]
+    for step, when in ends:
+        rate, (low, high) = summary[f"success_{when}"], summary[f"success_{when}_ci"]
+        if rate is not None:
+            axes.errorbar(
+                [step], [rate], yerr=[[rate - low], [high - rate]], fmt="o", color="black", capsize=4,
+                label="evaluation, 95% interval" if when == "before" else None,
+            )  # fmt: skip
+    axes.set(
+        xlabel="step",
+        ylabel="success",
+        ylim=(-0.02, 1.05),
+        title=f"{summary['id']}, {summary['algorithm']}, seed {summary['seed']}",
+    )
+    axes.grid(alpha=0.3)
+    axes.legend(loc="best")
+    figure.savefig(path)
+
+
+def _running_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each value and the up to nine before it."""
+    return np.array([values[max(0, end - _WINDOW) : end].mean() for end in range(1, len(values) + 1)])

@@ -1,0 +1,16 @@
+"""What this pack offers: the command `gemx train`."""
+
+import gem
+
+GEM_API = 1
+
+
+@gem.hookimpl
+def gem_commands() -> list[gem.CommandSpec]:
+    return [
+        gem.CommandSpec(
+            name="train",
+            entry_point="gem_train.cli:train",
+            help="Train a model on an environment by reinforcement learning",
+        )
+    ]

@@ -1,0 +1,189 @@
+"""`hf`: a transformers model as a policy, on CPU or GPU.
+
+It keeps the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
+history. For large models use vLLM; for a tiny one, and for whoever wants to read how sampling works, this is it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem.errors import ConfigError
+from gem.policy import Policy
+from gem.transcript import Completion, FinishReason, Transcript
+from gem_train.chat import ChatEncoder, Prompt
+from gem_train.slots import SlotCache
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """What the engine holds of one transcript."""
+
+    context: list[int] = field(default_factory=list[int])
+    """Every id read or sampled."""
+    cached: int = 0
+    """How many of them have their keys and values in the cache."""
+
+
+@dataclass(slots=True)
+class _Request:
+    slot: int
+    prompt: Prompt
+    ids: list[int] = field(default_factory=list[int])
+    logprobs: list[float] = field(default_factory=list[float])
+    finish_reason: FinishReason = "length"
+
+
+class HFPolicy(Policy):
+    """Samples from a transformers causal language model.
+
+    Args:
+        model: with full attention in every layer.
+        chat: renders transcripts; its tokenizer is the model's.
+        max_new_tokens: the longest answer.
+        temperature: of sampling; 0 takes the likeliest token. Log-probabilities are those of the distribution that
+            was drawn from (at temperature 0, of the model's own).
+        seed: of the sampling.
+
+    Raises:
+        ConfigError: the model has layers with a sliding window, which the cache does not keep.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        chat: ChatEncoder,
+        *,
+        max_new_tokens: int = 256,
+        temperature: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
+        if kinds != {"full_attention"}:
+            raise ConfigError(f"the hf policy needs full attention in every layer, and this model has {sorted(kinds)}")
+        if temperature < 0:
+            raise ConfigError(f"temperature is at least 0, not {temperature}")
+        self.model = model
+        self.chat = chat
+        self.max_new_tokens = max_new_tokens
+        self.temperature = temperature
+        self._generator = torch.Generator(model.device)
+        self._stop_ids = torch.tensor(chat.stop_ids, device=model.device)
+        self._cache = SlotCache(model.config.num_hidden_layers)
+        self._conversations: dict[int, _Conversation] = {}
+        self._waiting: dict[int, Transcript] = {}
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Start the sampling's generator anew."""
+        self._generator.manual_seed(seeding.check_seed(seed))
+
+    def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """Take new weights. What is cached was computed with the old ones and is forgotten.
+
+        A tensor that is this model's own already (the learner trains the same module) costs nothing.
+        """
+        own = dict(self.model.named_parameters())
+        with torch.no_grad():
+            for name, tensor in weights:
+                if own[name].data_ptr() != tensor.data_ptr():
+                    own[name].copy_(tensor)
+        for conversation in self._conversations.values():
+            conversation.cached = 0
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        self._waiting.update(transcripts)
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        # Everything that waits is one batch: a forward pass costs little more for many rows than for one.
+        waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return {}
+        requests = [self._read(slot, transcript) for slot, transcript in waiting.items()]
+        self._generate(requests)
+        return {request.slot: self._completion(request) for request in requests}
+
+    def forget(self, slot: int) -> None:
+        self._waiting.pop(slot, None)
+        self._conversations.pop(slot, None)
+
+    def _read(self, slot: int, transcript: Transcript) -> _Request:
+        conversation = self._conversations.setdefault(slot, _Conversation())
+        prompt = self.chat.prompt(transcript, conversation.context)
+        if prompt.new_segment:
+            conversation.context, conversation.cached = [], 0
+        conversation.context.extend(prompt.ids)
+        return _Request(slot, prompt)
+
+    def _completion(self, request: _Request) -> Completion:
+        ids = tuple(request.ids)
+        return Completion(
+            text=self.chat.text(ids),
+            prompt_ids=request.prompt.ids,
+            ids=ids,
+            logprobs=tuple(request.logprobs),
+            finish_reason=request.finish_reason,
+            new_segment=request.prompt.new_segment,
+        )
+
+    @torch.inference_mode()
+    def _generate(self, requests: list[_Request]) -> None:
+        """Sample every request's answer, all rows together; a row that has ended drops out of the batch."""
+        active = requests
+        for _ in range(self.max_new_tokens):
+            chosen, logprobs = self._sample(self._forward(active))
+            stopped = torch.isin(chosen, self._stop_ids)
+            still: list[_Request] = []
+            for request, token, logprob, stop in zip(
+                active, chosen.tolist(), logprobs.tolist(), stopped.tolist(), strict=True
+            ):
+                request.ids.append(token)
+                request.logprobs.append(logprob)
+                self._conversations[request.slot].context.append(token)
+                if stop:
+                    request.finish_reason = "stop"
+                else:
+                    still.append(request)
+            active = still
+            if not active:
+                return
+
+    def _forward(self, requests: list[_Request]) -> Tensor:
+        """Read what each context holds beyond the cache; the logits after its last id, ``[batch, vocabulary]``."""
+        conversations = [self._conversations[request.slot] for request in requests]
+        fresh = [conversation.context[conversation.cached :] for conversation in conversations]
+        longest = max(len(ids) for ids in fresh)
+        device = self.model.device
+        ids = torch.tensor([row + [0] * (longest - len(row)) for row in fresh], device=device)
+        starts = torch.tensor([conversation.cached for conversation in conversations], device=device)
+        positions = starts[:, None] + torch.arange(longest, device=device)
+        rows = torch.tensor([request.slot for request in requests], device=device)
+        last = torch.tensor([len(row) - 1 for row in fresh], device=device)
+        # Only the columns where some row ends need logits: for a vocabulary of 150,000 that is most of the work saved.
+        columns, inverse = last.unique(return_inverse=True)
+        output = self.model(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=self._cache.use(rows, positions),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=columns,
+        )
+        for conversation in conversations:
+            conversation.cached = len(conversation.context)
+        return output.logits[torch.arange(len(requests), device=device), inverse]
+
+    def _sample(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """One token a row and its log-probability, both ``[batch]``."""
+        logits = logits.float()
+        if self.temperature == 0:
+            logprobs = logits.log_softmax(-1)
+            chosen = logprobs.argmax(-1)
+        else:
+            logprobs = (logits / self.temperature).log_softmax(-1)
+            chosen = torch.multinomial(logprobs.exp(), 1, generator=self._generator)[:, 0]
+        return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]

@@ -1,0 +1,208 @@
+"""The run folder: everything a run leaves behind, in files that any tool can read.
+
+```
+config.toml      every setting that was in force
+metrics.jsonl    one object a line: {"phase": "warmup" | "train", "step": …}
+episodes.jsonl   some episodes of every step, as text
+tensorboard/     the same metrics
+checkpoint/      the newest state to go on from; its `model` folder loads with transformers
+curve.png        success against steps
+summary.json     what came of it
+```
+
+Everything that is written can be cut off at any moment: lines are appended whole, other files appear at once, and a
+checkpoint counts only when it is complete.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch.utils.tensorboard.writer import SummaryWriter
+
+from gem.errors import ConfigError
+from gem.transcript import Episode
+from gem_train.config import TrainConfig, read_toml, to_toml
+from gem_train.models import Loaded
+
+
+class RunFolder:
+    """The files of one run.
+
+    Args:
+        path: the folder; made if it does not exist.
+        config: of the run. A folder that holds a run already must hold this one.
+
+    Raises:
+        ConfigError: the folder holds a run with other settings, or something that is no run.
+    """
+
+    def __init__(self, path: Path, config: TrainConfig) -> None:
+        self.path = path
+        written = path / "config.toml"
+        if written.exists():
+            _refuse_other(path, read_toml(written), config)
+        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
+        path.mkdir(parents=True, exist_ok=True)
+        _write(written, to_toml(config))
+        self._board: SummaryWriter | None = None
+
+    @property
+    def curve(self) -> Path:
+        """Where the learning curve goes."""
+        return self.path / "curve.png"
+
+    def summary(self) -> dict[str, Any] | None:
+        """What came of the run, if it has finished."""
+        path = self.path / "summary.json"
+        return json.loads(path.read_text("utf-8")) if path.exists() else None
+
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
+        """Write what came of the run; the run has finished."""
+        _write(self.path / "summary.json", json.dumps(summary, indent=2) + "\n")
+
+    def metrics(self, phase: str) -> list[dict[str, Any]]:
+        """The metrics that were written for a phase."""
+        return [line for line in _lines(self.path / "metrics.jsonl") if line["phase"] == phase]
+
+    def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
+        """Append the metrics of one step."""
+        _append(self.path / "metrics.jsonl", {"phase": phase, "step": step, **values})
+        if self._board is None:
+            self._board = SummaryWriter(str(self.path / "tensorboard"), purge_step=step)
+        for name, value in values.items():
+            self._board.add_scalar(f"{phase}/{name}", value, step)  # pyright: ignore[reportUnknownMemberType]
+
+    def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
+        """Append one episode, as text."""
+        _append(self.path / "episodes.jsonl", {"phase": phase, "step": step, **episode_as_json(episode)})
+
+    def save_checkpoint(self, loaded: Loaded, state: Mapping[str, Any], step: int) -> None:
+        """Save what the run needs to go on from `step`, and then let go of the older one."""
+        folder = self.path / "checkpoint"
+        partial, complete = folder / f".step-{step}", folder / f"step-{step}"
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        loaded.model.save_pretrained(partial / "model")
+        loaded.tokenizer.save_pretrained(str(partial / "model"))
+        torch.save(dict(state), partial / "state.pt")
+        for file in partial.rglob("*"):
+            _sync(file)
+        if complete.exists():
+            shutil.rmtree(complete)
+        partial.rename(complete)
+        _sync(folder)
+        for old in _checkpoints(folder):
+            if old != complete:
+                shutil.rmtree(old)
+
+    def newest_checkpoint(self) -> Path | None:
+        """The folder of the checkpoint to go on from, if there is one."""
+        found = _checkpoints(self.path / "checkpoint")
+        return found[-1] if found else None
+
+    def episodes(self, phase: str) -> list[dict[str, Any]]:
+        """The episodes that were written in a phase."""
+        return [line for line in _lines(self.path / "episodes.jsonl") if line["phase"] == phase]
+
+    def rewind(self, step: int | None) -> None:
+        """Forget what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
+        for name in ("metrics.jsonl", "episodes.jsonl"):
+            path = self.path / name
+            kept = [line for line in _lines(path) if step is not None and _is_before(line, step)]
+            _write(path, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._board is not None:
+            self._board.close()
+
+
+def new_run_path(config: TrainConfig) -> Path:
+    """A folder under `runs/` that does not exist yet, named after the run."""
+    name = f"{config.id}-{config.algorithm}-seed{config.seed}".replace(":", "-").replace("/", "-")
+    number = 1
+    while (path := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return path
+
+
+def episode_as_json(episode: Episode) -> dict[str, Any]:
+    """An episode as text and numbers, without token ids."""
+    return {
+        "id": episode.id,
+        "seed": episode.seed,
+        "success": episode.success,
+        "terminated": episode.terminated,
+        "truncated": episode.truncated,
+        "failure": episode.failure.error if episode.failure else None,
+        "turns": [
+            {"observation": turn.observation, "action": turn.action, "reward": turn.reward} for turn in episode.turns
+        ],
+        "observation": episode.observation,
+    }
+
+
+def _is_before(line: Mapping[str, Any], step: int) -> bool:
+    return line["phase"] == "warmup" or (line["phase"] == "train" and line["step"] <= step)
+
+
+def _refuse_other(path: Path, old: Mapping[str, Any], config: TrainConfig) -> None:
+    new = config.model_dump(mode="json", exclude_none=True)
+    if old == new:
+        return
+    before, now = _flat(old), _flat(new)
+    names = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+    raise ConfigError(
+        f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
+        "choose another --out, or repeat that run's settings to go on with it"
+    )
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}."))  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            flat[prefix + key] = repr(value)
+    return flat
+
+
+def _checkpoints(folder: Path) -> list[Path]:
+    return sorted(folder.glob("step-*"), key=lambda path: int(path.name.removeprefix("step-")))
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a JSONL file; a last line that was cut off is left out."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+
+
+def _append(path: Path, record: Mapping[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, "utf-8")
+    _sync(partial)
+    partial.replace(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
