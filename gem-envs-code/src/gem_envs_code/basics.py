@@ -1,0 +1,74 @@
+"""Basics: small programming tasks, graded by running the program on hidden tests."""
+
+from collections.abc import Sequence
+
+from gem.core import Step
+from gem.dataset_env import DatasetEnv
+from gem.parsing import fenced_code
+from gem_envs_code.judge import judge
+from gem_envs_code.runner import DEFAULT_LIMITS
+from gem_envs_code.tasks import Task, load_tasks
+
+_WORDS = ("0", "1", "2", "3", "5", "8", "10", "yes", "no", "none")
+
+
+class Basics(DatasetEnv[Task, str]):
+    """Solve one of fourteen small tasks with a Python program, from standard input to standard output.
+
+    One turn. The question holds the task, an example and the limits; an action is a reply whose last fenced code
+    block is the whole program. The program runs once on each hidden test, in a process of its own
+    (`gem_envs_code.runner`: limits, no sandbox).
+
+    Rewards: the share of the hidden tests passed; success is all of them. As in GEM's code environments, a reply
+    without a code block costs 0.1. (GEM gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
+    prints too much fails its tests; a fault of the runner raises.
+
+    The last observation says how many tests were passed and how the first failure looked, but neither that test's
+    input nor its right output: the tasks are few, and would be answered from memory.
+
+    `reset(options={"index": 3})` chooses the task.
+    """
+
+    answer_form = "fenced code block"
+
+    @property
+    def rows(self) -> Sequence[Task]:
+        return load_tasks("basics.toml")
+
+    def _question(self, row: Task) -> str:
+        limits = DEFAULT_LIMITS
+        return (
+            "Write a Python 3 program that reads standard input and writes to standard output. "
+            "The standard library is there, and nothing else.\n\n"
+            f"{row.statement}\n\n"
+            f"Example input:\n{row.example.input}\n"
+            f"Example output:\n{row.example.output}\n"
+            f"Your program is run on {len(row.tests)} hidden tests, each with {limits.cpu_seconds} seconds of "
+            f"processor time and {limits.memory // 2**20} MB of memory. It must start no threads or processes. "
+            "How many spaces stand between words makes no difference.\n"
+            "You may think first. Give the whole program in one block that opens with ```python and closes with ```, "
+            "each on a line of its own; only the last block counts."
+        )
+
+    def _read(self, reply: str) -> str | None:
+        return fenced_code(reply)
+
+    def _grade(self, answer: str) -> Step:
+        total = len(self.row.tests)
+        passed, failure = judge(answer, self.row.tests)
+        if failure is None:
+            return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
+        said = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."
+        return Step.final(said, passed / total, success=False)
+
+    def sample_action(self) -> str:
+        """A program that prints one random word or number."""
+        return _block(f"print({self.action_rng.choice(_WORDS)!r})")
+
+    def expert_action(self) -> str:
+        """The reference solution."""
+        return _block(self.row.solution)
+
+
+def _block(program: str) -> str:
+    return f"```python\n{program.rstrip()}\n```"

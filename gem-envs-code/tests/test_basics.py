@@ -1,0 +1,151 @@
+"""`code:Basics-v0`: the contract, and what replies earn."""
+
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+
+import gem
+from gem.core import Step
+from gem.parsing import fenced_code
+from gem_envs_code.basics import Basics
+from gem_envs_code.runner import RunnerError
+
+SUM, BRACKETS = 0, 5
+
+PLAY = """
+import gem
+env = gem.make("code:Basics-v0")
+for seed in range(20):
+    print(env.reset(seed=seed), env.sample_action(), env.expert_action())
+    if seed < 6:
+        print(env.step(env.expert_action() if seed % 2 else env.sample_action()))
+"""
+
+
+def step_on(index, reply):
+    env = Basics()
+    env.reset(seed=0, options={"index": index})
+    return env.step(reply)
+
+
+def test_the_pack_offers_its_id():
+    assert "code:Basics-v0" in {spec.id for spec in gem.all_specs()}
+
+
+def test_the_expert_solves_every_task():
+    env = gem.make("code:Basics-v0")
+    for index in range(len(Basics().rows)):
+        env.reset(options={"index": index})
+        step = env.step(env.expert_action())
+        assert re.fullmatch(r"Your program passed all [0-9]+ tests\.", step.observation)
+        assert step[1:] == (1.0, True, False, {"success": True})
+
+
+def test_the_question_holds_the_example_and_hides_the_tests_and_the_solution():
+    env = Basics()
+    for index, task in enumerate(env.rows):
+        question, _ = env.reset(options={"index": index})
+        assert task.statement in question
+        assert f"Example input:\n{task.example.input}\nExample output:\n{task.example.output}" in question
+        assert task.solution not in question
+        assert sum(case.input in question for case in task.tests) <= 1
+
+
+def test_seeds_choose_among_all_tasks():
+    env = Basics()
+    assert {env.reset(seed=seed)[0] for seed in range(200)} == {env._question(task) for task in env.rows}
+
+
+def test_the_reward_is_the_share_of_tests_passed():
+    # Of the hidden tests of "brackets", half are sound and half are broken.
+    step = step_on(BRACKETS, "```python\nprint('sound')\n```")
+    assert step == Step(
+        "Your program passed 3 of 8 tests. The first to fail was test 2: wrong output.",
+        3 / 8,
+        True,
+        False,
+        {"success": False},
+    )
+
+
+def test_the_last_block_is_the_program():
+    right = "print(sum(map(int, input().split())))"
+    assert step_on(SUM, f"First:\n```\nprint(1)\n```\nNo:\n```python\n{right}\n```\nDone.").info["success"]
+    assert not step_on(SUM, f"```python\n{right}\n```\n```\nprint('x')\n```").info["success"]
+
+
+@pytest.mark.parametrize("reply", ["", "print(1)", "```python\nprint(1)", "text ```print(1)```", "\ud800"])
+def test_a_reply_without_a_block_is_malformed(reply):
+    assert step_on(SUM, reply) == Step(
+        "Your reply has no fenced code block.", -0.1, True, False, {"success": False, "malformed": True}
+    )
+
+
+def test_a_crash_is_told_without_the_test():
+    step = step_on(SUM, "```\nimport sys\nint('x')\n```")
+    assert step.reward == 0.0
+    assert step.observation == (
+        "Your program passed 0 of 7 tests. The first to fail was test 1: "
+        "ended with status 1 (ValueError: invalid literal for int() with base 10: 'x')."
+    )
+
+
+def test_samples_are_programs_that_run_and_change_nothing():
+    env, sampled = Basics(), Basics()
+    env.reset(seed=1)
+    sampled.reset(seed=1)
+    samples = {sampled.sample_action() for _ in range(100)}
+    assert len(samples) > 5
+    for sample in samples:
+        assert re.fullmatch(r"print\('[a-z0-9]+'\)", fenced_code(sample))
+    assert [env.reset() for _ in range(5)] == [sampled.reset() for _ in range(5)]
+    step = sampled.step(samples.pop())
+    assert "malformed" not in step.info
+    assert "ended" not in step.observation
+
+
+def test_no_junk_raises():
+    rng = random.Random(0)
+    pieces = ["```", "\n```", "```python\n", "\n", "print(", "\x00", "\ud800", "٣", "(" * 1000, "x" * 10_000, "}", " "]
+    junk = ["".join(rng.choices(pieces, k=rng.randrange(12))) for _ in range(500)]
+    env = Basics()
+    run = 0
+    for reply in [*junk, "```\n" * 25_000, "`" * 100_000, "```" + "x" * 100_000]:
+        # Each program takes a while to start; a few stand for all.
+        run += fenced_code(reply) is not None
+        if fenced_code(reply) is None or run <= 10:
+            env.reset(seed=1)
+            assert env.step(reply).info["success"] is False
+    assert run > 10
+
+
+def test_equal_seeds_give_equal_bytes_in_other_processes():
+    transcripts = [
+        subprocess.run(
+            [sys.executable, "-c", PLAY],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
+    assert transcripts[0] == transcripts[1]
+    assert transcripts[0].count(b"'success': True") == 3
+
+
+def test_a_snapshot_brings_the_task_back():
+    env, other = Basics(), Basics()
+    env.reset(seed=9)
+    other.restore(env.snapshot())
+    assert other.row == env.row
+    assert other.reset() == env.reset()
+
+
+def test_a_fault_of_the_runner_raises_and_earns_nothing(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/sh")
+    with pytest.raises(RunnerError):
+        step_on(SUM, "```\nprint(1)\n```")
