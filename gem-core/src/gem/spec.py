@@ -11,7 +11,7 @@ from gem.errors import SpecError
 _ID = re.compile(
     r"(?P<namespace>[a-z][a-z0-9_]*)"
     r":(?P<name>[A-Za-z0-9][A-Za-z0-9_.]*)"
-    r"(?:-v(?P<version>\d+))?"
+    r"(?:-v(?P<version>[0-9]+))?"
     r"(?:-(?P<variant>[A-Za-z0-9][A-Za-z0-9_.-]*))?"
 )
 _ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

@@ -1,0 +1,288 @@
+"""`gemx`: what its commands print, and what they exit with."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import gem
+from gem import registry, seeding
+from gem.cli.main import main
+from gem.cli.options import parse_arguments
+from gem.errors import ConfigError, UnknownId
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+TESTS = Path(__file__).parent
+
+
+def gemx(*arguments: str, input: str = "") -> Result:
+    return CliRunner().invoke(main, list(arguments), input=input)
+
+
+def gemx_json(*arguments: str) -> dict[str, Any]:
+    """What a fresh process prints on standard output, which has to be one JSON object and nothing else."""
+    clean = {name: value for name, value in os.environ.items() if name != "GEM_DEBUG"}
+    command = [sys.executable, "-m", "gem", *arguments, "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, cwd=TESTS, env=clean).stdout)
+
+
+def test_without_a_command_the_help_lists_the_commands() -> None:
+    bare, asked = gemx(), gemx("--help")
+
+    assert bare.exit_code == asked.exit_code == 0
+    assert bare.stdout == asked.stdout
+    for name in ("list", "info", "play", "run", "doctor"):
+        assert f"\n  {name} " in bare.stdout
+        assert gemx(name, "--help").exit_code == 0
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert gemx("--version").stdout == f"gemx {gem.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lst"], "there is no command 'lst'. Did you mean 'list'?"),
+        (["train", "core:Echo-v0"], "'train' is a command of gem-train"),
+        (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
+        (["info", "rg:letters"], "gem-envs-reasoning, which is not installed: pip install gem-envs-reasoning"),
+        (["info", "Echo"], "is not an environment id"),
+        (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
+        (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
+        (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment has no expert"),
+        (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
+        (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is at least 1"),
+    ],
+)
+def test_an_error_is_one_clear_line_and_exits_with_1(arguments: list[str], message: str) -> None:
+    done = gemx(*arguments)
+
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert done.stderr.startswith("gemx: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_debug_raises_the_error_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(gemx("--debug", "info", "core:Ecko-v0").exception, UnknownId)
+    monkeypatch.setenv("GEM_DEBUG", "1")
+    assert isinstance(gemx("info", "core:Ecko-v0").exception, UnknownId)
+
+
+@pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "x"])
+def test_a_seed_that_is_none_is_refused(seed: str) -> None:
+    assert gemx("run", "core:Echo-v0", "--seed", seed).exit_code == 2
+
+
+def test_ctrl_c_is_quiet_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: registry.Registry) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(registry.Registry, "entries", interrupted)
+    done = gemx("list")
+
+    assert (done.exit_code, done.output) == (130, "")
+
+
+def test_list_prints_every_env_with_its_pack() -> None:
+    done = gemx("list")
+
+    assert f"gem-core {gem.__version__}" in done.stdout
+    assert "core:Echo-v0" in done.stdout
+    assert "smoke-test" in done.stdout
+
+
+def test_list_as_json_has_exactly_the_promised_fields() -> None:
+    echo = gem.get_spec("core:Echo-v0")
+
+    assert gemx_json("list") == {
+        "envs": [
+            {
+                "id": "core:Echo-v0",
+                "pack": "gem-core",
+                "version": gem.__version__,
+                "description": echo.description,
+                "tags": ["single-turn", "smoke-test"],
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["core"], 1),
+        (["echo"], 1),
+        (["core:*-v0"], 1),
+        (["*-v1"], 0),
+        (["game"], 0),
+        (["--pack", "gem-core"], 1),
+        (["--pack", "gem-envs-games"], 0),
+        (["--tag", "smoke-test"], 1),
+        (["--tag", "smoke-test", "--tag", "single-turn"], 1),
+        (["--tag", "smoke-test", "--tag", "game"], 0),
+    ],
+)
+def test_list_keeps_what_matches(arguments: list[str], found: int) -> None:
+    done = gemx("list", *arguments, "--json")
+
+    assert done.exit_code == 0
+    assert len(json.loads(done.stdout)["envs"]) == found
+
+
+def test_list_names_the_pack_that_would_provide_what_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
+
+    assert "gem-envs-games is not installed: pip install gem-envs-games" in gemx("list", "game").stderr
+
+
+def test_info_shows_the_arguments_the_rules_and_the_first_observation() -> None:
+    gem.register("lab:Sum-v0", "sample_envs:Sum", rounds=5, max_turns=7)
+    done = gemx("info", "lab:Sum-v0")
+
+    assert done.exit_code == 0
+    for text in ("sample_envs:Sum", "rounds=5", "Each right sum earns 1", "The next number is 7."):
+        assert text in done.stdout
+
+
+def test_info_as_json_has_the_spec_and_the_observation() -> None:
+    described = gemx_json("info", "core:Echo-v0")
+
+    assert described["entry_point"] == "gem.envs.echo:Echo"
+    assert described["observation"] == gem.make("core:Echo-v0").reset(seed=0)[0]
+    assert described["rules"].startswith("Say a word back.")
+    assert (described["pack"], described["version"], described["kwargs"]) == ("gem-core", gem.__version__, {})
+
+
+def test_doctor_is_content_with_the_core_alone() -> None:
+    done = gemx("doctor")
+    report = gemx_json("doctor")
+    packs = {row["pack"]: row for row in report["packs"]}
+
+    assert done.exit_code == 0
+    assert report["ok"] is True
+    assert (packs["gem-core"]["state"], packs["gem-core"]["envs"], packs["gem-core"]["mend"]) == ("loaded", 1, None)
+    assert packs["gem-envs-qa"]["mend"] == "pip install gem-envs-qa"
+
+
+def test_run_as_json_has_exactly_the_promised_fields() -> None:
+    expert = gemx_json("run", "sample_envs:Sum", "--policy", "expert", "--episodes", "8", "--seed", "3")
+
+    assert list(expert.items()) == [
+        ("id", "sample_envs:Sum"),
+        ("policy", "expert"),
+        ("episodes", 8),
+        ("seed", 3),
+        ("success", 1.0),
+        ("success_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
+        ("return_mean", 3.0),
+        ("turns_mean", 3.0),
+        ("failures", 0),
+    ]
+
+
+def test_run_gives_the_same_numbers_however_many_envs_play() -> None:
+    one, many = (
+        gemx("run", "core:Echo-v0", "--episodes", "40", "--num-envs", number, "--json").stdout for number in ("1", "7")
+    )
+
+    assert one == many
+    assert 0 < json.loads(one)["success"] < 1
+
+
+def test_run_plays_the_episodes_of_the_derived_seeds() -> None:
+    won = 0
+    for i in range(30):
+        env = gem.make("core:Echo-v0")
+        env.reset(seed=seeding.derive(5, "run", i))
+        won += env.step(env.sample_action()).info["success"]
+
+    played = json.loads(gemx("run", "core:Echo-v0", "--episodes", "30", "--seed", "5", "--json").stdout)
+    assert played["success"] == pytest.approx(won / 30)
+
+
+def test_run_prints_a_table_with_the_interval() -> None:
+    done = gemx("run", "sample_envs:Sum", "--policy", "expert", "--episodes", "4", "--arg", "rounds=2")
+
+    assert "100.0%, 95% interval 51.0% to 100.0%" in done.stdout
+    assert "2.000" in done.stdout
+
+
+def test_run_counts_failures_and_shows_each_once_with_its_place() -> None:
+    done = gemx("run", "sample_envs:Fragile", "--policy", "expert", "--episodes", "12")
+    played = json.loads(gemx("run", "sample_envs:Fragile", "--policy", "expert", "--episodes", "12", "--json").stdout)
+
+    assert done.exit_code == 0
+    assert 0 < played["failures"] < 12
+    assert played["success"] == 1.0
+    assert f"{played['failures']} failed, such as seed " in done.stderr
+    assert "OSError: the disk is full" in done.stderr
+    assert 'sample_envs.py", line' in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_run_exits_with_1_when_every_episode_failed() -> None:
+    odd = next(seed for seed in range(99) if seeding.derive(seed, "run", 0) % 2)
+    done = gemx("run", "sample_envs:Fragile", "--episodes", "1", "--seed", str(odd), "--json")
+
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["success"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("0.5", 0.5),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("None", None),
+        ('"3"', "3"),
+        ("[1, 2]", [1, 2]),
+        ('{"a": 1}', {"a": 1}),
+        ("fast", "fast"),
+        ("a=b", "a=b"),
+        ("", ""),
+        ("9" * 5000, "9" * 5000),
+    ],
+)
+def test_an_argument_is_read_as_json_or_is_a_string(text: str, value: object) -> None:
+    parsed = parse_arguments([f"key={text}"])["key"]
+
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+@pytest.mark.parametrize("pair", ["key", "=3", "a-b=3", ""])
+def test_an_argument_without_a_name_is_refused(pair: str) -> None:
+    with pytest.raises(ConfigError, match="KEY=VALUE"):
+        parse_arguments([pair])
+
+
+def test_a_class_in_the_folder_one_is_in_can_be_run(tmp_path: Path) -> None:
+    (tmp_path / "my_first_env.py").write_text("from gem.envs.echo import Echo\nclass Mine(Echo): ...\n")
+    command = [str(Path(sys.executable).with_name("gemx")), "run", "my_first_env:Mine", "--json"]
+    done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
+
+    assert json.loads(done.stdout)["episodes"] == 100
+
+
+def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(
+    core_only: registry.Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (core,) = core_only.load("core")
+    spec = gem.CommandSpec(name="broken", entry_point="no_such_module_here:broken", help="Nothing")
+    wrong = gem.CommandSpec(name="wrong", entry_point="sample_envs:Sum", help="Nothing")
+    monkeypatch.setattr(core, "commands", [*core.commands, spec, wrong])
+
+    assert "pip install --force-reinstall gem-core" in gemx("broken").stderr
+    assert "is no click command" in gemx("wrong").stderr

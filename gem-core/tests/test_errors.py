@@ -1,0 +1,39 @@
+"""The tree of errors, and the hints in their messages."""
+
+import inspect
+
+import pytest
+
+from gem import errors
+from gem.errors import GemError, did_you_mean
+
+ALL = [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, GemError)]
+
+
+@pytest.mark.parametrize("error", ALL)
+def test_every_error_is_drawn_in_the_tree_with_its_standard_parent(error: type[GemError]) -> None:
+    if error is GemError:
+        return
+    parent, standard = error.__bases__
+
+    assert parent is GemError
+    assert f"── {error.__name__}({standard.__name__}) " in str(errors.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "hint"),
+    [
+        (
+            "game:guessthenumber-v0-easy",
+            ["game:GuessTheNumber-v0-easy"],
+            " Did you mean 'game:GuessTheNumber-v0-easy'?",
+        ),
+        ("rebm", ["rebn", "grpo", "ppo"], " Did you mean 'rebn'?"),
+        ("abc", ["abd", "abe"], " Did you mean 'abe' or 'abd'?"),
+        ("abcd", ["abce", "abcf", "abcg", "abch"], " Did you mean 'abch', 'abcg' or 'abcf'?"),
+        ("xyz", ["rebn"], ""),
+        ("xyz", [], ""),
+    ],
+)
+def test_did_you_mean_names_at_most_three_near_names(name: str, known: list[str], hint: str) -> None:
+    assert did_you_mean(name, known) == hint

@@ -1,0 +1,39 @@
+"""Importing `gem` does nothing."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import gem
+
+HEAVY = ("torch", "transformers", "datasets", "ray", "vllm", "click", "rich", "cookiecutter")
+
+
+def modules_after(program: str) -> set[str]:
+    command = [sys.executable, "-c", f"{program}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"]
+    return set(json.loads(subprocess.run(command, capture_output=True, check=True).stdout))
+
+
+@pytest.mark.parametrize("program", ["import gem", "from gem import *", "import gem\ngem.make('core:Echo-v0').reset()"])
+def test_importing_and_making_load_no_other_pack_and_nothing_heavy(program: str) -> None:
+    loaded = modules_after(program)
+
+    assert not loaded.intersection(HEAVY)
+    assert not {name for name in loaded if name.startswith(("gem_", "gem.cli"))}
+
+
+def test_importing_gem_alone_loads_none_of_its_modules() -> None:
+    assert {name for name in modules_after("import gem") if name.split(".")[0] == "gem"} == {"gem"}
+
+
+@pytest.mark.parametrize("name", gem.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(gem, name) is not None
+    assert name in dir(gem)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = gem.nonsense  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,0 +1,112 @@
+"""`gemx play`: a person at the terminal, or a pipe."""
+
+import pytest
+from click.testing import CliRunner, Result
+
+import gem
+from gem.cli.main import main
+from gem.cli.play import complete
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+
+def play(*lines: str, id: str = "sample_envs:Sum", seed: int = 0) -> Result:
+    return CliRunner().invoke(main, ["play", id, "--seed", str(seed)], input="".join(f"{line}\n" for line in lines))
+
+
+def answers(seed: int = 0) -> list[str]:
+    """The right sums of an episode, without the box."""
+    env = gem.make("sample_envs:Sum")
+    env.reset(seed=seed)
+    said: list[str] = []
+    for _ in range(3):
+        said.append(env.expert_action() or "")
+        env.step(said[-1])
+    return [action.removeprefix("\\boxed{").removesuffix("}") for action in said]
+
+
+@pytest.mark.parametrize("form", ["{}", "\\boxed{{{}}}", "I think it is \\boxed{{{}}}."])
+def test_an_episode_is_played_with_whole_replies_or_with_answers_alone(form: str) -> None:
+    done = play(*(form.format(answer) for answer in answers()))
+
+    assert done.exit_code == 0
+    assert done.stdout.count("reward 1") == 3
+    assert "Success: 3 turns, return 3." in done.stdout
+
+
+def test_the_same_seed_shows_the_same_game() -> None:
+    assert play(":quit", seed=4).stdout == play(":quit", seed=4).stdout
+    assert play(":quit", seed=4).stdout != play(":quit", seed=5).stdout
+
+
+def test_without_a_seed_one_is_chosen_and_named() -> None:
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0"], input=":quit\n")
+
+    assert done.stdout.startswith("core:Echo-v0, seed ")
+
+
+def test_hint_shows_what_the_expert_would_say_and_takes_no_turn() -> None:
+    done = play(":hint", ":quit")
+
+    assert f"\\boxed{{{answers()[0]}}}" in done.stdout
+    assert "Left after 0 turns" in done.stdout
+    assert "This environment has no expert." in play(":hint", id="sample_envs:NoExpert").stdout
+
+
+def test_random_plays_a_well_formed_action() -> None:
+    done = play(":random", ":quit")
+
+    assert "There is no box." not in done.stdout
+    assert "Left after 1 turn, return" in done.stdout
+
+
+def test_raw_says_exactly_what_was_typed() -> None:
+    done = play(":raw 3")
+
+    assert "There is no box." in done.stdout
+    assert "No success: 1 turn, return -0.1." in done.stdout
+
+
+def test_an_unknown_command_and_help_take_no_turn() -> None:
+    done = play(":hnt", ":help", ":quit")
+
+    assert "There is no command :hnt." in done.stdout
+    assert ":random      play a random action" in done.stdout
+    assert "Left after 0 turns" in done.stdout
+
+
+def test_the_end_of_the_input_leaves_the_game_as_quit_does() -> None:
+    done = play("0")
+
+    assert done.exit_code == 0
+    assert "Left after 1 turn, return 0." in done.stdout
+
+
+def test_the_turn_limit_is_told_from_a_loss() -> None:
+    done = CliRunner().invoke(main, ["play", "sample_envs:Sum", "--arg", "max_turns=1"], input="0\n")
+
+    assert "The turn limit was reached: 1 turn, return 0." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "example", "reply"),
+    [
+        ("7", "\\boxed{1}", "\\boxed{7}"),
+        ("7", "<answer>1</answer>", "<answer>7</answer>"),
+        ("print(7)", "```python\nprint(1)\n```", "```\nprint(7)\n```"),
+        ("7", "no mark-up", "7"),
+        ("\\boxed{7}", "<answer>1</answer>", "\\boxed{7}"),
+        ("so \\boxed{7", "\\boxed{1}", "so \\boxed{7"),
+        ("<answer>7</answer>", "\\boxed{1}", "<answer>7</answer>"),
+        ("```\n7\n```", "\\boxed{1}", "```\n7\n```"),
+    ],
+)
+def test_an_answer_is_put_into_the_markup_of_the_env_unless_it_has_one(typed: str, example: str, reply: str) -> None:
+    assert complete(typed, example) == reply
+
+
+def test_a_line_that_opens_a_fence_goes_on_to_its_end() -> None:
+    done = play("```python", ":quit is no command in here", "```", ":quit")
+
+    assert "There is no box." in done.stdout
+    assert "1 turn" in done.stdout

@@ -1,0 +1,148 @@
+"""From an id to an environment."""
+
+import pytest
+from sample_envs import Counted, Loud, Sum
+
+import gem
+from gem.core import Env
+from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
+from gem.registry import Registry, find_policy, find_wrapper, import_object
+from gem.spec import EnvSpec
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+
+def test_make_builds_what_the_id_says() -> None:
+    env = gem.make("core:Echo-v0")
+
+    assert type(env).__name__ == "Echo"
+    assert env.spec == gem.get_spec("core:Echo-v0")
+
+
+def test_registered_kwargs_and_limit_reach_the_env_and_those_given_win() -> None:
+    gem.register("lab:Sum-v0", Sum, max_turns=7, rounds=5)
+    plain, changed = gem.make("lab:Sum-v0"), gem.make("lab:Sum-v0", rounds=2, max_turns=1)
+
+    assert (plain.rounds, plain.largest, plain.max_turns) == (5, 9, 7)
+    assert (changed.rounds, changed.largest, changed.max_turns) == (2, 9, 1)
+
+
+def test_the_spec_of_an_env_builds_the_same_env_again() -> None:
+    gem.register("lab:Sum-v0", Sum, max_turns=7, rounds=5)
+    env = gem.make("lab:Sum-v0", wrappers=[Counted], rounds=2, max_turns=3)
+
+    assert env.spec is not None
+    again = gem.make(env.spec)
+
+    assert (again.rounds, again.max_turns) == (2, 3)
+    assert again.spec == env.spec
+
+
+def test_what_was_registered_is_listed_by_id() -> None:
+    gem.register("lab:Sum-v0", "sample_envs:Sum")
+    gem.register("a_lab:Sum-v0", "sample_envs:Sum")
+
+    assert [spec.id for spec in gem.all_specs()] == ["a_lab:Sum-v0", "core:Echo-v0", "lab:Sum-v0"]
+
+
+@pytest.mark.parametrize("id", ["sample_envs:Sum", "gem.envs.echo:Echo"])
+def test_a_class_can_be_named_directly(id: str) -> None:
+    env = gem.make(id)
+
+    assert f"{type(env).__module__}:{type(env).__name__}" == id
+
+
+def test_a_registered_id_wins_over_a_module_of_that_name() -> None:
+    gem.register("sample_envs:Sum", Sum, rounds=8)
+
+    assert gem.make("sample_envs:Sum").rounds == 8
+
+
+def test_a_module_does_not_take_the_place_of_a_known_namespace() -> None:
+    # `math` and `code` are modules of the standard library.
+    with pytest.raises(UnknownId, match="gem-envs-math"):
+        Registry([]).find("math:sqrt")
+
+
+def test_wrappers_apply_in_order_the_last_outermost() -> None:
+    env = gem.make("sample_envs:Sum", wrappers=[Counted, Loud])
+
+    assert isinstance(env, Loud)
+    assert isinstance(env.env, Counted)
+
+
+def test_an_unknown_argument_is_refused_with_those_there_are() -> None:
+    with pytest.raises(SpecError, match=r"no argument 'round'.*Did you mean 'rounds'.*rounds, largest, max_turns"):
+        gem.make("sample_envs:Sum", round=3)
+
+
+def test_an_argument_out_of_range_is_the_envs_own_error() -> None:
+    with pytest.raises(ConfigError):
+        gem.make("sample_envs:Sum", max_turns=0)
+
+
+@pytest.mark.parametrize(
+    ("id", "error", "message"),
+    [
+        ("core:Ecko-v0", UnknownId, "Did you mean 'core:Echo-v0'?"),
+        ("core:echo-v0", UnknownId, "Did you mean 'core:Echo-v0'?"),
+        ("cor:Echo-v0", UnknownId, "Did you mean 'core:Echo-v0'?"),
+        ("zzz:Qqq", UnknownId, "`gemx list` shows every id"),
+        ("Echo", SpecError, "reads 'namespace:Name"),
+        ("no_such_module_here:Echo", UnknownId, "no installed pack"),
+        ("sample_envs:Sun", PackError, "Did you mean 'Sum'"),
+    ],
+)
+def test_an_id_that_nobody_provides_is_answered_with_what_to_do(id: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as raised:
+        gem.make(id)
+    assert message in str(raised.value)
+
+
+def test_an_id_of_a_pack_that_is_not_installed_names_the_pack_to_install() -> None:
+    with pytest.raises(UnknownId, match=r"gem-envs-games, which is not installed: pip install gem-envs-games$"):
+        Registry([]).find("game:Sudoku-v0-easy")
+
+
+def test_an_id_is_registered_once() -> None:
+    gem.register("lab:Sum-v0", Sum)
+
+    with pytest.raises(DuplicateId, match=r"earlier gem\.register"):
+        gem.register("lab:Sum-v0", Sum)
+    with pytest.raises(DuplicateId, match="gem-core"):
+        gem.register("core:Echo-v0", Sum)
+
+
+def test_what_other_processes_could_not_find_is_not_registered() -> None:
+    class Local(Sum):
+        pass
+
+    with pytest.raises(SpecError, match="top level"):
+        gem.register("lab:Local-v0", Local)
+    with pytest.raises(SpecError, match="entry point"):
+        gem.register("lab:Sum-v0", "sample_envs.Sum")
+    with pytest.raises(SpecError, match="not an environment id"):
+        gem.register("Sum", Sum)
+
+
+def test_a_missing_dependency_names_its_extra() -> None:
+    spec = EnvSpec(id="lab:Data", entry_point="no_such_module_here:Data", extra="gem-envs-lab[data]")
+
+    with pytest.raises(MissingExtra, match=r"needs no_such_module_here: pip install 'gem-envs-lab\[data\]'"):
+        gem.make(spec)
+    with pytest.raises(ModuleNotFoundError):
+        gem.make(spec.model_copy(update={"extra": None}))
+
+
+def test_policies_and_wrappers_are_found_by_name() -> None:
+    assert find_policy("expert")().hints == ("expert_action",)
+    with pytest.raises(UnknownId, match="Did you mean 'expert'"):
+        find_policy("exprt")
+    with pytest.raises(UnknownId, match="no installed pack has a wrapper 'nonsense'"):
+        find_wrapper("nonsense")
+    with pytest.raises(UnknownId, match="nonsense"):
+        gem.make("core:Echo-v0", wrappers="nonsense")
+
+
+def test_an_object_is_imported_by_its_dotted_name() -> None:
+    assert import_object("gem.core:Env.reset") is Env.reset

@@ -1,0 +1,215 @@
+"""The rollout carries what is ready, plays every episode to its end, and contains failures."""
+
+import itertools
+from collections.abc import Mapping
+
+import pytest
+
+import gem
+from gem.errors import HintMissing
+from gem.policy import Policy, expert_policy, random_policy
+from gem.rollout import rollout
+from gem.transcript import Completion, Episode, Transcript
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+
+class Slow(Policy):
+    """Says the expert's word one slot at a time, the latest asked first, and never when it is merely polled."""
+
+    hints = ("expert_action",)
+
+    def __init__(self) -> None:
+        self.asked: dict[int, str] = {}
+        self.polls = 0
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        assert not self.asked.keys() & transcripts.keys(), "a slot has at most one request under way"
+        for slot, transcript in transcripts.items():
+            self.asked[slot] = transcript.info["expert_action"]
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        if timeout == 0:
+            self.polls += 1
+            return {}
+        slot, action = self.asked.popitem()
+        return {slot: Completion(action)}
+
+    def forget(self, slot: int) -> None:
+        self.asked.pop(slot, None)
+
+
+class Saying(Policy):
+    """Says one thing, and remembers what it saw and forgot."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: set[int] = set()
+        self.forgotten: list[int] = []
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        self.asked |= transcripts.keys()
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        said = {slot: Completion(self.text) for slot in self.asked}
+        self.asked.clear()
+        return said
+
+    def forget(self, slot: int) -> None:
+        self.asked.discard(slot)
+        self.forgotten.append(slot)
+
+
+def play(policy: Policy, num_envs: int, seeds: int, group_size: int = 1, id: str = "sample_envs:Sum") -> list[Episode]:
+    with gem.make_vec(id, num_envs, hints=policy.hints, max_turns=20) as envs:
+        return list(rollout(policy, envs, range(seeds), group_size))
+
+
+def in_order(episodes: list[Episode]) -> list[Episode]:
+    return sorted(episodes, key=lambda episode: (episode.seed, episode.group))
+
+
+@pytest.mark.parametrize("num_envs", [1, 3, 16])
+def test_every_seed_is_played_once_for_each_member_of_its_group(num_envs: int) -> None:
+    episodes = in_order(play(random_policy(), num_envs, seeds=4, group_size=2))
+
+    assert [(episode.seed, episode.group) for episode in episodes] == [(s, g) for s in range(4) for g in range(2)]
+
+
+@pytest.mark.parametrize("make_policy", [random_policy, expert_policy, Slow])
+def test_the_episodes_do_not_depend_on_how_many_run_at_once(make_policy: type[Policy]) -> None:
+    one, three, many = (in_order(play(make_policy(), num_envs, seeds=5)) for num_envs in (1, 3, 9))
+
+    assert one == three == many
+
+
+def test_a_policy_that_answers_out_of_order_one_at_a_time_plays_as_a_quick_one_does() -> None:
+    slow = Slow()
+
+    assert in_order(play(slow, 4, seeds=9)) == in_order(play(expert_policy(), 4, seeds=9))
+    assert slow.asked == {}
+    assert slow.polls > 0
+
+
+def test_an_episode_is_what_the_env_said_and_what_the_policy_answered() -> None:
+    (episode,) = play(expert_policy(), 1, seeds=1)
+    env = gem.make("sample_envs:Sum", max_turns=20)
+    observation, _ = env.reset(seed=0)
+
+    for turn in episode.turns:
+        assert turn.observation == observation
+        assert turn.action == env.expert_action()
+        step = env.step(turn.action)
+        assert turn.reward == step.reward
+        observation = step.observation
+    assert episode.observation == observation
+    assert (episode.id, episode.terminated, episode.truncated, episode.success) == (
+        "sample_envs:Sum",
+        True,
+        False,
+        True,
+    )
+    assert (episode.rewards, episode.total_reward, episode.failure) == ((1.0, 1.0, 1.0), 3.0, None)
+
+
+def test_equal_seeds_give_equal_starts_within_a_group() -> None:
+    episodes = play(random_policy(), 5, seeds=3, group_size=4)
+    starts = {seed: {e.turns[0].observation for e in episodes if e.seed == seed} for seed in range(3)}
+
+    assert all(len(observations) == 1 for observations in starts.values())
+
+
+def test_the_policy_reads_the_whole_conversation() -> None:
+    seen: list[list[str]] = []
+
+    class Reader(Saying):
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            super().send(transcripts)
+            (transcript,) = transcripts.values()
+            seen.append([message["role"] for message in transcript.messages()])
+            assert [m["content"] for m in transcript.messages()[1::2]] == ["\\boxed{0}"] * len(transcript.turns)
+
+    play(Reader("\\boxed{0}"), 1, seeds=1)
+
+    assert seen == [["user", *["assistant", "user"] * turns] for turns in range(20)]
+
+
+def test_an_episode_at_the_turn_limit_is_truncated_and_no_success() -> None:
+    (episode,) = play(Saying("\\boxed{0}"), 1, seeds=1)
+
+    assert (len(episode.turns), episode.truncated, episode.terminated, episode.success) == (20, True, False, False)
+
+
+def test_long_episodes_are_played_to_their_end_beside_short_ones() -> None:
+    with gem.make_vec(["core:Echo-v0", "sample_envs:Sum"], hints=["expert_action"]) as envs:
+        episodes = list(rollout(expert_policy(), envs, range(9)))
+
+    assert {episode.id: len(episode.turns) for episode in episodes} == {"core:Echo-v0": 1, "sample_envs:Sum": 3}
+    assert all(episode.success for episode in episodes)
+    assert sorted(episode.seed for episode in episodes) == list(range(9))
+
+
+def test_a_failure_in_a_reset_is_an_episode_without_turns_and_leaves_the_others_alone() -> None:
+    episodes = in_order(play(expert_policy(), 2, seeds=6, id="sample_envs:Fragile"))
+
+    assert [episode.seed for episode in episodes] == list(range(6))
+    for episode in episodes:
+        assert (episode.failure is not None) == (episode.seed % 2 == 1)
+        assert episode.success == (episode.seed % 2 == 0)
+        if episode.failure:
+            assert episode.failure.error == "OSError: the disk is full"
+            assert episode.turns == ()
+
+
+def test_a_failure_in_a_step_keeps_the_turns_before_it() -> None:
+    class ThenBreak(Saying):
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            super().send(transcripts)
+            (transcript,) = transcripts.values()
+            self.text = "break" if len(transcript.turns) == 2 else "\\boxed{0}"
+
+    (episode,) = play(ThenBreak(""), 1, seeds=1, id="sample_envs:Fragile")
+
+    assert episode.failure is not None
+    assert "ZeroDivisionError" in episode.failure.traceback
+    assert (len(episode.turns), episode.terminated, episode.truncated, episode.success) == (2, False, False, False)
+
+
+def test_the_policy_is_told_to_forget_each_conversation_that_ended() -> None:
+    policy = Saying("no box")
+    play(policy, 2, seeds=5)
+
+    assert len(policy.forgotten) == 5
+    assert set(policy.forgotten) == {0, 1}
+
+
+def test_seeds_may_be_endless_and_are_taken_only_as_slots_become_free() -> None:
+    taken: list[int] = []
+    seeds = (taken.append(seed) or seed for seed in itertools.count())
+    with gem.make_vec("core:Echo-v0", 2, hints=["expert_action"]) as envs:
+        episodes = list(itertools.islice(rollout(expert_policy(), envs, seeds), 10))
+
+    assert len(episodes) == 10
+    assert len(taken) <= 14
+
+
+def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() -> None:
+    policy = Slow()
+    with gem.make_vec("sample_envs:Sum", 4, hints=policy.hints) as envs:
+        episodes = rollout(policy, envs, itertools.count())
+        next(episodes)
+        episodes.close()
+
+        assert policy.asked == {}
+        assert len(list(rollout(policy, envs, range(6)))) == 6
+
+
+def test_no_seeds_give_no_episodes() -> None:
+    assert play(random_policy(), 3, seeds=0) == []
+
+
+def test_a_policy_whose_hint_is_missing_says_so() -> None:
+    with gem.make_vec("sample_envs:Sum") as envs, pytest.raises(HintMissing, match=r"hints=\('expert_action',\)"):
+        next(rollout(expert_policy(), envs, [0]))
+    with pytest.raises(HintMissing, match="no expert"):
+        play(expert_policy(), 1, seeds=1, id="sample_envs:NoExpert")

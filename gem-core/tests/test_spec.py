@@ -1,0 +1,51 @@
+"""Ids and specs."""
+
+import pytest
+from pydantic import ValidationError
+
+from gem.errors import SpecError
+from gem.spec import EnvId, EnvSpec
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("game:GuessTheNumber-v0-easy", ("game", "GuessTheNumber", 0, "easy")),
+        ("math:GSM8K", ("math", "GSM8K", None, None)),
+        ("math:Arithmetic-v12", ("math", "Arithmetic", 12, None)),
+        ("math:ASDiv2K-hard", ("math", "ASDiv2K", None, "hard")),
+        ("eval:AIME24", ("eval", "AIME24", None, None)),
+        ("rg:letter_counting", ("rg", "letter_counting", None, None)),
+        ("code:Tests-v1-with-two.parts_3", ("code", "Tests", 1, "with-two.parts_3")),
+        ("a1_b:9x", ("a1_b", "9x", None, None)),
+    ],
+)
+def test_an_id_comes_apart_and_together_again(text: str, parts: tuple[str, str, int | None, str | None]) -> None:
+    assert EnvId.parse(text) == parts
+    assert str(EnvId.parse(text)) == text
+
+
+NO_IDS = ["", "game", "game:", ":Sudoku", "Game:Sudoku", "1game:A", "ga-me:A", "game:Sudoku v0", "game:a:b"]
+NO_IDS += ["game:-v0", "game:A-", "game:A\n", "game:é", "game:A-v٣"]
+
+
+@pytest.mark.parametrize("text", NO_IDS)
+def test_what_is_no_id_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(SpecError, match="game:GuessTheNumber-v0-easy"):
+        EnvId.parse(text)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"id": "nonsense"}, {"entry_point": "no_colon"}, {"max_turns": 0}, {"colour": "red"}]
+)
+def test_a_spec_is_checked(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        EnvSpec.model_validate({"id": "game:A", "entry_point": "a.b:C"} | wrong)
+
+
+def test_a_spec_cannot_be_changed() -> None:
+    spec = EnvSpec(id="game:A", entry_point="a.b:C")
+
+    with pytest.raises(ValidationError, match="frozen"):
+        spec.id = "game:B"  # pyright: ignore[reportAttributeAccessIssue]
+    assert spec.namespace == "game"

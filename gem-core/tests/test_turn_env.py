@@ -1,0 +1,98 @@
+"""`TurnEnv` keeps the promises that are the same for every environment."""
+
+import pytest
+from sample_envs import Sum
+
+from gem.core import Step
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+
+
+class LastWords(Sum):
+    """A `Sum` whose last turn has a reward and words of its own."""
+
+    def _step(self, action):
+        return Step.cut_off("Time is up.", 0.25, why="limit") if self.last_turn else super()._step(action)
+
+
+class Stops(Sum):
+    """A `Sum` that something outside of it ends at once."""
+
+    def _step(self, action):
+        return Step.cut_off("The budget is spent.")
+
+
+def test_a_step_before_the_first_reset_is_refused() -> None:
+    with pytest.raises(ResetNeeded, match="Sum"):
+        Sum().step("\\boxed{1}")
+
+
+@pytest.mark.parametrize("action", ["no box", ""])
+def test_a_step_after_the_end_is_refused_until_the_next_reset(action: str) -> None:
+    env = Sum()
+    env.reset(seed=0)
+    step = env.step(action)
+
+    assert step == Step.final("There is no box.", -0.1, success=False, malformed=True)
+    with pytest.raises(EpisodeOver, match="turn 1"):
+        env.step(action)
+    env.reset()
+    assert not env.step("\\boxed{0}").done
+
+
+def test_the_turn_limit_truncates_and_is_no_success() -> None:
+    env = Sum(rounds=9, max_turns=3)
+    env.reset(seed=0)
+    steps = [env.step(env.expert_action()) for _ in range(3)]
+
+    assert [(step.terminated, step.truncated) for step in steps] == [(False, False), (False, False), (False, True)]
+    assert steps[-1].reward == 1.0
+    assert steps[-1].info["success"] is False
+    assert steps[-1].observation.startswith("The next number is ")
+    with pytest.raises(EpisodeOver):
+        env.step("\\boxed{1}")
+
+
+def test_a_task_that_ends_on_the_last_turn_is_terminated_and_not_truncated() -> None:
+    env = Sum(rounds=3, max_turns=3)
+    env.reset(seed=0)
+    *_, last = [env.step(env.expert_action()) for _ in range(3)]
+
+    assert (last.terminated, last.truncated, last.info["success"]) == (True, False, True)
+
+
+def test_the_last_turn_may_have_a_reward_of_its_own() -> None:
+    env = LastWords(max_turns=2)
+    env.reset(seed=0)
+
+    assert not env.step("\\boxed{0}").done
+    assert env.step("\\boxed{0}") == Step.cut_off("Time is up.", 0.25, why="limit")
+
+
+def test_an_episode_that_is_cut_off_before_the_limit_is_over() -> None:
+    env = Stops(max_turns=5)
+    env.reset(seed=0)
+    env.step("anything")
+
+    with pytest.raises(EpisodeOver):
+        env.step("anything")
+
+
+def test_without_a_limit_no_turn_is_the_last() -> None:
+    env = Sum()
+    env.reset(seed=0)
+
+    assert not any(env.step("\\boxed{0}").done for _ in range(200))
+    assert env.turn == 200
+
+
+def test_a_reset_counts_turns_anew() -> None:
+    env = Sum(max_turns=2)
+    for seed in range(3):
+        env.reset(seed=seed)
+        assert [env.step("\\boxed{0}").truncated for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize("max_turns", [0, -1])
+def test_a_limit_below_one_is_refused(max_turns: int) -> None:
+    with pytest.raises(ConfigError, match="at least 1"):
+        Sum(max_turns=max_turns)
