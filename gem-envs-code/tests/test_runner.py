@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -36,8 +37,8 @@ def nothing_stays_behind(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
     assert open_descriptors() == descriptors
     assert threading.active_count() == threads
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with suppress(ChildProcessError):  # no children at all
+        assert os.waitpid(-1, os.WNOHANG) == (0, 0)
 
 
 def open_descriptors():
