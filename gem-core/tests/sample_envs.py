@@ -44,15 +44,18 @@ class Sum(TurnEnv):
 
 
 class Fragile(Sum):
-    """A `Sum` that breaks: at its reset with an odd seed, and at the word "break"."""
+    """A `Sum` that breaks: at its reset with an odd seed, and, for good, at the word "break"."""
+
+    broken = False
 
     def _reset(self, options):
-        if self._seed % 2:
+        if self.broken or self._seed % 2:
             raise OSError("the disk is full")
         return super()._reset(options)
 
     def _step(self, action):
         if action == "break":
+            self.broken = True
             raise ZeroDivisionError("division by zero")
         return super()._step(action)
 

@@ -85,7 +85,7 @@ def test_an_id_that_nobody_provides_is_refused_before_anything_runs() -> None:
         gem.make_vec(["core:Echo-v0", "core:Ecko-v0"])
 
 
-def test_an_env_that_raises_fails_alone_and_its_slot_goes_on() -> None:
+def test_an_env_that_raises_fails_alone_and_its_slot_is_rebuilt_and_goes_on() -> None:
     with gem.make_vec("sample_envs:Fragile", 2) as envs:
         envs.send({0: Reset(seed=0), 1: Reset(seed=2)})
         envs.recv(min_results=2)
