@@ -134,8 +134,9 @@ class Env(ABC):
         name, attributes = _load_snapshot(state)
         if name != _name_of(self):
             raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(self)}")
-        self.__dict__.clear()
-        self.__dict__.update(attributes)
+        own = vars(self)
+        own.clear()
+        own.update(attributes)
 
     def close(self) -> None:
         """Give back what the env holds. Closing twice is fine."""
@@ -218,9 +219,10 @@ class Wrapper(Env):
         own, inner = content
         # The inner env first: if it refuses, this wrapper is left as it was.
         self.env.restore(inner)
-        env = self.env
-        self.__dict__.clear()
-        self.__dict__.update(own, env=env)
+        here = vars(self)
+        own["env"] = self.env
+        here.clear()
+        here.update(own)
 
     def close(self) -> None:
         self.env.close()

@@ -9,7 +9,7 @@ import re
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _ANSWER = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.DOTALL)
-_FENCE = re.compile(r"^```[^\n`]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^```([^\n`]*)$", re.MULTILINE)
 
 
 def boxed(text: str) -> str | None:
@@ -49,6 +49,20 @@ def tagged(text: str) -> str | None:
 
 
 def fenced_code(text: str) -> str | None:
-    """The content of the last fenced code block (three back-ticks at the start of a line), or None."""
-    found = _FENCE.findall(text)
-    return found[-1].strip("\n") if found else None
+    """The content of the last closed code block between lines that begin with three back-ticks, or None.
+
+    Only a bare fence closes a block. One that names a language opens a new block, even where the one before was
+    never closed.
+
+    >>> fenced_code("```python\\nprint(1)\\n```")
+    'print(1)'
+    """
+    opened: int | None = None
+    found: str | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None or fence[1].strip():
+            opened = fence.end() + 1
+        else:
+            found = text[opened : fence.start()].strip("\n")
+            opened = None
+    return found

@@ -20,7 +20,8 @@ def derive(seed: int, *path: str | int) -> int:
     >>> derive(0, "train", 3) == derive(0, "train", 4)
     False
     """
-    text = repr((check_seed(seed), *path))
+    # NumPy's integers are spelt otherwise than the ints that they equal.
+    text = repr((check_seed(seed), *(part if isinstance(part, str) else int(part) for part in path)))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - SEED_BITS)
 

@@ -16,7 +16,7 @@ FORMAT_ERROR_REWARD = -0.1
 
 
 class TurnEnv(Env):
-    """An environment that is played in turns: write `_reset` and `_step`, and leave the rest to this class.
+    r"""An environment that is played in turns: write `_reset` and `_step`, and leave the rest to this class.
 
     ```python
     class Coin(TurnEnv):

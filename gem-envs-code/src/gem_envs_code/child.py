@@ -38,7 +38,7 @@ def main(ready: int, cpu_seconds: int, memory: int, file_size: int) -> None:
     sys.modules["__main__"] = program
     sys.argv = ["main.py"]
     # Programs use them, and they are the work of `site`, which `-S` leaves out.
-    vars(builtins).update(exit=sys.exit, quit=sys.exit)
+    builtins.exit = builtins.quit = sys.exit
     exec(compile(source, "main.py", "exec", dont_inherit=True), vars(program))
 
 

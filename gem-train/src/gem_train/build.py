@@ -1,6 +1,6 @@
 """From settings to objects, in one place."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Parts(NamedTuple):
 
 
 @contextmanager
-def build(config: TrainConfig, checkpoint: Path | None = None) -> Iterator[Parts]:
+def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Parts]:
     """Build everything that a run needs, and close it at the end.
 
     Args:

@@ -69,7 +69,7 @@ class ChatEncoder:
         """The ids that end an answer: the end of sequence, and the special token that closes the message."""
         ids: set[int] = set()
         if self.tokenizer.eos_token_id is not None:
-            ids.add(cast(int, self.tokenizer.eos_token_id))
+            ids.add(cast("int", self.tokenizer.eos_token_id))
         closing = self._encode_text(self._after_answer("seen"))
         if closing and closing[0] in self.tokenizer.added_tokens_decoder:
             ids.add(closing[0])
@@ -110,12 +110,12 @@ class ChatEncoder:
         bridge = self._between(observation) if isinstance(observation, str) else self._after_answer(observation)
         if context[-1] in self.stop_ids:
             # The engine has sampled the beginning of the closing text already.
-            stop = cast(str, self.tokenizer.decode(context[-1:]))
+            stop = cast("str", self.tokenizer.decode(context[-1:]))
             bridge = bridge.removeprefix(stop)
         if (
             not self._appends
             and self._history == "template"
-            and cast(str, self.tokenizer.decode(context)) + bridge != self._render(transcript.messages())
+            and cast("str", self.tokenizer.decode(context)) + bridge != self._render(transcript.messages())
         ):
             return Prompt(self._whole(transcript), True)
         return Prompt(self.encode(bridge), False)
@@ -123,16 +123,16 @@ class ChatEncoder:
     def text(self, ids: tuple[int, ...]) -> str:
         """What was said with `ids`: without the token that ended it."""
         said = ids[:-1] if ids and ids[-1] in self.stop_ids else ids
-        return cast(str, self.tokenizer.decode(said))
+        return cast("str", self.tokenizer.decode(list(said)))
 
     def _whole(self, transcript: Transcript) -> tuple[int, ...]:
         return self.encode(self._render(transcript.messages()))
 
     def _render(self, messages: list[Message]) -> str:
         rendered = self.tokenizer.apply_chat_template(
-            cast(Any, messages), tokenize=False, add_generation_prompt=True, **self._template_kwargs
+            cast("Any", messages), tokenize=False, add_generation_prompt=True, **self._template_kwargs
         )
-        return cast(str, rendered)
+        return cast("str", rendered)
 
     def _encode_text(self, text: str) -> tuple[int, ...]:
-        return tuple(cast(list[int], self.tokenizer.encode(text, add_special_tokens=False)))
+        return tuple(self.tokenizer.encode(text, add_special_tokens=False))

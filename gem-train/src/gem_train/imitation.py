@@ -6,7 +6,6 @@ about winning; with an expert's it is behaviour cloning.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
 import torch
 from transformers import PreTrainedModel
@@ -49,7 +48,7 @@ def tokenised(episode: Episode, chat: ChatEncoder) -> Episode:
     for index, turn in enumerate(episode.turns):
         past.observation = turn.observation
         prompt = chat.prompt(past, context)
-        said = (*chat.encode(turn.action), cast(int, chat.stop_ids[0]))
+        said = (*chat.encode(turn.action), chat.stop_ids[0])
         if prompt.new_segment:
             context = []
         context += [*prompt.ids, *said]

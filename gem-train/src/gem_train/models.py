@@ -42,8 +42,8 @@ def load_model(config: TrainConfig, source: Path | None = None) -> Loaded:
     name = str(source) if source is not None else config.model
     dtype = torch.bfloat16 if config.dtype == "bfloat16" else torch.float32
     try:
-        tokenizer = cast(PreTrainedTokenizerBase, AutoTokenizer.from_pretrained(name))
-        model = cast(PreTrainedModel, AutoModelForCausalLM.from_pretrained(name, dtype=dtype))
+        tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name))
+        model = cast("PreTrainedModel", AutoModelForCausalLM.from_pretrained(name, dtype=dtype))
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
@@ -54,7 +54,8 @@ def load_model(config: TrainConfig, source: Path | None = None) -> Loaded:
 
 def _ready(model: PreTrainedModel, device: torch.device) -> PreTrainedModel:
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
-    return cast(PreTrainedModel, model.to(device).eval())
+    model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
+    return model.eval()
 
 
 def _device(name: str) -> str:

@@ -16,7 +16,10 @@ from gem_train.batch import TokenSequence
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Rows of sequences, as tensors ``[rows, length]``. Padding has position 0, which makes each a sequence of its own."""
+    """Rows of sequences, as tensors ``[rows, length]``.
+
+    Padding has position 0, which makes each padded id a sequence of its own.
+    """
 
     ids: Tensor
     positions: Tensor

@@ -22,9 +22,9 @@ def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float) -> 
     wanted = packed.sampled[:, 1:]
     columns = wanted.any(0).nonzero()[:, 0]
     # Without an attention mask, transformers keeps the sequences of a row apart by their positions.
-    logits = model(
-        input_ids=packed.ids, position_ids=packed.positions, use_cache=False, logits_to_keep=columns
-    ).logits[wanted[:, columns]]
+    logits = model(input_ids=packed.ids, position_ids=packed.positions, use_cache=False, logits_to_keep=columns).logits[
+        wanted[:, columns]
+    ]
     logprobs = (logits.float() / temperature).log_softmax(-1)
     chosen = packed.ids[:, 1:][wanted]
     entropy = -(logprobs.exp() * logprobs).sum(-1)

@@ -53,6 +53,7 @@ class SlotLayer(CacheLayerMixin):
         self.positions = torch.empty(0, 0, dtype=torch.long)
         self.num_keys = 0
         self._wanted = (0, 0)
+        self._keys = self._values = torch.empty(0)
 
     def reserve(self, num_rows: int, num_keys: int) -> None:
         """Make room; capacities double, so that a growing cache is copied rarely."""
@@ -63,7 +64,7 @@ class SlotLayer(CacheLayerMixin):
                 capacity if num_keys <= capacity else max(num_keys, 2 * capacity),
             )
             if self.is_initialized:
-                self.keys, self.values = self._grown(self.keys), self._grown(self.values)
+                self._keys, self._values = self._grown(self._keys), self._grown(self._values)
 
     def _grown(self, old: Tensor) -> Tensor:
         new = old.new_zeros(*self._wanted, *old.shape[2:])
@@ -73,8 +74,8 @@ class SlotLayer(CacheLayerMixin):
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Allocate, now that shapes, type and device are known."""
         _, heads, _, key_dim = key_states.shape
-        self.keys = key_states.new_zeros(*self._wanted, heads, key_dim)
-        self.values = value_states.new_zeros(*self._wanted, heads, value_states.shape[-1])
+        self._keys = key_states.new_zeros(*self._wanted, heads, key_dim)
+        self._values = value_states.new_zeros(*self._wanted, heads, value_states.shape[-1])
         self.dtype, self.device = key_states.dtype, key_states.device
         self.is_initialized = True
 
@@ -83,9 +84,9 @@ class SlotLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         where = self.rows[:, None], self.positions
-        self.keys[where] = key_states.transpose(1, 2)
-        self.values[where] = value_states.transpose(1, 2)
-        keys, values = self.keys[:, : self.num_keys], self.values[:, : self.num_keys]
+        self._keys[where] = key_states.transpose(1, 2)
+        self._values[where] = value_states.transpose(1, 2)
+        keys, values = self._keys[:, : self.num_keys], self._values[:, : self.num_keys]
         return keys[self.rows].transpose(1, 2), values[self.rows].transpose(1, 2)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:

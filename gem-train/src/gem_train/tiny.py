@@ -5,6 +5,7 @@ through. Its tokenizer is trained on transcripts of random play, so a whole sent
 """
 
 from collections.abc import Iterable
+from typing import cast
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
@@ -65,9 +66,9 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> PreTrainedModel
             head_dim=16,
             max_position_embeddings=4096,
             tie_word_embeddings=True,
-            pad_token_id=tokenizer.pad_token_id,
+            pad_token_id=cast("int", tokenizer.convert_tokens_to_ids(PAD)),
             bos_token_id=None,
-            eos_token_id=tokenizer.eos_token_id,
+            eos_token_id=cast("int", tokenizer.convert_tokens_to_ids(END)),
             dtype="float32",
         )
     )

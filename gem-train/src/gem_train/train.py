@@ -133,9 +133,7 @@ class Run:
 
     def _warm_up(self) -> None:
         teacher = find_policy(self.config.warmup.policy)()
-        with make_vec(
-            self.config.id, self.config.warmup.episodes, hints=teacher.hints, **self.config.env
-        ) as envs:
+        with make_vec(self.config.id, self.config.warmup.episodes, hints=teacher.hints, **self.config.env) as envs:
             losses = imitate(self.parts.loaded.model, self.parts.chat, teacher, envs, self.config)
             for step, loss in enumerate(losses, start=1):
                 self.folder.write_metrics("warmup", step, {"loss": loss})

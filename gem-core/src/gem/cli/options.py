@@ -10,7 +10,7 @@ from gem import seeding
 from gem.errors import ConfigError
 
 
-class Seed(click.ParamType):
+class Seed(click.ParamType[int]):
     """A seed as `gem.seeding` takes it."""
 
     name = "integer"
