@@ -38,6 +38,34 @@ def test_the_spec_of_an_env_builds_the_same_env_again() -> None:
     assert again.spec == env.spec
 
 
+def test_the_spec_of_an_env_names_its_wrappers_and_builds_them_again() -> None:
+    gem.register("lab:Sum-v0", Sum)
+    env = gem.make("lab:Sum-v0", wrappers=["sample_envs:Counted", Loud])
+
+    assert env.spec is not None
+    assert env.spec.wrappers == ("sample_envs:Counted", "sample_envs:Loud")
+    again = gem.make(env.spec)
+    assert (type(again), type(again.env), again.spec) == (Loud, Counted, env.spec)
+
+
+def test_a_wrapper_that_cannot_be_named_is_described_and_not_guessed_at() -> None:
+    gem.register("lab:Sum-v0", Sum)
+    env = gem.make("lab:Sum-v0", wrappers=[lambda env: Loud(Counted(env))])
+
+    assert env.spec is not None
+    with pytest.raises(UnknownId, match=r"no installed pack has a wrapper .*<lambda>"):
+        gem.make(env.spec)
+
+
+def test_no_limit_given_in_place_of_a_specs_limit_stays_no_limit() -> None:
+    gem.register("lab:Sum-v0", Sum, max_turns=7)
+    env = gem.make("lab:Sum-v0", max_turns=None)
+
+    assert env.spec is not None
+    assert env.max_turns is None
+    assert gem.make(env.spec).max_turns is None
+
+
 def test_what_was_registered_is_listed_by_id() -> None:
     gem.register("lab:Sum-v0", "sample_envs:Sum")
     gem.register("a_lab:Sum-v0", "sample_envs:Sum")

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -67,6 +68,15 @@ def play(policy: Policy, num_envs: int, seeds: int, group_size: int = 1, id: str
 
 def in_order(episodes: list[Episode]) -> list[Episode]:
     return sorted(episodes, key=lambda episode: (episode.seed, episode.group))
+
+
+def test_an_episode_says_how_its_env_is_built_and_when_it_was_played() -> None:
+    before = datetime.now(UTC)
+    (episode,) = play(expert_policy(), 1, seeds=1)
+
+    assert episode.spec == gem.make("sample_envs:Sum", max_turns=20).spec
+    assert episode.started is not None
+    assert before <= episode.started <= episode.started + timedelta(seconds=episode.seconds) <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize("num_envs", [1, 3, 16])

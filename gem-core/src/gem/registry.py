@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,9 @@ from gem.spec import EnvId, EnvSpec
 
 WrapperLike = str | Callable[[Env], Env]
 """A wrapper's name, or anything that takes an env and returns one."""
+
+
+_DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 class Entry(NamedTuple):
@@ -181,7 +185,8 @@ def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwa
 
     Args:
         id: an id, `"module.path:Class"`, or a spec.
-        wrappers: names (`"a,b"` or a list) or callables, applied in this order: the last is outermost.
+        wrappers: names (`"a,b"` or a list) or callables, applied in this order around the spec's own: the last is
+            outermost. The env's spec then names them all, so that `make(env.spec)` builds the same env again.
         kwargs: override the spec's kwargs.
 
     Raises:
@@ -197,21 +202,40 @@ def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwa
     env_class = _import_env(found)
     _check_arguments(found.id, env_class, arguments)
     env = env_class(**arguments)
-    max_turns = arguments.pop("max_turns", None) if found.max_turns is not None else None
-    env.spec = found.model_copy(update={"kwargs": arguments, "max_turns": max_turns})
-    names = wrappers.split(",") if isinstance(wrappers, str) else wrappers
-    for wrapper in names:
-        if wrapper:
-            env = (find_wrapper(wrapper.strip()) if isinstance(wrapper, str) else wrapper)(env)
+    # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
+    max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
+    layers: list[WrapperLike] = [*found.wrappers, *_split(wrappers)]
+    names = tuple(_name_of(wrapper) for wrapper in layers)
+    env.spec = found.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": names})
+    for wrapper in layers:
+        env = (find_wrapper(wrapper) if isinstance(wrapper, str) else wrapper)(env)
     return env
 
 
+def _split(wrappers: str | Sequence[WrapperLike]) -> list[WrapperLike]:
+    each = wrappers.split(",") if isinstance(wrappers, str) else wrappers
+    stripped = [wrapper.strip() if isinstance(wrapper, str) else wrapper for wrapper in each]
+    return [wrapper for wrapper in stripped if wrapper]
+
+
+def _name_of(wrapper: WrapperLike) -> str:
+    """What `find_wrapper` knows it by, if it can be named at all: a lambda or a partial is only described."""
+    if isinstance(wrapper, str):
+        return wrapper
+    if hasattr(wrapper, "__qualname__"):
+        return f"{wrapper.__module__}:{wrapper.__qualname__}"
+    return repr(wrapper)
+
+
 def find_wrapper(name: str) -> Callable[[Env], Env]:
-    """The wrapper that a pack registered under `name`.
+    """The wrapper that a pack registered under `name`, or the callable at `"module.path:name"`.
 
     Raises:
         UnknownId: no installed pack has it.
+        PackError: the module has no such name.
     """
+    if _DIRECT.fullmatch(name):
+        return import_object(name)
     return _find("wrapper", name, lambda pack: pack.wrappers)
 
 

@@ -4,7 +4,9 @@ Both sides have `send` and `recv`, and the loop carries whatever is ready to the
 slowest member.
 """
 
+import time
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 
 from gem.core import Step
 from gem.policy import Policy
@@ -58,6 +60,7 @@ class _Games:
     def __init__(self, envs: VectorEnv) -> None:
         self._envs = envs
         self._starts: dict[int, tuple[int, int]] = {}
+        self._clocks: dict[int, float] = {}
         self._completions: dict[int, Completion] = {}
         self.transcripts: dict[int, Transcript] = {}
         self.in_envs: set[int] = set()
@@ -67,6 +70,7 @@ class _Games:
         """Begin the next episodes in `slots`, as far as `starts` goes."""
         for slot, start in zip(slots, starts, strict=False):
             self._starts[slot] = start
+            self._clocks[slot] = time.perf_counter()
             self.transcripts.pop(slot, None)
             self._envs.send({slot: Reset(seed=start[0])})
             self.in_envs.add(slot)
@@ -97,6 +101,7 @@ class _Games:
 
     def _episode(self, slot: int, step: Step | None, failure: Failure | None) -> Episode:
         seed, group = self._starts.pop(slot)
+        seconds = time.perf_counter() - self._clocks.pop(slot)
         self._completions.pop(slot, None)
         transcript = self.transcripts.pop(slot, Transcript(""))
         return Episode(
@@ -109,4 +114,7 @@ class _Games:
             truncated=step is not None and step.truncated,
             success=step is not None and bool(step.info["success"]),
             failure=failure,
+            spec=self._envs.spec_of(slot),
+            started=datetime.now(UTC) - timedelta(seconds=seconds),
+            seconds=seconds,
         )

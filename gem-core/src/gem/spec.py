@@ -59,6 +59,7 @@ class EnvSpec(BaseModel):
     entry_point: str = Field(description="'module:Class', imported only when the environment is made")
     kwargs: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     max_turns: int | None = Field(default=None, ge=1, description="actions in an episode before it is truncated")
+    wrappers: tuple[str, ...] = Field(default=(), description="names of wrappers around it, the last one outermost")
     description: str = ""
     tags: tuple[str, ...] = ()
     extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")

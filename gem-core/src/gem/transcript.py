@@ -1,9 +1,11 @@
 """What was said: a turn, a transcript that grows, and an episode that is finished."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 from gem.core import Info, Observation
+from gem.spec import EnvSpec
 
 FinishReason = Literal["stop", "length"]
 
@@ -94,6 +96,12 @@ class Episode:
     truncated: bool
     success: bool
     failure: Failure | None = None
+    spec: EnvSpec | None = None
+    """What `gem.make` builds this episode's env from; None for an env that was built by hand."""
+    started: datetime | None = field(default=None, compare=False)
+    """When its reset was sent, with the time zone."""
+    seconds: float = field(default=0.0, compare=False)
+    """How long it took from then to its end."""
 
     @property
     def rewards(self) -> tuple[float, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from gem.core import Env, Step
+from gem.spec import EnvSpec
 from gem.transcript import Failure
 
 
@@ -54,6 +55,10 @@ class VectorEnv:
         """The id of the env in `slot` (its class's name, if it was not made from an id)."""
         env = self._envs[slot]
         return env.spec.id if env.spec else type(env.unwrapped).__name__
+
+    def spec_of(self, slot: int) -> EnvSpec | None:
+        """What `gem.make` builds the env in `slot` from; None for one that was built by hand."""
+        return self._envs[slot].spec
 
     def send(self, messages: Mapping[int, str | Reset]) -> None:
         """Give each named slot an action or a `Reset`.
