@@ -9,9 +9,11 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem.turn_env import TurnEnv
+from gem_envs_games.board_game import whole_number
 
-# Nine digits are more than any range here, and keep int() away from a reply of 100,000 of them.
+# Nine digits are as many as a number may have here, and keep int() away from a reply of 100,000 of them.
 _GUESS = re.compile(r"\s*(-?[0-9]{1,9})\s*")
+_LARGEST = 10**9 - 1
 
 
 class GuessTheNumber(TurnEnv):
@@ -24,8 +26,8 @@ class GuessTheNumber(TurnEnv):
     A guess out of the range or made before uses up a turn and tells nothing.
 
     Args:
-        min_number: the smallest number it can be.
-        max_number: the largest.
+        min_number: the smallest number it can be; at most nine digits.
+        max_number: the largest; at most nine digits.
         max_turns: guesses in an episode.
 
     Where any of the three is None, each episode draws all three: a smallest number from 1 to 10, a range of 6 to 51
@@ -35,10 +37,12 @@ class GuessTheNumber(TurnEnv):
     def __init__(self, min_number: int | None = 1, max_number: int | None = 20, max_turns: int | None = 20) -> None:
         super().__init__(max_turns=max_turns)
         self._fixed = min_number is not None and max_number is not None and max_turns is not None
-        self.min_number = min_number or 0
-        self.max_number = max_number or 0
-        if self._fixed and self.min_number >= self.max_number:
-            raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
+        self.min_number, self.max_number = 0, 0
+        if self._fixed:
+            self.min_number = whole_number("min_number", min_number, -_LARGEST, _LARGEST)
+            self.max_number = whole_number("max_number", max_number, -_LARGEST, _LARGEST)
+            if self.min_number >= self.max_number:
+                raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
         self.number = self.min_number
         self.guesses: set[int] = set()
         # What the hints leave possible, for the expert.

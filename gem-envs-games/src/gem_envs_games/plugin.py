@@ -1,34 +1,91 @@
-"""What this pack offers: a table of specs. Listing loads this module and no game."""
+"""What this pack offers: a table of games and their variants. Listing loads this module and no game."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import gem
 
 GEM_API = 1
 
-GUESS_THE_NUMBER = "gem_envs_games.guess_the_number:GuessTheNumber"
+
+class _Game(NamedTuple):
+    name: str
+    entry_point: str
+    about: str
+    tag: str
+    variants: Mapping[str, Mapping[str, Any]]
+    """The kwargs of each variant, under GEM's names. None is drawn in each episode."""
+
+    def specs(self) -> list[gem.EnvSpec]:
+        return [
+            gem.EnvSpec(
+                id=f"game:{self.name}-v0-{variant}",
+                entry_point=f"gem_envs_games.{self.entry_point}",
+                kwargs=kwargs,
+                description=f"{self.about} ({_settings(kwargs)})",
+                tags=("game", "multi-turn", self.tag),
+            )
+            for variant, kwargs in self.variants.items()
+        ]
+
+
+def _settings(kwargs: Mapping[str, Any]) -> str:
+    fixed = [f"{name}={value}" for name, value in kwargs.items() if value is not None]
+    drawn = [name for name, value in kwargs.items() if value is None]
+    return ", ".join([*fixed, f"{', '.join(drawn)} drawn each episode"] if drawn else fixed)
+
+
+_GAMES = (
+    _Game(
+        "GuessTheNumber",
+        "guess_the_number:GuessTheNumber",
+        "Find a number, told higher or lower",
+        "search",
+        {
+            "easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
+            "hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
+            "random": {"min_number": None, "max_number": None, "max_turns": None},
+        },
+    ),
+    _Game(
+        "Minesweeper",
+        "minesweeper:Minesweeper",
+        "Reveal every cell without a mine",
+        "deduction",
+        {
+            "easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
+            "hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
+            "random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
+        },
+    ),
+    _Game(
+        "Sudoku",
+        "sudoku:Sudoku",
+        "Fill the grid with each digit once in every row, column and box",
+        "deduction",
+        {
+            "easy": {"scale": 4, "clues": 10, "max_turns": 15},
+            "hard": {"scale": 9, "clues": 50, "max_turns": 50},
+            "random": {"scale": None, "clues": None, "max_turns": None},
+            "easy-forgiving": {"scale": 4, "clues": 10, "max_turns": 15, "forgiving": True},
+            "hard-forgiving": {"scale": 9, "clues": 50, "max_turns": 50, "forgiving": True},
+            "random-forgiving": {"scale": None, "clues": None, "max_turns": None, "forgiving": True},
+        },
+    ),
+    _Game(
+        "TowerofHanoi",
+        "tower_of_hanoi:TowerOfHanoi",
+        "Carry a tower of disks from A to C",
+        "planning",
+        {
+            "easy": {"num_disks": 3, "max_turns": 10},
+            "hard": {"num_disks": 5, "max_turns": 35},
+            "random": {"num_disks": None, "max_turns": None},
+        },
+    ),
+)
 
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
-    return [
-        gem.EnvSpec(
-            id="game:GuessTheNumber-v0-easy",
-            entry_point=GUESS_THE_NUMBER,
-            kwargs={"min_number": 1, "max_number": 10, "max_turns": 4},
-            description="Find a number from 1 to 10 in 4 guesses, told higher or lower",
-            tags=("game", "multi-turn", "search"),
-        ),
-        gem.EnvSpec(
-            id="game:GuessTheNumber-v0-hard",
-            entry_point=GUESS_THE_NUMBER,
-            kwargs={"min_number": 1, "max_number": 50, "max_turns": 7},
-            description="Find a number from 1 to 50 in 7 guesses, told higher or lower",
-            tags=("game", "multi-turn", "search"),
-        ),
-        gem.EnvSpec(
-            id="game:GuessTheNumber-v0-random",
-            entry_point=GUESS_THE_NUMBER,
-            kwargs={"min_number": None, "max_number": None, "max_turns": None},
-            description="Find a number in a range and with a limit that each episode draws",
-            tags=("game", "multi-turn", "search"),
-        ),
-    ]
+    return [spec for game in _GAMES for spec in game.specs()]

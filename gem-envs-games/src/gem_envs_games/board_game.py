@@ -1,0 +1,40 @@
+"""What the games with a board share: the board in every observation, and the check of a setting's range."""
+
+from abc import abstractmethod
+from typing import Any
+
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.turn_env import TurnEnv
+
+
+def whole_number(name: str, value: Any, low: int, high: int) -> int:
+    """`value` itself, if it is a whole number from `low` to `high`.
+
+    Raises:
+        ConfigError: it is not; the message calls it `name`.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ConfigError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+    return value
+
+
+class BoardGame(TurnEnv):
+    """A game whose every observation ends with the board and, while the game goes on, asks for a move."""
+
+    @abstractmethod
+    def _board(self) -> str:
+        """The board as the player sees it, without a newline at the end."""
+
+    def _ask(self, said: str) -> str:
+        return f"{said}\n{self._board()}\nEnter your move."
+
+    def _ongoing(self, said: str, reward: float = 0.0) -> Step:
+        """The step of a move that did not end the game: it is cut off if no turn is left."""
+        if self.last_turn:
+            return Step.cut_off(f"{said} That was your last turn: you lose.\n{self._board()}", reward)
+        return Step.ongoing(self._ask(said), reward)
+
+    def _ended(self, said: str, reward: float, *, success: bool) -> Step:
+        """The step of a move that won or lost the game."""
+        return Step.final(f"{said}\n{self._board()}", reward, success=success)

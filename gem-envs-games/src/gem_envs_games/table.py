@@ -1,0 +1,48 @@
+"""The table of the pack's README: how random play and the expert do on every id.
+
+Run it with ``python -m gem_envs_games.table``; it prints Markdown. The same episodes give the same table anywhere.
+"""
+
+from gem import seeding
+from gem.evaluate import Report
+from gem.policy import Policy, expert_policy, random_policy
+from gem.rollout import rollout
+from gem.vector import make_vec
+from gem_envs_games import plugin
+
+EPISODES = 300
+"""Episodes of each policy on each id."""
+
+SEED = 0
+
+
+def report(id: str, name: str, policy: Policy) -> Report:
+    """What ``gemx run ID --policy NAME --episodes 300 --seed 0`` reports."""
+    seeds = (seeding.derive(SEED, "run", episode) for episode in range(EPISODES))
+    with make_vec(id, num_envs=1, hints=policy.hints) as envs:
+        return Report.of(rollout(policy, envs, seeds), id=id, policy=name, seed=SEED)
+
+
+def row(id: str) -> str:
+    """One line of the table."""
+    cells = [f"`{id}`"]
+    for name, policy in (("random", random_policy()), ("expert", expert_policy())):
+        result = report(id, name, policy)
+        low, high = result.success_ci
+        cells += [
+            f"{result.success:.3f} ({low:.3f} to {high:.3f})",
+            f"{result.return_mean:.3f}",
+            f"{result.turns_mean:.1f}",
+        ]
+    return f"| {' | '.join(cells)} |"
+
+
+def table() -> str:
+    """The whole table."""
+    columns = [f"{policy}: {column}" for policy in ("random", "expert") for column in ("success", "return", "turns")]
+    lines = [f"| {' | '.join(['id', *columns])} |", "|---" * (1 + len(columns)) + "|"]
+    return "\n".join([*lines, *(row(spec.id) for spec in plugin.gem_envs())])
+
+
+if __name__ == "__main__":
+    print(table())

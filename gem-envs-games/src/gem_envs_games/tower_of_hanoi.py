@@ -1,0 +1,113 @@
+"""Tower of Hanoi: carry a tower of disks to another place, disk by disk."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gem.core import Step
+from gem.parsing import boxed
+from gem_envs_games.board_game import BoardGame, whole_number
+
+_ACTION = re.compile(r"\s*([A-Za-z])[\s,]*([A-Za-z])\s*")
+_DRAWN = ((3, 10), (4, 20), (5, 35))
+"""Disks and turns that an episode may draw, as in GEM."""
+
+
+class TowerOfHanoi(BoardGame):
+    r"""Move all disks from tower A to tower C, one at a time, never a larger one onto a smaller one.
+
+    The first observation has the rules, and each one has the towers. An action is `\boxed{A C}`: from where, to where.
+    From the start the fewest moves are ``2 ** num_disks - 1``.
+
+    Rewards, as in GEM: 1 for the last disk's arrival; 0 for any other move, except that the last turn, if it does
+    not win, earns the share of the disks that stand on C. A reply without a move costs 0.1 and loses. A move that
+    the rules do not allow uses up a turn and changes nothing.
+
+    Rules, and the proof that the expert's moves are the fewest from any position: A. M. Hinz, S. Klavžar and C. Petr,
+    "The Tower of Hanoi – Myths and Maths", 2nd edition (2018), chapter 2.
+
+    Args:
+        num_disks: 1 to 10.
+        max_turns: moves in an episode.
+
+    Where either is None, each episode draws 3 disks and 10 turns, 4 and 20, or 5 and 35.
+    """
+
+    def __init__(self, num_disks: int | None = 3, max_turns: int | None = 100) -> None:
+        super().__init__(max_turns=max_turns)
+        self._drawn = num_disks is None or max_turns is None
+        if not self._drawn:
+            self.num_disks = whole_number("num_disks", num_disks, 1, 10)
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.num_disks, self.max_turns = self.rng.choice(_DRAWN)
+        # Disks are numbered by size; each tower lists its own from the bottom up.
+        self.towers: dict[str, list[int]] = {"A": list(range(self.num_disks, 0, -1)), "B": [], "C": []}
+        disks = "1 disk" if self.num_disks == 1 else f"{self.num_disks} disks"
+        return self._ask(
+            f"You are playing Tower of Hanoi with {disks}, numbered by size: 1 is the smallest.\n"
+            "Move all of them from tower A to tower C to win. A move takes the top disk of one tower and puts it on "
+            "another tower that is empty or whose top disk is larger.\n"
+            "Answer with the tower to take from and the tower to put on, for example \\boxed{A C}.\n"
+            f"You have {self.max_turns} turns; each move takes one, also one that is not allowed.\n"
+            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "the game.\n"
+            "Each tower is shown from bottom to top: the last number is its top disk."
+        )
+
+    def _step(self, action: str) -> Step:
+        match = _ACTION.fullmatch(boxed(action) or "")
+        if match is None:
+            return self.malformed(f"At turn {self.turn}, you did not name two towers inside \\boxed{{}}. You lose.")
+        source, target = match[1].upper(), match[2].upper()
+        wrong = self._objection(source, target)
+        if wrong:
+            return self._goes_on(f"At turn {self.turn}, you tried to move from {source} to {target}, but {wrong}.")
+        disk = self.towers[source].pop()
+        self.towers[target].append(disk)
+        said = f"At turn {self.turn}, you moved disk {disk} from {source} to {target}."
+        if len(self.towers["C"]) == self.num_disks:
+            return self._ended(f"{said} Congratulations! All disks are on tower C.", 1.0, success=True)
+        return self._goes_on(said)
+
+    def _objection(self, source: str, target: str) -> str | None:
+        """Why the rules do not allow this move, or None."""
+        for name in (source, target):
+            if name not in self.towers:
+                return f"there is no tower {name}"
+        if source == target:
+            return "a disk has to go to another tower"
+        if not self.towers[source]:
+            return f"tower {source} is empty"
+        disk, below = self.towers[source][-1], self.towers[target][-1:]
+        if below and below[0] < disk:
+            return f"disk {disk} is larger than disk {below[0]}, the top of {target}"
+        return None
+
+    def _goes_on(self, said: str) -> Step:
+        return self._ongoing(said, len(self.towers["C"]) / self.num_disks if self.last_turn else 0.0)
+
+    def _board(self) -> str:
+        return "\n".join(f"{name}: {disks}" for name, disks in self.towers.items())
+
+    def sample_action(self) -> str:
+        """A random move that the rules allow."""
+        pairs = [(source, target) for source in "ABC" for target in "ABC" if not self._objection(source, target)]
+        return _say(*self.action_rng.choice(pairs))
+
+    def expert_action(self) -> str:
+        """The first of the fewest moves that lead from this position to the end."""
+        place = {disk: name for name, disks in self.towers.items() for disk in disks}
+        move, goal = ("A", "C"), "C"
+        # The largest disk that is not where it belongs has to get there, and for that all smaller ones to the third
+        # tower; so on down to the smallest disk that is not where it belongs, which can move at once.
+        for disk in range(self.num_disks, 0, -1):
+            if place[disk] != goal:
+                move = place[disk], goal
+                goal = next(name for name in "ABC" if name not in move)
+        return _say(*move)
+
+
+def _say(source: str, target: str) -> str:
+    return f"\\boxed{{{source} {target}}}"

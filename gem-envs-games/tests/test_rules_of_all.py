@@ -1,0 +1,219 @@
+"""What holds for every game: ids and settings, ends of episodes, junk, and what the agent is told."""
+
+import random
+
+import pytest
+
+import gem
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem_envs_games import plugin
+from gem_envs_games.guess_the_number import GuessTheNumber
+from gem_envs_games.minesweeper import Minesweeper
+from gem_envs_games.sudoku import Sudoku
+from gem_envs_games.tower_of_hanoi import TowerOfHanoi
+
+SPECS = {spec.id: spec for spec in plugin.gem_envs()}
+GEMS_SETTINGS = {
+    "game:GuessTheNumber-v0-easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
+    "game:GuessTheNumber-v0-hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
+    "game:GuessTheNumber-v0-random": {"min_number": None, "max_number": None, "max_turns": None},
+    "game:Minesweeper-v0-easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
+    "game:Minesweeper-v0-hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
+    "game:Minesweeper-v0-random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
+    "game:Sudoku-v0-easy": {"clues": 10, "max_turns": 15, "scale": 4},
+    "game:Sudoku-v0-hard": {"clues": 50, "max_turns": 50, "scale": 9},
+    "game:Sudoku-v0-random": {"clues": None, "max_turns": None, "scale": None},
+    "game:TowerofHanoi-v0-easy": {"num_disks": 3, "max_turns": 10},
+    "game:TowerofHanoi-v0-hard": {"num_disks": 5, "max_turns": 35},
+    "game:TowerofHanoi-v0-random": {"num_disks": None, "max_turns": None},
+}
+FORGIVING = {f"{id}-forgiving": {**kwargs, "forgiving": True} for id, kwargs in GEMS_SETTINGS.items() if "Sudoku" in id}
+
+HANDMADE_JUNK = [
+    "",
+    " \n\t",
+    "\x00",
+    "\\boxed{\x00}",
+    "\\boxed{}",
+    "\\boxed",
+    "\\boxed{" * 1000,
+    "}" * 1000,
+    "{" * 50_000 + "}" * 50_000,
+    "\\boxed{" * 10_000 + "}" * 10_000,
+    "x" * 100_000,
+    "\\boxed{" + "x" * 100_000 + "}",
+    "\\boxed{" + " " * 100_000 + "}",
+    "\\boxed{" + "9" * 100_000 + "}",
+    "\\boxed{" + "1 " * 50_000 + "}",
+    "\\boxed{1" + " " * 100_000 + "1" + " " * 100_000 + "1}",
+    "\\boxed{" + "9" * 9 + "}",
+    "\\boxed{-1}",
+    "\\boxed{-1 -1 -1}",
+    "\\boxed{99 99 99}",
+    "\\boxed{999999999 999999999 999999999}",
+    "\\boxed{0 0 0}",
+    "\\boxed{reveal -1 -1}",
+    "\\boxed{reveal 999999999 0}",
+    "\\boxed{flag 99999999999999999999 0}",
+    "\\boxed{dig 1 1}",
+    "\\boxed{reveal ١ ٢}",
+    "\\boxed{reveal ¹ ²}",
+    "\\boxed{٣}",
+    "\\boxed{１ ２ ３}",
+    "\\boxed{A D}",
+    "\\boxed{А С}",
+    "\\boxed{A A}",
+    "\\boxed{\\boxed{1 1 1}}",
+    "\\boxed{{1}}",
+    "\ud800",
+    "\\boxed{\U0001f600}",
+    "\\boxed{1.5}",
+    "\\boxed{1e9}",
+    "\\boxed{NaN}",
+]
+
+
+def junk(count):
+    """The hand-made junk, then random strings of the pieces that actions are made of."""
+    pieces = [
+        "\\boxed{",
+        "{",
+        "}",
+        "reveal",
+        "flag",
+        "A",
+        "C",
+        " ",
+        ",",
+        "-",
+        "0",
+        "1",
+        "٣",
+        "7" * 5000,
+        "\x00",
+        "é",
+        "\n",
+    ]
+    rng = random.Random(0)
+    made = ["".join(rng.choices(pieces, k=rng.randint(1, 12))) for _ in range(count - len(HANDMADE_JUNK))]
+    return [*HANDMADE_JUNK, *made]
+
+
+def test_the_ids_and_settings_are_gems_and_the_forgiving_sudokus():
+    assert {id: dict(spec.kwargs) for id, spec in SPECS.items()} == GEMS_SETTINGS | FORGIVING
+
+
+def test_every_id_is_found_through_the_packs_entry_point():
+    for id, spec in SPECS.items():
+        assert gem.get_spec(id) == spec
+
+
+@pytest.mark.parametrize("id", SPECS)
+def test_500_junk_actions_raise_nothing(id):
+    env = gem.make(id)
+    env.reset(seed=0)
+    for action in junk(500):
+        step = env.step(action)
+        assert isinstance(step.observation, str)
+        # What the agent said is echoed in bounded pieces only.
+        assert len(step.observation) < 3000
+        if step.done:
+            env.reset()
+
+
+@pytest.mark.parametrize("id", SPECS)
+@pytest.mark.parametrize("action", ["", "no box", "\\boxed{}", "\\boxed{what?}", "\\boxed{1 2", "\\boxed{½}"])
+def test_a_reply_without_an_action_costs_a_tenth_and_loses(id, action):
+    env = gem.make(id)
+    env.reset(seed=0)
+    step = env.step(action)
+    assert (step.reward, step.terminated, step.truncated) == (-0.1, True, False)
+    assert step.info == {"success": False, "malformed": True}
+
+
+@pytest.mark.parametrize("id", SPECS)
+def test_only_the_last_box_of_a_reply_counts(id):
+    env, other = gem.make(id), gem.make(id)
+    assert env.reset(seed=3) == other.reset(seed=3)
+    action = env.expert_action()
+    assert env.step(action) == other.step(f"Perhaps \\boxed{{nonsense}}? No: {action}. That is my move.")
+
+
+@pytest.mark.parametrize("id", SPECS)
+@pytest.mark.parametrize("say", ["sample_action", "expert_action"])
+def test_an_episode_ends_once_by_the_game_or_by_the_turn_limit_and_says_whether_it_was_won(id, say):
+    env = gem.make(id)
+    for seed in range(10):
+        env.reset(seed=seed)
+        turns, total, step = 0, 0.0, None
+        while step is None or not step.done:
+            assert step is None or "success" not in step.info
+            step = env.step(getattr(env, say)())
+            turns, total = turns + 1, total + step.reward
+        assert step.terminated != step.truncated
+        assert step.truncated <= (turns == env.max_turns)
+        assert not (step.truncated and step.info["success"])
+        if step.info["success"]:
+            assert total == pytest.approx(1)
+        with pytest.raises(EpisodeOver):
+            env.step(env.sample_action())
+
+
+@pytest.mark.parametrize("id", SPECS)
+def test_a_step_before_the_first_reset_says_what_to_do(id):
+    with pytest.raises(ResetNeeded, match=r"reset\(\)"):
+        gem.make(id).step("\\boxed{1}")
+
+
+@pytest.mark.parametrize("id", [id for id in SPECS if "GuessTheNumber" not in id])
+def test_the_board_stands_in_every_observation(id):
+    env = gem.make(id)
+    observation, _ = env.reset(seed=0)
+    board = env.unwrapped._board()
+    assert observation.endswith(f"\n{board}\nEnter your move.")
+    step = env.step(env.sample_action())
+    while not step.done:
+        assert step.observation.endswith(f"\n{env.unwrapped._board()}\nEnter your move.")
+        step = env.step(env.sample_action())
+    assert step.observation.endswith(f"\n{env.unwrapped._board()}")
+
+
+@pytest.mark.parametrize("id", [id for id in SPECS if id.endswith("-random")])
+def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them(id):
+    env = gem.make(id)
+    limits = set()
+    for seed in range(60):
+        observation, _ = env.reset(seed=seed)
+        limits.add(env.max_turns)
+        assert f"{env.max_turns} turns" in observation or f"{env.max_turns} guesses" in observation
+    assert len(limits) >= 2
+
+
+@pytest.mark.parametrize(
+    ("game", "kwargs", "named"),
+    [
+        (GuessTheNumber, {"min_number": 5, "max_number": 5}, "min_number"),
+        (GuessTheNumber, {"min_number": 1, "max_number": 10**9}, "max_number"),
+        (GuessTheNumber, {"min_number": -(10**9)}, "min_number"),
+        (GuessTheNumber, {"max_turns": 0}, "max_turns"),
+        (Minesweeper, {"rows": 1}, "rows"),
+        (Minesweeper, {"cols": 31}, "cols"),
+        (Minesweeper, {"rows": "5"}, "rows"),
+        (Minesweeper, {"num_mines": 0}, "num_mines"),
+        (Minesweeper, {"rows": 2, "cols": 2, "num_mines": 4}, "num_mines"),
+        (Minesweeper, {"max_turns": -1}, "max_turns"),
+        (Sudoku, {"scale": 5}, "scale"),
+        (Sudoku, {"scale": 4, "clues": 3}, "clues"),
+        (Sudoku, {"scale": 4, "clues": 16}, "clues"),
+        (Sudoku, {"scale": 9, "clues": 23}, "clues"),
+        (Sudoku, {"scale": 9, "clues": 30.5}, "clues"),
+        (Sudoku, {"max_turns": 0}, "max_turns"),
+        (TowerOfHanoi, {"num_disks": 0}, "num_disks"),
+        (TowerOfHanoi, {"num_disks": 11}, "num_disks"),
+        (TowerOfHanoi, {"num_disks": True}, "num_disks"),
+        (TowerOfHanoi, {"max_turns": 0}, "max_turns"),
+    ],
+)
+def test_settings_out_of_range_are_refused_by_name(game, kwargs, named):
+    with pytest.raises(ConfigError, match=named):
+        game(**kwargs)
