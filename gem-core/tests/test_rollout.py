@@ -79,6 +79,16 @@ def test_an_episode_says_how_its_env_is_built_and_when_it_was_played() -> None:
     assert before <= episode.started <= episode.started + timedelta(seconds=episode.seconds) <= datetime.now(UTC)
 
 
+def test_a_failed_episode_keeps_what_the_env_failed_on() -> None:
+    (broke,) = play(Saying("break"), 1, seeds=1, id="sample_envs:Fragile")
+    at_reset, sound = play(Saying("break"), 1, seeds=2, id="sample_envs:Fragile")[1], play(Saying(""), 1, seeds=1)[0]
+
+    assert broke.failed_on == Completion("break")
+    assert at_reset.failure is not None
+    assert at_reset.failed_on is None
+    assert sound.failed_on is None
+
+
 @pytest.mark.parametrize("num_envs", [1, 3, 16])
 def test_every_seed_is_played_once_for_each_member_of_its_group(num_envs: int) -> None:
     episodes = in_order(play(random_policy(), num_envs, seeds=4, group_size=2))

@@ -10,7 +10,9 @@ GemError
 ├── ResetNeeded(RuntimeError)      `step` before the first `reset`
 ├── EpisodeOver(RuntimeError)      `step` after the end of an episode
 ├── SnapshotError(ValueError)      a snapshot that does not belong to this env
+├── RecordError(ValueError)        a recording that cannot be read, written or replayed
 ├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
+├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 └── ConfigError(ValueError)        settings that are unknown or out of range
 ```
 
@@ -58,8 +60,23 @@ class SnapshotError(GemError, ValueError):
     """A snapshot does not belong to the env that is asked to restore it."""
 
 
+class RecordError(GemError, ValueError):
+    """A recording cannot be read, written or replayed."""
+
+
 class HintMissing(GemError, RuntimeError):
     """A policy needs a hint that the envs were not asked to give."""
+
+
+class ContractViolation(GemError, AssertionError):
+    """An environment breaks the contract. `what` says what happened and where, `mend` what to do about it."""
+
+    def __init__(self, what: str, mend: str) -> None:
+        super().__init__(what, mend)
+        self.what, self.mend = what, mend
+
+    def __str__(self) -> str:
+        return f"{self.what}\n{self.mend}"
 
 
 class ConfigError(GemError, ValueError):

@@ -102,7 +102,6 @@ class _Games:
     def _episode(self, slot: int, step: Step | None, failure: Failure | None) -> Episode:
         seed, group = self._starts.pop(slot)
         seconds = time.perf_counter() - self._clocks.pop(slot)
-        self._completions.pop(slot, None)
         transcript = self.transcripts.pop(slot, Transcript(""))
         return Episode(
             id=self._envs.id_of(slot),
@@ -114,6 +113,7 @@ class _Games:
             truncated=step is not None and step.truncated,
             success=step is not None and bool(step.info["success"]),
             failure=failure,
+            failed_on=self._completions.pop(slot, None),
             spec=self._envs.spec_of(slot),
             started=datetime.now(UTC) - timedelta(seconds=seconds),
             seconds=seconds,

@@ -96,6 +96,8 @@ class Episode:
     truncated: bool
     success: bool
     failure: Failure | None = None
+    failed_on: Completion | None = None
+    """What the agent had said when the env failed; None if it failed at its reset, or not at all."""
     spec: EnvSpec | None = None
     """What `gem.make` builds this episode's env from; None for an env that was built by hand."""
     started: datetime | None = field(default=None, compare=False)

@@ -1,0 +1,26 @@
+"""Recordings: episodes in a file as they finish, read back, and played again.
+
+```python
+with gem.make_vec(id, 64, hints=policy.hints) as envs, Recorder("episodes.jsonl") as recorder:
+    for episode in recorder.record(rollout(policy, envs, seeds)):
+        ...
+```
+"""
+
+from gem.record.file import Recorder, read, torn_bytes
+from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
+from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
+
+__all__ = [
+    "Difference",
+    "EpisodeRecord",
+    "PackVersion",
+    "Recorder",
+    "Rescore",
+    "TurnRecord",
+    "outdated",
+    "read",
+    "reproduce",
+    "rescore",
+    "torn_bytes",
+]

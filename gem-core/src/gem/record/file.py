@@ -1,0 +1,121 @@
+"""The file of a recording: appended to, one whole line an episode, and read back."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+from gem.errors import PackError, RecordError, UnknownId
+from gem.record.format import PREFIX, EpisodeRecord, PackVersion
+from gem.registry import registry
+from gem.transcript import Episode
+
+
+class Recorder:
+    """Appends episodes to a file as they finish.
+
+    Each episode is one line that is handed to the operating system at once, so killing the process loses none that
+    was written. A line that was cut off in the middle is removed when the file is opened again. One file has one
+    recorder at a time.
+
+    Args:
+        path: the file; it is made if it does not exist.
+
+    Raises:
+        RecordError: the file holds something else than a recording of this version.
+        OSError: the file cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._packs: dict[str, PackVersion | None] = {}
+        self._file = open(path, "ab")  # noqa: SIM115 - `close` closes it
+        try:
+            _mend(Path(path))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def record(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
+        """The same episodes, each written before it is passed on."""
+        for episode in episodes:
+            self.write(episode)
+            yield episode
+
+    def write(self, episode: Episode) -> None:
+        """Append one episode.
+
+        Raises:
+            RecordError: the env's kwargs hold something that JSON has no word for.
+        """
+        if episode.id not in self._packs:
+            self._packs[episode.id] = _pack_of(episode.id) if episode.spec else None
+        self._file.write(EpisodeRecord.of(episode, self._packs[episode.id]).line())
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file. Closing twice is fine."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
+    """The episodes of a recording, in the order in which they were written; a last line that is torn is left out.
+
+    Raises:
+        RecordError: a line holds no episode, or one in another version of the format.
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not _is_torn(line):
+                yield EpisodeRecord.parse(line, f"{path}, line {number}")
+
+
+def torn_bytes(path: str | os.PathLike[str]) -> int:
+    """How many bytes at the end of the file are a line that was cut off; 0 for a sound file."""
+    last = b""
+    with open(path, "rb") as file:
+        for last in file:  # noqa: B007 - the last line is what is wanted
+            pass
+    return len(last) if _is_torn(last) else 0
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a line was cut off: it has no end, and is no JSON without it. (No part of an object is an object.)"""
+    if not line or line.endswith(b"\n"):
+        return False
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False
+
+
+def _mend(path: Path) -> None:
+    """Make the end of the file a place to append at."""
+    with open(path, "rb+") as file:
+        start = file.read(len(PREFIX))
+        if not PREFIX.startswith(start):
+            raise RecordError(f"{path} is no recording of this version of gem-core; choose another file")
+        torn = torn_bytes(path)
+        if torn:
+            file.seek(-torn, os.SEEK_END)
+            file.truncate()
+        elif start:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+
+
+def _pack_of(id: str) -> PackVersion | None:
+    try:
+        pack = registry().find(id).pack
+    except (UnknownId, PackError):  # `module.path:Class`, which no pack provides
+        return None
+    return PackVersion(distribution=pack.distribution, version=pack.version) if pack else None

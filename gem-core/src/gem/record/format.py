@@ -1,0 +1,175 @@
+"""The format of a recording: one JSON object a line, one line an episode."""
+
+import json
+from datetime import datetime
+from typing import Any, Literal, Self, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gem import __version__
+from gem.core import Env, Info, Observation
+from gem.errors import RecordError
+from gem.hookspecs import API_VERSION
+from gem.transcript import Episode
+
+VERSION = 1
+"""The version of the format that this gem-core writes and reads."""
+
+PREFIX = f'{{"gem_record": {VERSION}, '.encode()
+"""How every line begins."""
+
+Content = str | list[dict[str, Any]]
+"""An observation: text, or a list of content parts."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PackVersion(_Record):
+    """The distribution that the env came from."""
+
+    distribution: str
+    version: str
+
+
+class TurnRecord(_Record):
+    """One turn: what the agent saw, what it said, and what that brought."""
+
+    observation: Content
+    action: str
+    reward: float
+    info: dict[str, Any]
+    """What the step's `info` held, without hints and without what JSON has no word for."""
+
+
+class FailureRecord(_Record):
+    """Why the episode could not be played to its end."""
+
+    error: str
+    traceback: str
+    action: str | None
+    """What the agent had said when the env failed; None if it failed at its reset."""
+
+
+class EpisodeRecord(_Record):
+    """One episode, and everything that it takes to play it again."""
+
+    gem_record: Literal[1] = VERSION
+    id: str
+    entry_point: str | None
+    """`"module:Class"`; None for an env that was built by hand, which cannot be built again."""
+    kwargs: dict[str, Any]
+    max_turns: int | None
+    wrappers: tuple[str, ...]
+    seed: int
+    group: int
+    pack: PackVersion | None
+    """None for an env that no pack provides."""
+    gem_core: str
+    """The version of gem-core."""
+    api: int
+    """The version of the hooks."""
+    started: datetime | None
+    seconds: float
+    turns: tuple[TurnRecord, ...]
+    observation: Content
+    """The last observation, to which nobody answered."""
+    terminated: bool
+    truncated: bool
+    success: bool
+    failure: FailureRecord | None
+
+    @classmethod
+    def of(cls, episode: Episode, pack: PackVersion | None = None) -> Self:
+        """The record of an episode whose env came from `pack`.
+
+        Raises:
+            RecordError: the env's kwargs hold something that JSON has no word for.
+        """
+        spec, failure = episode.spec, episode.failure
+        said = episode.failed_on.text if episode.failed_on else None
+        kwargs = dict(spec.kwargs) if spec else {}
+        if not _is_json(kwargs):
+            raise RecordError(
+                f"{episode.id!r} cannot be recorded, because nobody could build it again: JSON has no word for "
+                f"something in its kwargs {kwargs!r}"
+            )
+        return cls(
+            id=episode.id,
+            entry_point=spec.entry_point if spec else None,
+            kwargs=kwargs,
+            max_turns=spec.max_turns if spec else None,
+            wrappers=spec.wrappers if spec else (),
+            seed=episode.seed,
+            group=episode.group,
+            pack=pack,
+            gem_core=__version__,
+            api=API_VERSION,
+            started=episode.started,
+            seconds=episode.seconds,
+            turns=tuple(
+                TurnRecord(
+                    observation=_content(turn.observation),
+                    action=turn.action,
+                    reward=turn.reward,
+                    info=_recordable(turn.info),
+                )
+                for turn in episode.turns
+            ),
+            observation=_content(episode.observation),
+            terminated=episode.terminated,
+            truncated=episode.truncated,
+            success=episode.success,
+            failure=FailureRecord(error=failure.error, traceback=failure.traceback, action=said) if failure else None,
+        )
+
+    def line(self) -> bytes:
+        """The record as a line of a file, in ASCII: no text of a model can break a line or its encoding.
+
+        A number that is none is spelt NaN or Infinity, as Python's `json` does.
+        """
+        return json.dumps(self.model_dump(), default=datetime.isoformat).encode() + b"\n"
+
+    @classmethod
+    def parse(cls, line: bytes, where: str) -> Self:
+        """The record that `line` holds.
+
+        Raises:
+            RecordError: it holds none, or one of another version; the message begins with `where`.
+        """
+        try:
+            content = json.loads(line)
+        except ValueError as error:
+            raise RecordError(f"{where}: this is not JSON: {error}") from error
+        if not isinstance(content, dict) or "gem_record" not in content:
+            raise RecordError(f"{where}: this is no episode that gem-core recorded")
+        version = cast("dict[str, Any]", content)["gem_record"]
+        if version != VERSION:
+            raise RecordError(
+                f"{where}: this episode is in version {version!r} of the format, and this gem-core reads version "
+                f"{VERSION}; pip install --upgrade gem-core"
+            )
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            field = ".".join(str(part) for part in fault["loc"])
+            raise RecordError(f"{where}: {field}: {fault['msg']}") from error
+
+
+def _content(observation: Observation) -> Content:
+    return observation if isinstance(observation, str) else [dict(part) for part in observation]
+
+
+def _recordable(info: Info) -> dict[str, Any]:
+    # A hint is the answer of an env's method, and stands in the info under the method's name.
+    return {name: value for name, value in info.items() if not hasattr(Env, name) and _is_json(value)}
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""Playing recorded episodes again: whether they come out the same, and how they are graded today.
+
+A recording names the class that it was played on, and replaying imports and runs it: replay what you would run.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gem import __version__
+from gem.core import Env, Step
+from gem.errors import RecordError
+from gem.plugins import CORE
+from gem.record.format import EpisodeRecord
+from gem.registry import get_spec, import_object, make, registry
+from gem.spec import EnvSpec
+
+
+class Difference(NamedTuple):
+    """Where a replay first departs from its record."""
+
+    turn: int
+    """The action that brought it about, counting from 1; 0 is the reset."""
+    what: str
+    """`observation`, `reward`, `terminated`, `truncated`, `success`, or `error`: the env raised or cannot be built."""
+    recorded: Any
+    replayed: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rescore:
+    """A recorded episode under the rules of the record, and under today's."""
+
+    success: tuple[bool, bool]
+    """In the record, and today."""
+    total_reward: tuple[float, float]
+    """The return in the record, and today."""
+    diverged: int | None
+    """The first turn (from 1) whose action answers another observation than the recorded one: from there on the
+    episode is graded for what it did not see. None if there is none."""
+    error: str | None
+    """What the env raised; then the second half of the scores covers the turns before it."""
+
+    @property
+    def flipped(self) -> bool:
+        """Whether it became a success or ceased to be one."""
+        return self.success[0] != self.success[1]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the success or the return is another."""
+        return self.flipped or not _same(*self.total_reward)
+
+
+class _Moment(NamedTuple):
+    """What the reset or one action brought about."""
+
+    observation: Any
+    reward: float
+    terminated: bool
+    truncated: bool
+    success: bool
+
+
+def reproduce(record: EpisodeRecord) -> Difference | None:
+    """Play a recorded episode again: where it first differs, or None where every byte is the same.
+
+    The env is made anew from the record's id, kwargs, wrappers and seed, and is given the recorded actions. What is
+    compared are observations, rewards, `terminated`, `truncated` and the success of the last step.
+    """
+    turn = 0
+    replay = _replay(record)
+    for turn, recorded in enumerate(_moments(record)):
+        try:
+            replayed = next(replay)
+        except Exception as error:  # whatever an env raises is what there is to report
+            return Difference(turn, "error", None, _in_a_line(error))
+        for what, before, now in zip(_Moment._fields, recorded, replayed, strict=True):
+            if not _same(before, now):
+                return Difference(turn, what, before, now)
+    return None
+
+
+def rescore(record: EpisodeRecord) -> Rescore:
+    """Play a recorded episode again, and grade it by the rules of today."""
+    recorded = _moments(record)
+    replayed: list[_Moment] = []
+    error: str | None = None
+    try:
+        replayed.extend(_replay(record))
+    except Exception as raised:
+        error = _in_a_line(raised)
+    return Rescore(
+        success=(record.success, any(moment.success for moment in replayed)),
+        total_reward=(_return(recorded), _return(replayed)),
+        diverged=next(
+            (
+                turn
+                for turn, (before, now) in enumerate(zip(recorded[:-1], replayed, strict=False), start=1)
+                if not _same(before.observation, now.observation)
+            ),
+            None,
+        ),
+        error=error,
+    )
+
+
+def outdated(record: EpisodeRecord) -> dict[str, tuple[str, str | None]]:
+    """The distributions whose version is another today: name → (recorded, installed; None if it is not)."""
+    recorded = {CORE: record.gem_core}
+    if record.pack:
+        recorded[record.pack.distribution] = record.pack.version
+    installed = {pack.distribution: pack.version for pack in registry().packs} | {CORE: __version__}
+    return {name: (old, installed.get(name)) for name, old in recorded.items() if installed.get(name) != old}
+
+
+def _moments(record: EpisodeRecord) -> list[_Moment]:
+    """The record as what the reset and each action brought about."""
+    observations = [*(turn.observation for turn in record.turns), record.observation]
+    rewards = [0.0, *(turn.reward for turn in record.turns)]
+    moments = [
+        _Moment(observation, reward, False, False, False)
+        for observation, reward in zip(observations, rewards, strict=True)
+    ]
+    moments[-1] = moments[-1]._replace(terminated=record.terminated, truncated=record.truncated, success=record.success)
+    return moments
+
+
+def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
+    """The moments of the same actions today, up to the end of the episode or of the actions."""
+    with make(_todays_spec(record)) as env:
+        observation, _ = env.reset(seed=record.seed)
+        yield _Moment(observation, 0.0, False, False, False)
+        for turn in record.turns:
+            step = env.step(turn.action)
+            yield _moment(step)
+            if step.done:
+                return
+
+
+def _moment(step: Step) -> _Moment:
+    success = step.done and bool(step.info["success"])
+    return _Moment(step.observation, float(step.reward), step.terminated, step.truncated, success)
+
+
+def _todays_spec(record: EpisodeRecord) -> EnvSpec:
+    if record.entry_point is None:
+        raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
+    if record.pack:
+        spec = get_spec(record.id)
+    else:
+        env_class = import_object(record.entry_point)
+        # A file must not be able to name just any callable.
+        if not (isinstance(env_class, type) and issubclass(env_class, Env)):
+            raise RecordError(f"{record.entry_point!r} is no environment")
+        spec = EnvSpec(id=record.id, entry_point=record.entry_point)
+    return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
+
+
+def _same(before: object, now: object) -> bool:
+    """Whether two values are the same to the byte: 0.0 is not -0.0, and NaN is NaN."""
+    return json.dumps(before, sort_keys=True) == json.dumps(now, sort_keys=True)
+
+
+def _return(moments: list[_Moment]) -> float:
+    return sum(moment.reward for moment in moments)
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
