@@ -94,13 +94,13 @@ class Sudoku(BoardGame):
             )
         row, col, digit = (int(number) for number in match.groups())
         move = f"put {digit} at R{row} C{col}" if digit else f"empty R{row} C{col}"
+        cell = (row - 1) * self.scale + col - 1
         if not (1 <= row <= self.scale and 1 <= col <= self.scale and 0 <= digit <= self.scale):
             wrong = f"rows, columns and digits go from 1 to {self.scale}"
         else:
-            wrong = self._objection((row - 1) * self.scale + col - 1, digit)
+            wrong = self._objection(cell, digit)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, you tried to {move}, but {wrong}.")
-        cell = (row - 1) * self.scale + col - 1
         before, self.grid[cell] = self.grid[cell], digit
         right = (digit == self.solution[cell]) - (before == self.solution[cell])
         reward = right / self.puzzle.count(0)

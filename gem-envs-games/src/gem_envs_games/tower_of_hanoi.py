@@ -49,7 +49,7 @@ class TowerOfHanoi(BoardGame):
             f"You are playing Tower of Hanoi with {disks}, numbered by size: 1 is the smallest.\n"
             "Move all of them from tower A to tower C to win. A move takes the top disk of one tower and puts it on "
             "another tower that is empty or whose top disk is larger.\n"
-            "Answer with the tower to take from and the tower to put on, for example \\boxed{A C}.\n"
+            "Name the tower to take from, then the tower to put on: \\boxed{B A} takes the top disk of B to A.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is not allowed.\n"
             "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
             "the game.\n"
