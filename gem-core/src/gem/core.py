@@ -3,11 +3,12 @@
 Read `Env` for the promises. Write your own environment on `gem.TurnEnv`, which keeps most of them for you.
 """
 
+import inspect
 import pickle
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding
 from gem.errors import SnapshotError
@@ -75,10 +76,28 @@ class Env(ABC):
     - Stepping a finished env raises `EpisodeOver`; stepping one that was never reset raises `ResetNeeded`.
     """
 
+    _unsaved: ClassVar[frozenset[str]] = frozenset({"_made_with"})
+    """Attributes that say how this instance was built and not where its episode stands: snapshots leave them out,
+    `restore` leaves them alone. Add to them what cannot be pickled or is large, such as a function."""
+
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    """What the constructor was called with, for `fork`."""
+
     _spec: EnvSpec | None = None
     _seed: int | None = None
     _rng: random.Random | None = None
     _action_rng: random.Random | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        env = super().__new__(cls)
+        env._made_with = (args, kwargs)
+        return env
+
+    # `__new__` takes whatever `__init__` takes, so `inspect` must not read a class's arguments from it.
+    __new__.__signature__ = inspect.Signature([inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)])
+
+    def __init__(self) -> None:
+        """An env takes no arguments unless its class says so."""
 
     @abstractmethod
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
@@ -118,10 +137,10 @@ class Env(ABC):
     def snapshot(self) -> bytes:
         """The whole state, generators included, as bytes for `restore`.
 
-        The default pickles the instance's attributes. An env that holds a file, a process or a connection
-        overrides both methods.
+        The default pickles the instance's attributes, except those named in `_unsaved`. An env that holds a file,
+        a process or a connection overrides both methods.
         """
-        return pickle.dumps((_name_of(self), self.__dict__), protocol=pickle.HIGHEST_PROTOCOL)
+        return _dump_snapshot(self, self._attributes())
 
     def restore(self, state: bytes) -> None:
         """Go back to the state that `snapshot` returned, in this or in another instance of the same class.
@@ -131,12 +150,29 @@ class Env(ABC):
         Raises:
             SnapshotError: the bytes are of another class.
         """
-        name, attributes = _load_snapshot(state)
-        if name != _name_of(self):
-            raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(self)}")
-        own = vars(self)
-        own.clear()
-        own.update(attributes)
+        self._replace_attributes(_load_snapshot(self, state))
+
+    def fork(self, n: int) -> list[Self]:
+        """`n` independent copies, each in the state in which this env is now, generators included.
+
+        Given the same actions they all go the same way, and so does this env; what one of them does changes nothing
+        in the others. `sample_action` agrees too: seed `copy.action_rng` anew to have samples differ, and `copy.rng`
+        for another future of a random world.
+
+        A copy is built by the constructor call that built this env, and every env below a wrapper likewise; then it
+        is restored from a snapshot. To copy or pickle the instance would fail where an env holds a process or a
+        connection, or share it; so built, each copy has its own. Functions and other arguments of that call are
+        shared. Close the copies when you are done with them.
+
+        Raises:
+            SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
+        """
+        state = self.snapshot()
+        copies = [self._rebuild() for _ in range(n)]
+        for copy in copies:
+            copy.spec = self.spec
+            copy.restore(state)
+        return copies
 
     def close(self) -> None:
         """Give back what the env holds. Closing twice is fine."""
@@ -179,6 +215,20 @@ class Env(ABC):
         self._seed = int(seed)
         self._action_rng = None
 
+    def _rebuild(self) -> Self:
+        """A new instance from the same constructor call, the envs among its arguments new as well."""
+        args, kwargs = self._made_with
+        return type(self)(*map(_rebuilt, args), **{name: _rebuilt(value) for name, value in kwargs.items()})
+
+    def _attributes(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in self._unsaved}
+
+    def _replace_attributes(self, attributes: Mapping[str, Any]) -> None:
+        own = vars(self)
+        for name in own.keys() - self._unsaved:
+            del own[name]
+        own.update(attributes)
+
     def __enter__(self) -> Self:
         return self
 
@@ -190,8 +240,11 @@ class Wrapper(Env):
     """An env around an env: override what should differ, the rest goes through.
 
     Reading an attribute that the wrapper lacks reads it from the inner env. Snapshots hold the wrapper's own
-    state and the inner env's.
+    state and the inner env's. A wrapper that is given a function names it in `_unsaved`, for few functions pickle:
+    `_unsaved = Wrapper._unsaved | {"function"}`.
     """
+
+    _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"env"}
 
     def __init__(self, env: Env) -> None:
         self.env = env
@@ -209,20 +262,13 @@ class Wrapper(Env):
         return self.env.expert_action()
 
     def snapshot(self) -> bytes:
-        own = {name: value for name, value in self.__dict__.items() if name != "env"}
-        return pickle.dumps((_name_of(self), (own, self.env.snapshot())), protocol=pickle.HIGHEST_PROTOCOL)
+        return _dump_snapshot(self, (self._attributes(), self.env.snapshot()))
 
     def restore(self, state: bytes) -> None:
-        name, content = _load_snapshot(state)
-        if name != _name_of(self):
-            raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(self)}")
-        own, inner = content
+        own, inner = _load_snapshot(self, state)
         # The inner env first: if it refuses, this wrapper is left as it was.
         self.env.restore(inner)
-        here = vars(self)
-        own["env"] = self.env
-        here.clear()
-        here.update(own)
+        self._replace_attributes(own)
 
     def close(self) -> None:
         self.env.close()
@@ -254,13 +300,23 @@ class Wrapper(Env):
         return getattr(self.env, name)
 
 
+def _rebuilt(value: Any) -> Any:
+    return value._rebuild() if isinstance(value, Env) else value  # pyright: ignore[reportPrivateUsage]
+
+
 def _name_of(env: Env) -> str:
     return f"{type(env).__module__}.{type(env).__qualname__}"
 
 
-def _load_snapshot(state: bytes) -> tuple[str, Any]:
+def _dump_snapshot(env: Env, content: Any) -> bytes:
+    return pickle.dumps((_name_of(env), content), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _load_snapshot(env: Env, state: bytes) -> Any:
     try:
         name, content = pickle.loads(state)
     except Exception as error:
         raise SnapshotError(f"these {len(state)} bytes are not a snapshot: {error}") from error
-    return name, content
+    if name != _name_of(env):
+        raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(env)}")
+    return content
