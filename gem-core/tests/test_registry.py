@@ -6,7 +6,7 @@ from sample_envs import Counted, Loud, Sum
 import gem
 from gem.core import Env
 from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
-from gem.registry import Registry, find_policy, find_wrapper, import_object
+from gem.registry import Registry, bind, find_policy, find_wrapper, import_object
 from gem.spec import EnvSpec
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -46,6 +46,14 @@ def test_the_spec_of_an_env_names_its_wrappers_and_builds_them_again() -> None:
     assert env.spec.wrappers == ("sample_envs:Counted", "sample_envs:Loud")
     again = gem.make(env.spec)
     assert (type(again), type(again.env), again.spec) == (Loud, Counted, env.spec)
+
+
+def test_bind_gives_the_spec_of_an_env_without_making_it() -> None:
+    spec = gem.register("lab:Sum-v0", Sum, max_turns=7, rounds=5)
+    env = gem.make(spec, wrappers=[Counted], largest=3, max_turns=2)
+
+    assert bind(spec, wrappers=[Counted], largest=3, max_turns=2) == env.spec
+    assert bind(spec) == gem.make(spec).spec == spec
 
 
 def test_a_wrapper_that_cannot_be_named_is_described_and_not_guessed_at() -> None:

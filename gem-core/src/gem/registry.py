@@ -195,21 +195,29 @@ def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwa
         MissingExtra: the environment needs an optional dependency that is not installed.
     """
     found = id if isinstance(id, EnvSpec) else get_spec(id)
-    arguments = dict(found.kwargs)
-    if found.max_turns is not None:
-        arguments["max_turns"] = found.max_turns
-    arguments.update(kwargs)
     env_class = _import_env(found)
-    _check_arguments(found.id, env_class, arguments)
+    spec = bind(found, wrappers=wrappers, **kwargs)
+    arguments = _arguments(spec)
+    _check_arguments(spec.id, env_class, arguments)
     env = env_class(**arguments)
-    # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
-    max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
-    layers: list[WrapperLike] = [*found.wrappers, *_split(wrappers)]
-    names = tuple(_name_of(wrapper) for wrapper in layers)
-    env.spec = found.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": names})
-    for wrapper in layers:
+    env.spec = spec
+    for wrapper in (*found.wrappers, *_split(wrappers)):
         env = (find_wrapper(wrapper) if isinstance(wrapper, str) else wrapper)(env)
     return env
+
+
+def bind(spec: EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> EnvSpec:
+    """The spec with these wrappers around it and these kwargs in force: what `make` gives its env, without making it."""
+    arguments = {**_arguments(spec), **kwargs}
+    # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
+    max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
+    names = (*spec.wrappers, *(_name_of(wrapper) for wrapper in _split(wrappers)))
+    return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": names})
+
+
+def _arguments(spec: EnvSpec) -> dict[str, Any]:
+    limit = {} if spec.max_turns is None else {"max_turns": spec.max_turns}
+    return {**spec.kwargs, **limit}
 
 
 def _split(wrappers: str | Sequence[WrapperLike]) -> list[WrapperLike]:
