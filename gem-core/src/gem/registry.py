@@ -207,7 +207,7 @@ def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwa
 
 
 def bind(spec: EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> EnvSpec:
-    """The spec with these wrappers around it and these kwargs in force: what `make` gives its env, without making it."""
+    """The spec with these wrappers and kwargs in force: the one that `make` gives its env, without making the env."""
     arguments = {**_arguments(spec), **kwargs}
     # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
