@@ -19,6 +19,17 @@ def gem_envs() -> list[EnvSpec]:
 
 
 @hookimpl
+def gem_wrappers() -> dict[str, str]:
+    return {
+        "concat": "gem.wrappers.concat:Concat",
+        "concat_with_action": "gem.wrappers.concat:ConcatWithAction",
+        "concat_chat": "gem.wrappers.chat:ConcatChat",
+        "concat_chat_on_reset": "gem.wrappers.chat:ConcatChatOnReset",
+        "episode_tracking": "gem.wrappers.tracking:EpisodeTracking",
+    }
+
+
+@hookimpl
 def gem_policies() -> dict[str, str]:
     return {
         "random": "gem.policy:random_policy",

@@ -1,0 +1,35 @@
+"""The wrappers of the core: history in one string, limits, transforms, statistics.
+
+| name for `gem.make(…, wrappers="a,b")` | class | in a line |
+|---|---|---|
+| `concat` | `Concat` | every observation of the episode so far, in one string |
+| `concat_with_action` | `ConcatWithAction` | and the actions between them |
+| `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
+| `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
+| `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
+| | `TurnLimit`, `TimeLimit` | truncate an episode |
+| | `TransformAction`, `TransformObservation`, `ShapeReward` | a function on the way in or out |
+
+Those without a name need an argument: `gem.make(id, wrappers=[functools.partial(TurnLimit, max_turns=5)])`.
+"""
+
+from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate
+from gem.wrappers.concat import Concat, ConcatWithAction
+from gem.wrappers.limits import TimeLimit, TurnLimit
+from gem.wrappers.tracking import EpisodeTracking
+from gem.wrappers.transforms import ShapeReward, TransformAction, TransformObservation
+
+__all__ = [
+    "ChatTemplate",
+    "Concat",
+    "ConcatChat",
+    "ConcatChatOnReset",
+    "ConcatWithAction",
+    "EpisodeTracking",
+    "HasChatTemplate",
+    "ShapeReward",
+    "TimeLimit",
+    "TransformAction",
+    "TransformObservation",
+    "TurnLimit",
+]

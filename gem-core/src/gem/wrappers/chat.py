@@ -1,0 +1,94 @@
+"""The episode so far as one chat prompt, for trainers that want one string a step."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.transcript import Message
+from gem.wrappers.concat import ConcatWithAction
+from gem.wrappers.history import check_length, line, text_of
+
+
+@runtime_checkable
+class HasChatTemplate(Protocol):
+    """What these wrappers ask of a tokenizer; those of `transformers` have it."""
+
+    def apply_chat_template(self, conversation: Any, /, *, tokenize: bool, add_generation_prompt: bool) -> Any:
+        """The conversation as text, if `tokenize` is false, up to where the assistant's next message begins."""
+
+
+ChatTemplate = HasChatTemplate | Callable[[list[Message]], str]
+"""A tokenizer, or a function from the messages to the prompt."""
+
+
+def chatml(messages: list[Message]) -> str:
+    """The template that is used where none is given: ChatML, as Qwen models read it, without a system message."""
+    turns = [f"<|im_start|>{message['role']}\n{text_of(message['content'])}<|im_end|>\n" for message in messages]
+    return "".join(turns) + "<|im_start|>assistant\n"
+
+
+def render(template: ChatTemplate | None, messages: list[Message]) -> str:
+    """The prompt that has `messages`, the last of them the user's, and asks for the assistant's next."""
+    if template is None:
+        return chatml(messages)
+    if isinstance(template, HasChatTemplate):
+        return template.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+    return template(messages)
+
+
+class ConcatChat(Wrapper):
+    """Each observation is the whole episode so far as a chat prompt.
+
+    The env's observations are the user's messages, the actions are the assistant's. The template is applied to the
+    whole conversation at every step, because it may rewrite what came before (drop old reasoning, for example).
+
+    Args:
+        tokenizer: anything with `apply_chat_template`, or a function from the messages to the prompt; ChatML without.
+        max_history_length: how many turns (an action and what came of it) the prompt goes back; None for all. The
+            first observation, which holds the rules, is kept besides.
+    """
+
+    _unsaved = Wrapper._unsaved | {"tokenizer"}
+
+    def __init__(
+        self, env: Env, tokenizer: ChatTemplate | None = None, *, max_history_length: int | None = None
+    ) -> None:
+        super().__init__(env)
+        self.tokenizer = tokenizer
+        self.max_history_length = check_length(max_history_length)
+        self._messages: list[Message] = []
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._messages = [{"role": "user", "content": observation}]
+        return render(self.tokenizer, self._messages), info
+
+    def step(self, action: str) -> Step:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._messages.append({"role": "assistant", "content": action})
+        self._messages.append({"role": "user", "content": observation})
+        if self.max_history_length is not None and len(self._messages) > 1 + 2 * self.max_history_length:
+            del self._messages[1:3]
+        return Step(render(self.tokenizer, self._messages), reward, terminated, truncated, info)
+
+
+class ConcatChatOnReset(ConcatWithAction):
+    """`ConcatWithAction` whose first observation is a chat prompt; what follows it is plain text.
+
+    All observations and actions of an episode are then one long answer of the assistant's.
+
+    Args:
+        tokenizer: anything with `apply_chat_template`, or a function from the messages to the prompt; ChatML without.
+        max_history_length: as in `ConcatWithAction`.
+    """
+
+    _unsaved = ConcatWithAction._unsaved | {"tokenizer"}
+
+    def __init__(
+        self, env: Env, tokenizer: ChatTemplate | None = None, *, max_history_length: int | None = None
+    ) -> None:
+        super().__init__(env, max_history_length=max_history_length)
+        self.tokenizer = tokenizer
+
+    def _first(self, observation: Observation) -> str:
+        return line(render(self.tokenizer, [{"role": "user", "content": observation}]))

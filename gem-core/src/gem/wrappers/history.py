@@ -1,0 +1,70 @@
+"""A text that grows by a piece a turn."""
+
+from collections import deque
+
+from gem.core import Observation
+from gem.errors import ConfigError
+
+
+def line(text: str) -> str:
+    """`text` with a newline at its end; an empty text stays empty."""
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def check_length(max_history_length: int | None) -> int | None:
+    """`max_history_length` itself, if the last turn is in a history of that length.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if max_history_length is not None and max_history_length < 1:
+        raise ConfigError(f"max_history_length is at least 1 (or None for no limit), not {max_history_length}")
+    return max_history_length
+
+
+def text_of(observation: Observation) -> str:
+    """`observation` itself, if it is text.
+
+    Raises:
+        ConfigError: it is a list of content parts, which cannot be joined to text.
+    """
+    if not isinstance(observation, str):
+        raise ConfigError(
+            "this wrapper joins texts, and the env's observation is a list of content parts; "
+            "use ConcatChat with a tokenizer whose chat template takes them"
+        )
+    return observation
+
+
+class TextHistory:
+    """The first piece of an episode and the last `max_turns` of the pieces after it (all for None), as one string.
+
+    A turn costs one copy of the text, because the string of the turn before is in the caller's hands and must not
+    change; where the caller has let it go, the text grows in place and the copy is saved too.
+    """
+
+    def __init__(self, max_turns: int | None) -> None:
+        self.max_turns = max_turns
+        self._text = ""
+        self._first = 0
+        self._lengths: deque[int] = deque()
+
+    def start(self, piece: str) -> str:
+        """Forget everything, and begin with `piece`."""
+        self._text = piece
+        self._first = len(piece)
+        self._lengths.clear()
+        return piece
+
+    def add(self, piece: str) -> str:
+        """Append the piece of one turn, and return the whole text."""
+        # CPython appends in place to a string that only this local name refers to.
+        text, self._text = self._text, ""
+        text += piece
+        if self.max_turns is not None:
+            self._lengths.append(len(piece))
+            if len(self._lengths) > self.max_turns:
+                dropped = self._lengths.popleft()
+                text = text[: self._first] + text[self._first + dropped :]
+        self._text = text
+        return text

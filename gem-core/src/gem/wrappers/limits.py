@@ -1,0 +1,106 @@
+"""Limits from outside the task: an episode that reaches one is truncated."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.errors import ConfigError, EpisodeOver
+
+
+class Limit(Wrapper):
+    """The base of both: truncates the episode with the first step after which `_reached()` holds.
+
+    That step is the env's own otherwise. A step with which the env itself ends the episode stays as it is.
+    """
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self._cut_off = False
+
+    @abstractmethod
+    def _reached(self) -> bool:
+        """Whether the limit is reached; asked once after every step."""
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._cut_off = False
+        return self.env.reset(seed=seed, options=options)
+
+    def step(self, action: str) -> Step:
+        if self._cut_off:
+            raise EpisodeOver(f"{type(self).__name__}: the episode was cut off; call reset()")
+        step = self.env.step(action)
+        reached = self._reached()
+        if step.done or not reached:
+            return step
+        self._cut_off = True
+        return step._replace(truncated=True, info={**step.info, "success": False})
+
+
+class TurnLimit(Limit):
+    """At most `max_turns` actions in an episode.
+
+    An env of ours takes `max_turns` itself, and then knows its last turn; this is for one that does not.
+    """
+
+    def __init__(self, env: Env, *, max_turns: int) -> None:
+        super().__init__(env)
+        if max_turns < 1:
+            raise ConfigError(f"max_turns is at least 1, not {max_turns}")
+        self.max_turns = max_turns
+        self._turn = 0
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._turn = 0
+        return super().reset(seed=seed, options=options)
+
+    def _reached(self) -> bool:
+        self._turn += 1
+        return self._turn >= self.max_turns
+
+
+class TimeLimit(Limit):
+    """At most `seconds` of wall-clock time in an episode, the agent's included, from the end of `reset`.
+
+    It is looked at when a step ends; it interrupts none (the vector engine's `step_timeout` does). Episodes under it
+    are not reproducible. The time between `snapshot` and `restore` does not count.
+
+    Args:
+        clock: gives the time in seconds; it must never go back.
+    """
+
+    _unsaved = Limit._unsaved | {"_clock"}
+
+    def __init__(self, env: Env, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(env)
+        # Not `seconds <= 0`, so that NaN is refused.
+        if not seconds > 0:
+            raise ConfigError(f"seconds is above 0, not {seconds}")
+        self.seconds = seconds
+        self._clock = clock
+        self._spent = 0.0
+        self._since = clock()
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        start = super().reset(seed=seed, options=options)
+        self._spent, self._since = 0.0, self._clock()
+        return start
+
+    def snapshot(self) -> bytes:
+        self._count()
+        return super().snapshot()
+
+    def restore(self, state: bytes) -> None:
+        super().restore(state)
+        # Another process, or another machine, has another clock.
+        self._since = self._clock()
+
+    def _reached(self) -> bool:
+        self._count()
+        return self._spent >= self.seconds
+
+    def _count(self) -> None:
+        now = self._clock()
+        self._spent += now - self._since
+        self._since = now

@@ -1,0 +1,58 @@
+"""A function on the way in or out. It keeps no state: snapshots leave it out, and forks share it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gem.core import Env, Info, Observation, Step, Wrapper
+
+
+class TransformAction(Wrapper):
+    """The env gets `function(action)` in place of what the agent said.
+
+    `sample_action` and `expert_action` stay the env's own, so the function must leave a well-formed action good as it
+    is: `lambda reply: reply.split("</think>")[-1]` does.
+    """
+
+    _unsaved = Wrapper._unsaved | {"function"}
+
+    def __init__(self, env: Env, function: Callable[[str], str]) -> None:
+        super().__init__(env)
+        self.function = function
+
+    def step(self, action: str) -> Step:
+        return self.env.step(self.function(action))
+
+
+class TransformObservation(Wrapper):
+    """The agent sees `function(observation)`, from the first observation to the last."""
+
+    _unsaved = Wrapper._unsaved | {"function"}
+
+    def __init__(self, env: Env, function: Callable[[Observation], Observation]) -> None:
+        super().__init__(env)
+        self.function = function
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self.function(observation), info
+
+    def step(self, action: str) -> Step:
+        step = self.env.step(action)
+        return step._replace(observation=self.function(step.observation))
+
+
+class ShapeReward(Wrapper):
+    """The reward is `function(action, step)`; the env's own is kept in `info["unshaped_reward"]`.
+
+    `lambda action, step: step.reward - 0.001 * len(action)` makes long replies cost.
+    """
+
+    _unsaved = Wrapper._unsaved | {"function"}
+
+    def __init__(self, env: Env, function: Callable[[str, Step], float]) -> None:
+        super().__init__(env)
+        self.function = function
+
+    def step(self, action: str) -> Step:
+        step = self.env.step(action)
+        return step._replace(reward=self.function(action, step), info={**step.info, "unshaped_reward": step.reward})

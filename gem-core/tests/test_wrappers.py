@@ -1,0 +1,230 @@
+"""The wrappers, each by itself: what they put into observation, reward and info."""
+
+from functools import partial
+
+import pytest
+from sample_envs import Sum
+
+from gem.core import Env, Step
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem.turn_env import TurnEnv
+from gem.wrappers import (
+    Concat,
+    ConcatChat,
+    ConcatChatOnReset,
+    ConcatWithAction,
+    EpisodeTracking,
+    ShapeReward,
+    TimeLimit,
+    TransformAction,
+    TransformObservation,
+    TurnLimit,
+)
+
+
+class Parrot(TurnEnv):
+    """Says back what it hears, without end; "done" wins. The reward is the length of the action."""
+
+    def __init__(self, first="Say something.", max_turns=None):
+        super().__init__(max_turns=max_turns)
+        self.first = first
+
+    def _reset(self, options):
+        return self.first
+
+    def _step(self, action):
+        if action == "done":
+            return Step.final("Bye.", 1.0, success=True)
+        return Step.ongoing(action, float(len(action)), turn=self.turn)
+
+    def sample_action(self):
+        return f"word {self.action_rng.randint(0, 99)}"
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_an_episode_ends_at_the_turn_limit_and_not_before() -> None:
+    env = TurnLimit(Parrot(), max_turns=3)
+    for _ in range(2):
+        env.reset(seed=0)
+        steps = [env.step("a"), env.step("bc"), env.step("d")]
+
+        assert [step.done for step in steps] == [False, False, True]
+        assert steps[-1] == Step("d", 1.0, False, True, {"turn": 3, "success": False})
+        with pytest.raises(EpisodeOver):
+            env.step("e")
+
+
+def test_an_episode_that_ends_by_itself_at_the_limit_is_terminated() -> None:
+    env = TurnLimit(Parrot(), max_turns=2)
+    env.reset(seed=0)
+    env.step("a")
+
+    assert env.step("done") == Step("Bye.", 1.0, True, False, {"success": True})
+    with pytest.raises(EpisodeOver):
+        env.step("e")
+
+
+def test_a_limit_needs_a_reset_and_a_sensible_number() -> None:
+    with pytest.raises(ResetNeeded):
+        TurnLimit(Parrot(), max_turns=3).step("a")
+    for build in (partial(TurnLimit, max_turns=0), partial(TimeLimit, seconds=0), partial(TimeLimit, seconds=-1.0)):
+        with pytest.raises(ConfigError):
+            build(Parrot())
+    with pytest.raises(ConfigError, match="nan"):
+        TimeLimit(Parrot(), seconds=float("nan"))
+
+
+def test_a_limit_overwrites_a_success_that_an_ongoing_step_reports() -> None:
+    class Eager(Parrot):
+        def _step(self, action):
+            return Step.ongoing("so far so good", success=True)
+
+    env = TurnLimit(Eager(), max_turns=1)
+    env.reset(seed=0)
+
+    assert env.step("a").info == {"success": False}
+
+
+def test_an_episode_ends_with_the_first_step_after_its_time() -> None:
+    clock = Clock()
+    env = TimeLimit(Parrot(), seconds=10, clock=clock)
+    for _ in range(2):
+        clock.now += 100
+        env.reset(seed=0)
+        clock.now += 9
+        assert not env.step("a").done
+        clock.now += 1
+        assert env.step("b") == Step("b", 1.0, False, True, {"turn": 2, "success": False})
+        with pytest.raises(EpisodeOver):
+            env.step("c")
+
+
+def test_the_time_between_snapshot_and_restore_does_not_count() -> None:
+    clock, elsewhere = Clock(), Clock()
+    elsewhere.now = 5.0
+    env, other = (TimeLimit(Parrot(), seconds=10, clock=each) for each in (clock, elsewhere))
+    env.reset(seed=0)
+    clock.now += 6
+    state = env.snapshot()
+    clock.now += 100
+    elsewhere.now += 100
+    env.restore(state)
+    other.restore(state)
+    for each, its_clock in ((env, clock), (other, elsewhere)):
+        its_clock.now += 3
+        assert not each.step("a").done
+        its_clock.now += 1
+        assert each.step("b").truncated
+
+
+def test_the_real_clock_goes_forward() -> None:
+    env = TimeLimit(Parrot(), seconds=1e-9)
+    env.reset(seed=0)
+
+    assert env.step("a").truncated
+
+
+def test_an_action_is_transformed_on_its_way_in() -> None:
+    env = TransformAction(Sum(rounds=2), lambda reply: reply.split("</think>")[-1])
+    env.reset(seed=0)
+
+    assert env.step("\\boxed{1}</think>no box").info["malformed"]
+    env.reset(seed=0)
+    assert env.step("let me think</think>" + env.expert_action()).reward == 1.0
+    assert env.step(env.expert_action()).reward == 1.0
+
+
+def test_observations_are_transformed_from_the_first_on() -> None:
+    env = TransformObservation(Parrot(), str.upper)
+
+    assert env.reset(seed=0) == ("SAY SOMETHING.", {})
+    assert env.step("a") == Step("A", 1.0, False, False, {"turn": 1})
+
+
+def test_a_shaped_reward_keeps_the_envs_own_in_the_info() -> None:
+    env = ShapeReward(Parrot(), lambda action, step: step.reward - len(action) / 4 - 8 * step.done)
+    env.reset(seed=0)
+
+    assert env.step("abcd") == Step("abcd", 3.0, False, False, {"turn": 1, "unshaped_reward": 4.0})
+    assert env.step("done") == Step("Bye.", -8.0, True, False, {"success": True, "unshaped_reward": 1.0})
+
+
+def test_tracking_counts_steps_and_rewards_of_this_episode_and_the_last() -> None:
+    env = EpisodeTracking(Parrot())
+    nothing = {"prev_ep_step_counter": 0, "prev_ep_cumulative_rewards": 0.0}
+
+    assert env.reset(seed=0)[1] == {"step_counter": 0, "cumulative_rewards": 0.0, **nothing}
+    assert env.step("abc").info == {"turn": 1, "step_counter": 1, "cumulative_rewards": 3.0}
+    assert env.step("de").info == {"turn": 2, "step_counter": 2, "cumulative_rewards": 5.0}
+    assert env.reset()[1] == {
+        "step_counter": 0,
+        "cumulative_rewards": 0.0,
+        "prev_ep_step_counter": 2,
+        "prev_ep_cumulative_rewards": 5.0,
+    }
+
+
+def test_tracking_counts_what_it_sees_at_its_place() -> None:
+    def double(env: Env) -> Env:
+        return ShapeReward(env, lambda _, step: 2 * step.reward)
+
+    for wrappers, expected in (([double, EpisodeTracking], 6.0), ([EpisodeTracking, double], 3.0)):
+        env: Env = Parrot()
+        for wrapper in wrappers:
+            env = wrapper(env)
+        env.reset(seed=0)
+        assert env.step("abc").info["cumulative_rewards"] == expected
+
+
+@pytest.mark.parametrize(
+    "wrapper", [EpisodeTracking, partial(TurnLimit, max_turns=1), partial(ShapeReward, function=lambda _, step: 0.0)]
+)
+def test_the_envs_own_info_is_left_as_it_is(wrapper) -> None:
+    given = {"turn": 1}
+
+    class Fixed(Parrot):
+        def reset(self, *, seed=None, options=None):
+            return super().reset(seed=seed)[0], given
+
+        def _step(self, action):
+            return Step("same", 1.0, False, False, given)
+
+    env = wrapper(Fixed())
+    env.reset(seed=0)
+    env.step("a")
+
+    assert given == {"turn": 1}
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        EpisodeTracking,
+        partial(TurnLimit, max_turns=9),
+        partial(TimeLimit, seconds=9),
+        partial(TransformAction, function=str),
+        partial(TransformObservation, function=str),
+        partial(ShapeReward, function=lambda _, step: step.reward),
+        Concat,
+        ConcatWithAction,
+        ConcatChat,
+        ConcatChatOnReset,
+    ],
+)
+def test_reset_options_and_all_else_go_through(wrapper) -> None:
+    class Choosing(Parrot):
+        def _reset(self, options):
+            return options["first"]
+
+    env = wrapper(Choosing())
+
+    assert "chosen" in env.reset(seed=0, options={"first": "chosen"})[0]
+    assert env.first == "Say something."
+    assert env.expert_action() is None
+    assert env.sample_action().startswith("word ")
