@@ -44,5 +44,15 @@ def gem_commands() -> list[CommandSpec]:
         CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment"),
         CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
         CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it"),
+        CommandSpec(
+            name="reproduce",
+            entry_point="gem.cli.reproduce:reproduce_episodes",
+            help="Play recorded episodes again and compare every byte",
+        ),
+        CommandSpec(
+            name="rescore",
+            entry_point="gem.cli.rescore:rescore_episodes",
+            help="Grade recorded episodes by the rules of today",
+        ),
         CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),
     ]

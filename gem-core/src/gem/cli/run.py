@@ -3,7 +3,8 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
+from pathlib import Path
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -13,6 +14,7 @@ from gem import seeding
 from gem.cli.options import Seed, arguments, as_json, parse_arguments
 from gem.cli.output import console, print_json, stray_prints_to_stderr
 from gem.evaluate import Report
+from gem.record import Recorder
 from gem.registry import find_policy
 from gem.rollout import rollout
 from gem.transcript import Episode, Failure
@@ -28,6 +30,12 @@ MOST_SLOTS = 16
 @click.option("--episodes", type=click.IntRange(min=1), default=100, show_default=True, help="How many to play.")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
 @click.option("--num-envs", type=click.IntRange(min=1), help=f"Episodes at once.  [default: up to {MOST_SLOTS}]")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append each episode to FILE as it finishes.",
+)
 @arguments
 @as_json
 @click.pass_context
@@ -39,6 +47,7 @@ def run(
     episodes: int,
     seed: int,
     num_envs: int | None,
+    record: Path | None,
     arguments: Sequence[str],
     as_json: bool,
 ) -> None:
@@ -51,10 +60,12 @@ def run(
         seeds = (seeding.derive(seed, "run", i) for i in range(episodes))
         slots = num_envs or min(episodes, MOST_SLOTS)
         with (
+            Recorder(record) if record else nullcontext() as recorder,
             closing(find_policy(policy)()) as player,
             make_vec(id, slots, hints=player.hints, **parse_arguments(arguments)) as envs,
         ):
-            played = list(_with_progress(rollout(player, envs, seeds), episodes))
+            playing = rollout(player, envs, seeds)
+            played = list(_with_progress(recorder.record(playing) if recorder else playing, episodes))
     report = Report.of(played, id=id, policy=policy, seed=seed)
     if as_json:
         print_json(report.as_json())

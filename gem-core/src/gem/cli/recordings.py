@@ -1,0 +1,90 @@
+"""What the commands that replay recordings share."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gem.errors import RecordError
+from gem.record import EpisodeRecord, outdated, read, torn_bytes
+
+MOST_LISTED = 10
+"""Episodes that are listed for a person; `--json` lists them all."""
+
+
+class Replayed:
+    """Goes through a recording, and keeps what there is to say about it besides the episodes themselves."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.episodes = 0
+        self.failed = 0
+        """Episodes that had failed when they were recorded: nothing to compare with."""
+        self._outdated: Counter[tuple[str, str, str | None]] = Counter()
+
+    def of(self, records: Iterable[tuple[int, EpisodeRecord]]) -> Iterator[tuple[int, EpisodeRecord]]:
+        """The numbered episodes that did not fail."""
+        for number, record in records:
+            self.episodes += 1
+            self._outdated.update((name, *versions) for name, versions in outdated(record).items())
+            if record.failure:
+                self.failed += 1
+            else:
+                yield number, record
+
+    def as_json(self) -> dict[str, Any]:
+        """Its part of the JSON object that a command prints."""
+        versions = [
+            {"distribution": name, "recorded": recorded, "installed": installed, "episodes": count}
+            for (name, recorded, installed), count in self._outdated.items()
+        ]
+        return {
+            "file": str(self.path),
+            "episodes": self.episodes,
+            "failed_when_recorded": self.failed,
+            "torn_bytes": torn_bytes(self.path),
+            "versions": versions,
+        }
+
+    def print_notes(self) -> None:
+        """What a person should know, on standard error."""
+        if self.failed:
+            note(f"{count(self.failed)} failed when recorded, and were left out.")
+        if torn := torn_bytes(self.path):
+            note(f"The last line was cut off in the middle ({torn} bytes), and was left out.")
+        for (name, recorded, installed), episodes in self._outdated.items():
+            now = f"is {installed}" if installed else "is not installed"
+            note(f"{count(episodes)} recorded with {name} {recorded}; today it {now}.")
+
+
+def numbered(path: Path, only: int | None = None) -> Iterator[tuple[int, EpisodeRecord]]:
+    """The episodes of a recording with their numbers from 1, or just one of them.
+
+    Raises:
+        RecordError: the file holds no episode, or not that one.
+    """
+    number = 0
+    for number, record in enumerate(read(path), start=1):
+        if only in (None, number):
+            yield number, record
+        if number == only:
+            return
+    if only is not None or number == 0:
+        raise RecordError(f"{path} has no episode{f' {only}' if only else ''}; it holds {number}")
+
+
+def title(number: int, record: EpisodeRecord) -> str:
+    """One episode in a few words."""
+    return f"episode {number} ({record.id}, seed {record.seed})"
+
+
+def count(episodes: int) -> str:
+    """`1 episode`, `2 episodes`."""
+    return "1 episode" if episodes == 1 else f"{episodes} episodes"
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    click.secho(text, fg="yellow", err=True)

@@ -1,0 +1,85 @@
+"""`gemx reproduce`: play recorded episodes again, and see whether every byte is the same."""
+
+import difflib
+import re
+from pathlib import Path
+
+import click
+
+from gem.cli.options import as_json
+from gem.cli.output import as_text, print_json, stray_prints_to_stderr
+from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title
+from gem.core import Observation
+from gem.record import Difference, EpisodeRecord, reproduce
+
+_TARGET = re.compile(r"(?P<path>.+):(?P<number>[1-9][0-9]{0,17})", re.DOTALL)
+MOST_LINES = 12
+"""Lines of a diff that are printed."""
+
+
+def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Path, int | None]:
+    """A recording, `FILE`, or one of its episodes, `FILE:N`."""
+    found = None if Path(value).is_file() else _TARGET.fullmatch(value)
+    path, only = (found["path"], int(found["number"])) if found else (value, None)
+    if not Path(path).is_file():
+        raise click.BadParameter(f"there is no file {path!r}.", ctx, param)
+    return Path(path), only
+
+
+@click.command("reproduce")
+@click.argument("target", callback=_target, metavar="FILE[:N]")
+@as_json
+@click.pass_context
+def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], as_json: bool) -> None:
+    """Play the recorded episodes of FILE again (or its N-th, counting from 1) and compare every byte.
+
+    The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. The exit
+    status is 1 if an observation, a reward, a flag or a success differs. Replaying runs the environments that the
+    file names.
+    """
+    path, only = target
+    replayed = Replayed(path)
+    differences: list[tuple[int, EpisodeRecord, Difference]] = []
+    with stray_prints_to_stderr():
+        for number, record in replayed.of(numbered(path, only)):
+            difference = reproduce(record)
+            if difference is not None:
+                differences.append((number, record, difference))
+    same = replayed.episodes - replayed.failed - len(differences)
+    if as_json:
+        listed = [
+            {"episode": number, "id": record.id, "seed": record.seed, **difference._asdict()}
+            for number, record, difference in differences
+        ]
+        print_json({**replayed.as_json(), "same": same, "differences": listed})
+    else:
+        for number, record, difference in differences[:MOST_LISTED]:
+            _print(number, record, difference)
+        if len(differences) > MOST_LISTED:
+            click.echo(f"… and {count(len(differences) - MOST_LISTED)} more that differ.")
+        click.echo(f"{same} of {count(same + len(differences))} came out the same to the byte.")
+        replayed.print_notes()
+    if differences:
+        ctx.exit(1)
+
+
+def _print(number: int, record: EpisodeRecord, difference: Difference) -> None:
+    turn, what, recorded, replayed = difference
+    where = f"turn {turn}" if turn else "the reset"
+    click.secho(f"{title(number, record)}, {where}: {what}", fg="red")
+    if what == "error":
+        click.echo(f"  {replayed}")
+    elif what == "observation":
+        _print_diff(recorded, replayed)
+    else:
+        click.echo(f"  - {recorded!r}\n  + {replayed!r}")
+
+
+def _print_diff(recorded: Observation, replayed: Observation) -> None:
+    before, now = as_text(recorded).splitlines(), as_text(replayed).splitlines()
+    lines = list(difflib.unified_diff(before, now, n=1, lineterm=""))[2:]
+    # Observations may differ in what these lines do not show: how the lines end, or parts that are not text.
+    for line in lines[:MOST_LINES] or [f"- {recorded!r}", f"+ {replayed!r}"]:
+        click.echo(f"  {line}")
+    if len(lines) > MOST_LINES:
+        click.echo(f"  … and {len(lines) - MOST_LINES} more lines")
