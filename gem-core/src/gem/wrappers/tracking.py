@@ -25,10 +25,10 @@ class EpisodeTracking(Wrapper):
         return observation, {**info, **self._counts(), **previous}
 
     def step(self, action: str) -> Step:
-        step = self.env.step(action)
+        observation, reward, terminated, truncated, info = self.env.step(action)
         self._steps += 1
-        self._rewards += step.reward
-        return step._replace(info={**step.info, **self._counts()})
+        self._rewards += reward
+        return Step(observation, reward, terminated, truncated, {**info, **self._counts()})
 
     def _counts(self) -> Info:
         return {"step_counter": self._steps, "cumulative_rewards": self._rewards}

@@ -37,8 +37,8 @@ class TransformObservation(Wrapper):
         return self.function(observation), info
 
     def step(self, action: str) -> Step:
-        step = self.env.step(action)
-        return step._replace(observation=self.function(step.observation))
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return Step(self.function(observation), reward, terminated, truncated, info)
 
 
 class ShapeReward(Wrapper):
@@ -55,4 +55,6 @@ class ShapeReward(Wrapper):
 
     def step(self, action: str) -> Step:
         step = self.env.step(action)
-        return step._replace(reward=self.function(action, step), info={**step.info, "unshaped_reward": step.reward})
+        observation, reward, terminated, truncated, info = step
+        shaped = self.function(action, step)
+        return Step(observation, shaped, terminated, truncated, {**info, "unshaped_reward": reward})
