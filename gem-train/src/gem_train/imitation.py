@@ -37,7 +37,7 @@ def imitate(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), optim.grad_clip)
         optimizer.step()
-        yield float(loss)
+        yield loss.item()
 
 
 def tokenised(episode: Episode, chat: ChatEncoder) -> Episode:

@@ -91,7 +91,7 @@ class Learner:
                 sums[name] = sums.get(name, torch.zeros((), device=value.device)) + value * weight
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip)
         self._optimizer.step()
-        return {"grad_norm": float(norm), **{name: float(value) for name, value in sums.items()}}
+        return {"grad_norm": norm.item(), **{name: value.item() for name, value in sums.items()}}
 
     def _terms(self, part: Packed, credit: Credit) -> TokenTerms:
         scores = score_tokens(self.model, part, self._temperature)

@@ -1,0 +1,61 @@
+"""Settings: where they come from, and what is said about wrong ones."""
+
+import pytest
+
+from gem.errors import ConfigError
+from gem_train.config import load_config, parse_setting, read_toml, to_toml
+
+ECHO = {"id": "core:Echo-v0"}
+
+
+def test_later_sources_win():
+    config = load_config([ECHO, {"optim": {"lr": 1e-4, "epochs": 2}}, parse_setting("optim.lr=5e-4")])
+    assert (config.optim.lr, config.optim.epochs) == (5e-4, 2)
+
+
+def test_the_tiny_preset_gives_way_to_what_is_set():
+    assert load_config([ECHO]).warmup.steps > 0
+    assert load_config([ECHO, {"warmup": {"steps": 7}}]).warmup.steps == 7
+    assert load_config([ECHO, {"model": "some/model"}]).warmup.steps == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("stepps=3", "there is no setting 'stepps'. Did you mean 'steps'?"),
+        ("optim.lrr=1", "there is no setting 'optim.lrr'. Did you mean 'optim.lr'"),
+        ("rollouts.episodes=3", "Did you mean 'rollout'?"),
+        ("optim.lr=-1", "optim.lr = -1"),
+        ("optim.lr=fast", "optim.lr = 'fast'"),
+        ("rollout.history=forget", "rollout.history = 'forget'"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_what_would_be_right(setting, message):
+    with pytest.raises(ConfigError) as caught:
+        load_config([ECHO, parse_setting(setting)])
+    assert message in str(caught.value)
+
+
+def test_a_setting_without_equals_is_refused():
+    with pytest.raises(ConfigError, match="key=value"):
+        parse_setting("optim.lr")
+
+
+def test_values_are_read_as_toml_or_else_as_text():
+    assert parse_setting("a.b=[1, 2]") == {"a": {"b": [1, 2]}}
+    assert parse_setting("model=Qwen/Qwen3-1.7B") == {"model": "Qwen/Qwen3-1.7B"}
+
+
+def test_a_config_survives_its_file(tmp_path):
+    config = load_config([ECHO, parse_setting("env.word='x'"), parse_setting("optim.lr_end=1e-5")])
+    path = tmp_path / "config.toml"
+    path.write_text(to_toml(config))
+    assert load_config([read_toml(path)]) == config
+
+
+def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"missing\.toml"):
+        read_toml(tmp_path / "missing.toml")
+    (tmp_path / "broken.toml").write_text("a = ")
+    with pytest.raises(ConfigError, match="not TOML"):
+        read_toml(tmp_path / "broken.toml")

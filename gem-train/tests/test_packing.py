@@ -1,0 +1,59 @@
+"""Packing: every sequence arrives whole, and rows keep to their length."""
+
+import numpy as np
+import pytest
+
+from gem_train.batch import TokenSequence
+from gem_train.packing import pack
+
+
+def sequences(seed: int, count: int) -> list[TokenSequence]:
+    rng = np.random.default_rng(seed)
+    made = []
+    for index in range(count):
+        length = int(rng.integers(2, 40))
+        sampled = rng.random(length) < 0.5
+        made.append(
+            TokenSequence(
+                ids=rng.integers(1, 100, length),
+                sampled=sampled,
+                logprobs=np.where(sampled, -rng.random(length), 0).astype(np.float32),
+                turn=np.where(sampled, index, -1),
+            )
+        )
+    return made
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("row_tokens", [1, 40, 64, 1000])
+def test_every_sequence_arrives_whole_and_once(seed, row_tokens):
+    given = sequences(seed, 30)
+    packed = pack(given, row_tokens)
+    found = []
+    for row in range(len(packed.ids)):
+        starts = np.flatnonzero(packed.positions[row].numpy() == 0).tolist() + [packed.ids.shape[1]]
+        for start, end in zip(starts, starts[1:], strict=False):
+            if packed.ids[row, start] != 0:
+                fields = packed.ids, packed.sampled, packed.logprobs, packed.turn
+                found.append(tuple(tuple(tensor[row, start:end].tolist()) for tensor in fields))
+                assert packed.positions[row, start:end].tolist() == list(range(end - start))
+    expected = [tuple(tuple(array.tolist()) for array in (s.ids, s.sampled, s.logprobs, s.turn)) for s in given]
+    assert sorted(found) == sorted(expected)
+
+
+def test_rows_are_as_long_as_allowed_but_for_a_sequence_that_is_longer():
+    given = sequences(0, 50)
+    assert pack(given, 100).ids.shape[1] <= 100
+    assert pack(given, 1).ids.shape == (50, max(map(len, given)))
+
+
+def test_at_most_one_row_more_than_the_ids_fill():
+    given = sequences(1, 400)
+    assert len(pack(given, 200).ids) <= -(-sum(map(len, given)) // 200) + 1
+
+
+def test_parts_are_the_whole():
+    packed = pack(sequences(2, 30), 64)
+    parts = list(packed.split(4))
+    assert [len(part.ids) for part in parts[:-1]] == [4] * (len(parts) - 1)
+    assert sum(len(part.ids) for part in parts) == len(packed.ids)

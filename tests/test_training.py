@@ -1,0 +1,188 @@
+"""What makes training right: tokens, log-probabilities, packing, gradients. Played on real games by a tiny model."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gem.policy import random_policy
+from gem.rollout import rollout
+from gem.transcript import Episode
+from gem.vector import make_vec
+from gem_train.batch import Batch, TokenSequence, collate
+from gem_train.build import Parts, build
+from gem_train.config import load_config
+from gem_train.credit import Credit
+from gem_train.imitation import imitate
+from gem_train.packing import Packed, pack
+from gem_train.scoring import score_tokens
+from gem_train.slots import SlotCache
+
+ID = "game:GuessTheNumber-v0-easy"
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """A tiny model that has learnt enough of the game's language to play several turns of unequal length."""
+    config = load_config([{"id": ID, "warmup": {"steps": 80}, "rollout": {"num_envs": 16, "max_new_tokens": 12}}])
+    torch.set_num_threads(1)
+    teacher = random_policy()
+    with build(config) as parts, make_vec(ID, 16, hints=teacher.hints) as envs:
+        for _ in imitate(parts.loaded.model, parts.chat, teacher, envs, config):
+            pass
+        yield parts
+
+
+@pytest.fixture(scope="module")
+def episodes(parts: Parts) -> list[Episode]:
+    parts.policy.reseed(1)
+    played = list(rollout(parts.policy, parts.envs, range(48)))
+    lengths = {len(turn.completion.ids) for episode in played for turn in episode.turns}
+    assert len({len(episode.turns) for episode in played}) > 2
+    assert len(lengths) > 2
+    return played
+
+
+@pytest.fixture(scope="module")
+def batch(episodes: list[Episode]) -> Batch:
+    return collate(episodes)
+
+
+def test_the_turns_of_an_episode_are_what_the_engine_saw(parts: Parts, monkeypatch):
+    seen: dict[int, dict[int, int]] = defaultdict(dict)
+    contexts: list[tuple[int, ...]] = []
+    used: list[tuple[torch.Tensor, torch.Tensor]] = []
+    use = SlotCache.use
+
+    def recording_use(cache, rows, positions):
+        used.append((rows, positions))
+        return use(cache, rows, positions)
+
+    def record_forward(_, args, kwargs):
+        rows, positions = used[-1]
+        for row, ids, where in zip(rows.tolist(), kwargs["input_ids"].tolist(), positions.tolist(), strict=True):
+            # Padding lies behind the row's end, where the row's next ids overwrite it.
+            seen[row].update(zip(where, ids, strict=True))
+
+    monkeypatch.setattr(SlotCache, "use", recording_use)
+    hook = parts.loaded.model.register_forward_pre_hook(record_forward, with_kwargs=True)
+    try:
+        parts.policy.reseed(2)
+        # One slot an episode, so that what a slot saw is what its episode saw.
+        for slot_episode in rollout(parts.policy, parts.envs, range(16)):
+            pieces = [(*turn.completion.prompt_ids, *turn.completion.ids) for turn in slot_episode.turns]
+            contexts.append(sum(pieces, ()))
+    finally:
+        hook.remove()
+    assert len(contexts) == 16
+    # The last id of an episode was sampled and never read.
+    read = [tuple(tokens[position] for position in range(len(tokens))) for tokens in seen.values()]
+    for context in contexts:
+        assert any(row[: len(context) - 1] == context[:-1] for row in read)
+
+
+def test_the_text_of_the_ids_is_the_conversation(parts: Parts, episodes: list[Episode]):
+    for episode in episodes:
+        ids = [i for turn in episode.turns for i in (*turn.completion.prompt_ids, *turn.completion.ids)]
+        expected = ""
+        for turn in episode.turns:
+            ended = "<|end|>" if turn.completion.finish_reason == "stop" else ""
+            closing = "" if not expected or expected.endswith("<|end|>") else "<|end|>"
+            expected += f"{closing}<|user|>{turn.observation}<|end|><|assistant|>{turn.action}{ended}"
+        assert parts.loaded.tokenizer.decode(ids) == expected
+
+
+def scores_by_turn(parts: Parts, packed: Packed) -> dict[int, list[float]]:
+    found = defaultdict(list)
+    with torch.inference_mode():
+        logprobs = score_tokens(parts.loaded.model, packed, 1.0).logprobs
+    for turn, logprob in zip(packed.turn[packed.sampled].tolist(), logprobs.tolist(), strict=True):
+        found[turn].append(logprob)
+    return found
+
+
+def flat(by_turn: dict[int, list[float]]) -> np.ndarray:
+    return np.concatenate([by_turn[turn] for turn in sorted(by_turn)])
+
+
+def test_logprobs_at_sampling_and_at_training_agree(parts: Parts, episodes: list[Episode], batch: Batch):
+    sampled = np.concatenate([turn.completion.logprobs for episode in episodes for turn in episode.turns])
+    trained = flat(scores_by_turn(parts, pack(batch.sequences, 128)))
+    np.testing.assert_allclose(trained, sampled, atol=1e-4)
+
+
+def test_packing_and_padding_change_nothing(parts: Parts, batch: Batch):
+    alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
+    for row_tokens in (100, 400, 5000):
+        np.testing.assert_allclose(flat(scores_by_turn(parts, pack(batch.sequences, row_tokens))), alone, atol=1e-5)
+
+
+def test_packing_without_block_masks_would_be_noticed(parts: Parts, batch: Batch):
+    packed = pack(batch.sequences, 400)
+    running = torch.arange(packed.ids.shape[1]).expand_as(packed.positions)
+    alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
+    unmasked = flat(scores_by_turn(parts, replace(packed, positions=running)))
+    assert np.abs(unmasked - alone).max() > 1e-2
+
+
+def gradient(parts: Parts, sequences: list[TokenSequence], credit: Credit, row_tokens: int) -> torch.Tensor:
+    model = parts.loaded.model
+    model.zero_grad()
+    packed = pack(sequences, row_tokens)
+    scores = score_tokens(model, packed, 1.0)
+    advantages = torch.from_numpy(credit.advantages)[packed.turn[packed.sampled]]
+    (scores.logprobs * advantages + 0.01 * scores.entropy).sum().backward()
+    found = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+    model.zero_grad()
+    return found
+
+
+def test_one_packed_episode_has_the_gradient_of_one_sample_a_turn(parts: Parts, batch: Batch):
+    credit = Credit(batch.rewards, np.random.default_rng(0).normal(size=batch.num_turns).astype(np.float32))
+    a_sample_a_turn = []
+    for sequence in batch.sequences:
+        for turn in np.unique(sequence.turn[sequence.sampled]):
+            last = int(np.flatnonzero(sequence.turn == turn)[-1])
+            cut = TokenSequence(
+                *(array[: last + 1] for array in (sequence.ids, sequence.sampled, sequence.logprobs, sequence.turn))
+            )
+            a_sample_a_turn.append(replace(cut, sampled=cut.turn == turn))
+    assert len(a_sample_a_turn) == batch.num_turns > len(batch.sequences)
+    packed = gradient(parts, list(batch.sequences), credit, 400)
+    separate = gradient(parts, a_sample_a_turn, credit, 1)
+    torch.testing.assert_close(packed, separate, rtol=1e-4, atol=1e-4 * packed.abs().max().item())
+
+
+def test_the_learners_own_scores_equal_the_engines(parts: Parts, batch: Batch):
+    assert parts.learner.score(batch, ()).old_logprobs is None
+    scores = parts.learner.score(batch, {"old_logprobs"})
+    assert scores.old_logprobs is not None
+    for sequence, old in zip(batch.sequences, scores.old_logprobs, strict=True):
+        np.testing.assert_allclose(old, sequence.logprobs, atol=1e-4)
+
+
+def test_the_policy_follows_new_weights(parts: Parts):
+    """After `load`, sampled log-probabilities are the new model's, in conversations under way too."""
+    other = {name: tensor + 0.02 * torch.randn_like(tensor) for name, tensor in parts.learner.weights()}
+    own = {name: tensor.clone() for name, tensor in parts.learner.weights()}
+    try:
+        parts.policy.load(other.items())
+        parts.policy.reseed(3)
+        played = list(rollout(parts.policy, parts.envs, range(16)))
+        sampled = np.concatenate([turn.completion.logprobs for episode in played for turn in episode.turns])
+        packed = pack(collate(played).sequences, 128)
+        np.testing.assert_allclose(flat(scores_by_turn(parts, packed)), sampled, atol=1e-4)
+    finally:
+        parts.policy.load(own.items())
+    packed = pack(collate(played).sequences, 128)
+    assert np.abs(flat(scores_by_turn(parts, packed)) - sampled).max() > 1e-2
+
+
+def test_a_failed_episode_is_left_out_of_the_batch(episodes: list[Episode], batch: Batch):
+    from gem.transcript import Failure
+
+    failed = [replace(episodes[0], failure=Failure("Boom: gone", "")), *episodes[1:]]
+    assert collate(failed).num_turns == batch.num_turns - len(episodes[0].turns)
+    assert len(collate(failed).sequences) == len(batch.sequences) - 1
