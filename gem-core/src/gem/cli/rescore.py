@@ -47,7 +47,8 @@ def rescore_episodes(*, file: Path, as_json: bool) -> None:
         click.echo(f"… and {count(len(changed) + len(errors) - MOST_LISTED)} more.")
     click.echo(
         f"{count(counts['graded'])} graded: {counts['lost']} successes lost, {counts['won']} won, "
-        f"{counts['reward_only']} with another return only; {counts['diverged']} diverged, {counts['errors']} errors."
+        f"{counts['reward_only']} with another return only; {counts['diverged']} diverged. "
+        f"Errors: {counts['errors']}."
     )
     replayed.print_notes()
 

@@ -1,0 +1,239 @@
+"""Recordings keep what was played, one whole line an episode, whatever happens to the process."""
+
+import itertools
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem.errors import RecordError
+from gem.hookspecs import API_VERSION
+from gem.policy import expert_policy, random_policy
+from gem.record import EpisodeRecord, PackVersion, Recorder, read, torn_bytes
+from gem.rollout import rollout
+from gem.spec import EnvSpec
+from gem.transcript import Completion, Episode, Failure, Turn
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+TESTS = Path(__file__).parent
+
+
+def episode(text: str = "go", reward: float = 1.0, **changes: object) -> Episode:
+    turns = (Turn("start", Completion(text), reward, {"success": True}),)
+    spec = EnvSpec(id="lab:Sum-v0", entry_point="sample_envs:Sum")
+    fields = {"turns": turns, "spec": spec, "terminated": True, "truncated": False, "success": True, **changes}
+    return Episode(id="lab:Sum-v0", seed=3, group=0, observation="end", **fields)
+
+
+def record(path: Path, *episodes: Episode) -> None:
+    with Recorder(path) as recorder:
+        for each in episodes:
+            recorder.write(each)
+
+
+def actions(path: Path) -> list[str]:
+    return [each.turns[0].action for each in read(path)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "episodes.jsonl"
+
+
+def test_what_is_read_is_what_was_played(path: Path) -> None:
+    policy = random_policy()
+    with gem.make_vec("core:Echo-v0", 3, hints=policy.hints) as envs, Recorder(path) as recorder:
+        played = list(recorder.record(rollout(policy, envs, range(7))))
+
+    core = PackVersion(distribution="gem-core", version=gem.__version__)
+    assert list(read(path)) == [EpisodeRecord.of(each, core) for each in played]
+
+
+def test_each_episode_is_in_the_file_before_it_is_passed_on(path: Path) -> None:
+    with Recorder(path) as recorder:
+        for number, _ in enumerate(recorder.record([episode("a"), episode("b"), episode("c")]), start=1):
+            assert actions(path) == ["a", "b", "c"][:number]
+
+
+def test_a_record_is_stamped_with_all_it_takes_to_play_it_again(path: Path) -> None:
+    policy, before = expert_policy(), datetime.now(UTC)
+    with (
+        gem.make_vec(
+            "sample_envs:Sum", 1, hints=policy.hints, wrappers=["sample_envs:Loud"], rounds=2, max_turns=9
+        ) as envs,
+        Recorder(path) as recorder,
+    ):
+        (played,) = recorder.record(rollout(policy, envs, [5]))
+    (kept,) = read(path)
+
+    assert (kept.id, kept.entry_point, kept.seed, kept.group) == ("sample_envs:Sum", "sample_envs:Sum", 5, 0)
+    assert (kept.kwargs, kept.max_turns, kept.wrappers) == ({"rounds": 2}, 9, ("sample_envs:Loud",))
+    assert (kept.pack, kept.gem_core, kept.api) == (None, gem.__version__, API_VERSION)
+    assert (kept.started, kept.seconds) == (played.started, played.seconds)
+    assert kept.started is not None
+    assert before <= kept.started <= datetime.now(UTC)
+    assert [(turn.observation, turn.action, turn.reward) for turn in kept.turns] == [
+        (turn.observation, turn.action, turn.reward) for turn in played.turns
+    ]
+    assert (kept.observation, kept.terminated, kept.truncated, kept.success) == ("DONE.", True, False, True)
+    assert kept.failure is None
+
+
+def test_the_info_is_kept_without_hints_and_without_what_json_cannot_say(path: Path) -> None:
+    info = {"success": True, "sample_action": "x", "expert_action": "y", "set": {1}, "table": {"a": [1, None]}}
+    record(path, episode(turns=(Turn("start", Completion("go"), 0.0, info),)))
+    ((turn,),) = [each.turns for each in read(path)]
+
+    assert turn.info == {"success": True, "table": {"a": [1, None]}}
+
+
+@pytest.mark.parametrize("text", ["a\nb\r\n", "\u2028\x85\x00", "\ud800 half a pair", "日本語", '"}\\'])
+def test_no_text_breaks_a_line(path: Path, text: str) -> None:
+    record(path, episode(text), episode("next"))
+
+    assert path.read_bytes().count(b"\n") == 2
+    assert actions(path) == [text, "next"]
+
+
+@pytest.mark.parametrize("reward", [math.inf, -0.0, 0.1 + 0.2, 5e-324])
+def test_a_reward_is_read_back_to_the_last_bit(path: Path, reward: float) -> None:
+    record(path, episode(reward=reward))
+
+    assert [each.turns[0].reward.hex() for each in read(path)] == [reward.hex()]
+
+
+def test_content_parts_are_kept_as_they_are(path: Path) -> None:
+    parts = [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    record(path, episode(turns=(Turn(parts, Completion("go"), 0.0, {}),)))
+
+    assert [each.turns[0].observation for each in read(path)] == [parts]
+
+
+def test_a_failure_is_kept_with_what_the_env_failed_on(path: Path) -> None:
+    at_step = episode(failure=Failure("OSError: full", "Traceback …"), failed_on=Completion("break"))
+    at_reset = episode(turns=(), failure=Failure("OSError: full", "Traceback …"))
+    record(path, at_step, at_reset)
+    first, second = (each.failure for each in read(path))
+
+    assert first is not None
+    assert second is not None
+    assert (first.error, first.traceback, first.action) == ("OSError: full", "Traceback …", "break")
+    assert second.action is None
+
+
+def test_kwargs_that_json_cannot_say_are_refused_before_anything_is_written(path: Path) -> None:
+    spec = EnvSpec(id="lab:Sum-v0", entry_point="sample_envs:Sum", kwargs={"sizes": {1, 2}})
+
+    with Recorder(path) as recorder, pytest.raises(RecordError, match=r"'lab:Sum-v0' cannot be recorded.*\{1, 2\}"):
+        recorder.write(episode(spec=spec))
+    assert path.read_bytes() == b""
+
+
+def test_a_last_line_that_was_cut_off_anywhere_is_left_out_and_removed_on_appending(path: Path) -> None:
+    record(path, episode("a"), episode("b"))
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for end in range(first, len(whole) - 1):
+        path.write_bytes(whole[:end])
+        assert torn_bytes(path) == end - first
+        assert actions(path) == ["a"]
+        record(path, episode("c"))
+        assert torn_bytes(path) == 0
+        assert actions(path) == ["a", "c"]
+
+
+def test_a_first_line_that_was_cut_off_anywhere_is_removed_too(path: Path) -> None:
+    record(path, episode("a"))
+    whole = path.read_bytes()
+    for end in range(len(whole) - 1):
+        path.write_bytes(whole[:end])
+        assert actions(path) == []
+        record(path, episode("b"))
+        assert actions(path) == ["b"]
+
+
+def test_a_last_line_that_lacks_only_its_end_counts(path: Path) -> None:
+    record(path, episode("a"), episode("b"))
+    path.write_bytes(path.read_bytes()[:-1])
+
+    assert torn_bytes(path) == 0
+    assert actions(path) == ["a", "b"]
+    record(path, episode("c"))
+    assert actions(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("content", [b"my diary", b'{"name": "x"}\n', b'{"gem_record": 2, "id": "x"}\n', b"\n"])
+def test_a_file_that_is_something_else_is_refused_and_left_as_it_is(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+    with pytest.raises(RecordError, match=r"is no recording of this version.*choose another file"):
+        Recorder(path)
+    assert path.read_bytes() == content
+
+
+def altered(**changes: object) -> Callable[[bytes], bytes]:
+    return lambda line: json.dumps({**json.loads(line), **changes}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("alter", "message"),
+    [
+        (lambda line: line[:50] + b"\n", "line 2: this is not JSON"),
+        (lambda line: b"[1]\n", "line 2: this is no episode that gem-core recorded"),
+        (
+            altered(gem_record=2),
+            "line 2: this episode is in version 2 of the format, and this gem-core reads version 1",
+        ),
+        (altered(seed="seven"), "line 2: seed: "),
+        (altered(colour="red"), "line 2: colour: "),
+    ],
+)
+def test_a_line_that_is_no_record_says_which_and_why(path: Path, alter: Callable[[bytes], bytes], message: str) -> None:
+    record(path, episode("a"), episode("b"), episode("c"))
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + alter(second) + third)
+    records = read(path)
+
+    assert next(records).turns[0].action == "a"
+    with pytest.raises(RecordError, match=message):
+        next(records)
+
+
+ENDLESS = """
+import itertools, sys
+import gem
+from gem.policy import random_policy
+from gem.record import Recorder
+from gem.rollout import rollout
+
+policy = random_policy()
+with gem.make_vec("core:Echo-v0", 4, hints=policy.hints) as envs, Recorder(sys.argv[1]) as recorder:
+    for episode in recorder.record(rollout(policy, envs, itertools.count())):
+        print(episode.seed, flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no kill -9")
+def test_kill_9_loses_no_episode_that_was_passed_on(path: Path) -> None:
+    command = [sys.executable, "-c", ENDLESS, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=TESTS, env={**os.environ, "GEM_PACKS": "core"}) as child:
+        assert child.stdout is not None
+        said = list(itertools.islice(child.stdout, 200))
+        child.kill()
+        said += child.stdout.readlines()
+    seeds = [each.seed for each in read(path)]
+    record(path, episode())
+
+    assert child.returncode == -signal.SIGKILL
+    assert [int(line) for line in said if line.endswith(b"\n")] == seeds[: len(said)]
+    assert len(seeds) - len(said) <= 1
+    assert [each.seed for each in read(path)] == [*seeds, 3]

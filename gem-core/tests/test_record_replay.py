@@ -1,0 +1,193 @@
+"""Replaying finds every alteration, and grades by the rules of the day."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_envs import Fragile, Sum
+
+import gem
+from gem.core import Step
+from gem.policy import Policy, expert_policy, random_policy
+from gem.record import Difference, EpisodeRecord, Recorder, TurnRecord, outdated, read, reproduce, rescore
+from gem.rollout import rollout
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+
+def played(
+    tmp_path: Path, policy: Policy, id: str = "sample_envs:Sum", seeds: int = 1, **settings: Any
+) -> list[EpisodeRecord]:
+    path = tmp_path / "episodes.jsonl"
+    with gem.make_vec(id, 2, hints=policy.hints, **settings) as envs, Recorder(path) as recorder:
+        list(recorder.record(rollout(policy, envs, range(seeds))))
+    return list(read(path))
+
+
+@pytest.fixture
+def won(tmp_path: Path) -> EpisodeRecord:
+    """Three turns that earn 1 each, the last of which ends the episode with a success."""
+    return played(tmp_path, expert_policy(), max_turns=4)[0]
+
+
+@pytest.mark.parametrize("make_policy", [random_policy, expert_policy])
+@pytest.mark.parametrize("wrappers", ["", "concat_chat", "concat_with_action,sample_envs:Counted"])
+def test_every_byte_comes_out_the_same(tmp_path: Path, make_policy: Callable[[], Policy], wrappers: str) -> None:
+    records = played(tmp_path, make_policy(), seeds=10, wrappers=wrappers, rounds=2, max_turns=4)
+
+    assert len(records) == 10
+    assert {",".join(record.wrappers) for record in records} == {wrappers}
+    assert [reproduce(record) for record in records] == [None] * 10
+    assert not any(rescore(record).changed or rescore(record).error for record in records)
+
+
+def with_turn(record: EpisodeRecord, index: int, **changes: Any) -> EpisodeRecord:
+    turns = list(record.turns)
+    turns[index] = turns[index].model_copy(update=changes)
+    return record.model_copy(update={"turns": tuple(turns)})
+
+
+def longer(record: EpisodeRecord) -> EpisodeRecord:
+    turn = TurnRecord(observation=record.observation, action="more", reward=0.0, info={})
+    return record.model_copy(update={"turns": (*record.turns, turn)})
+
+
+ALTERATIONS: dict[str, tuple[Callable[[EpisodeRecord], EpisodeRecord], int, str]] = {
+    "the first observation": (
+        lambda record: with_turn(record, 0, observation="The next number is 0."),
+        0,
+        "observation",
+    ),
+    "a middle observation": (
+        lambda record: with_turn(record, 1, observation="The next number is 0."),
+        1,
+        "observation",
+    ),
+    "the last observation": (lambda record: record.model_copy(update={"observation": "Done"}), 3, "observation"),
+    "text as a content part": (
+        lambda record: record.model_copy(update={"observation": [{"type": "text", "text": "Done."}]}),
+        3,
+        "observation",
+    ),
+    "an action": (lambda record: with_turn(record, 1, action="\\boxed{0}"), 2, "observation"),
+    "the last action": (lambda record: with_turn(record, 2, action="\\boxed{0}"), 3, "observation"),
+    "a reward": (lambda record: with_turn(record, 1, reward=1.0000000000000002), 2, "reward"),
+    "the seed": (lambda record: record.model_copy(update={"seed": record.seed + 1}), 0, "observation"),
+    "a seed that is none": (lambda record: record.model_copy(update={"seed": -1}), 0, "error"),
+    "terminated": (lambda record: record.model_copy(update={"terminated": False}), 3, "terminated"),
+    "truncated": (lambda record: record.model_copy(update={"truncated": True}), 3, "truncated"),
+    "success": (lambda record: record.model_copy(update={"success": False}), 3, "success"),
+    "a kwarg": (lambda record: record.model_copy(update={"kwargs": {"rounds": 2}}), 2, "observation"),
+    "an unknown kwarg": (lambda record: record.model_copy(update={"kwargs": {"round": 2}}), 0, "error"),
+    "the turn limit": (lambda record: record.model_copy(update={"max_turns": 2}), 2, "truncated"),
+    "the wrappers": (lambda record: record.model_copy(update={"wrappers": ("sample_envs:Loud",)}), 1, "observation"),
+    "one turn more": (longer, 3, "terminated"),
+    "one turn less": (lambda record: record.model_copy(update={"turns": record.turns[:2]}), 2, "observation"),
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_an_alteration_is_found_where_it_first_shows(won: EpisodeRecord, name: str) -> None:
+    alter, turn, what = ALTERATIONS[name]
+    difference = reproduce(alter(won))
+
+    assert difference is not None
+    assert (difference.turn, difference.what) == (turn, what)
+
+
+def test_a_difference_shows_both_sides(won: EpisodeRecord) -> None:
+    assert reproduce(with_turn(won, 1, reward=0.5)) == Difference(2, "reward", 0.5, 1.0)
+
+
+def test_a_zero_with_the_other_sign_is_another_byte(tmp_path: Path) -> None:
+    (record,) = [
+        each for each in played(tmp_path, random_policy(), largest=1, max_turns=4) if each.turns[0].reward == 0.0
+    ]
+
+    assert reproduce(with_turn(record, 0, reward=-0.0)) == Difference(1, "reward", -0.0, 0.0)
+
+
+def test_an_env_that_raises_in_the_replay_is_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (record,) = played(tmp_path, expert_policy(), id="sample_envs:Fragile")
+    monkeypatch.setattr(Fragile, "_step", lambda env, action: 1 / 0)
+
+    assert reproduce(record) == Difference(1, "error", None, "ZeroDivisionError: division by zero")
+    assert rescore(record).error == "ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"entry_point": None}, "its env was built by hand"),
+        ({"entry_point": "subprocess:run", "kwargs": {"args": ["true"]}}, "'subprocess:run' is no environment"),
+        ({"entry_point": "no_such_module:Env"}, "No module named 'no_such_module'"),
+        ({"wrappers": ("<lambda>",)}, "no installed pack has a wrapper '<lambda>'"),
+        (
+            {"id": "rg:letters", "pack": {"distribution": "gem-envs-reasoning", "version": "1.0"}},
+            "pip install gem-envs-reasoning",
+        ),
+    ],
+)
+def test_what_cannot_be_built_again_says_why(won: EpisodeRecord, changes: dict[str, Any], message: str) -> None:
+    difference = reproduce(EpisodeRecord.model_validate({**won.model_dump(), **changes}))
+
+    assert difference is not None
+    assert (difference.turn, difference.what) == (0, "error")
+    assert message in difference.replayed
+
+
+def test_a_registered_id_is_built_as_its_pack_says_today(tmp_path: Path) -> None:
+    (record,) = played(tmp_path, expert_policy(), id="core:Echo-v0", seeds=1)
+    moved = record.model_copy(update={"entry_point": "gem.envs.where_it_was:Echo"})
+
+    assert reproduce(moved) is None
+
+
+def test_versions_that_are_others_today_are_named(won: EpisodeRecord) -> None:
+    old = {"distribution": "gem-core", "version": "0.0.1"}
+    gone = {"distribution": "gem-envs-gone", "version": "3.0"}
+
+    assert outdated(won) == {}
+    assert outdated(EpisodeRecord.model_validate({**won.model_dump(), "pack": old}))["gem-core"][0] == "0.0.1"
+    assert outdated(EpisodeRecord.model_validate({**won.model_dump(), "pack": gone})) == {
+        "gem-envs-gone": ("3.0", None)
+    }
+
+
+def test_stricter_rules_lose_a_success(won: EpisodeRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = Sum._step
+
+    def stricter(env: Sum, action: str) -> Step:
+        step = rules(env, action)
+        return Step.final("Too slow.", 0.5, success=False) if step.terminated else step
+
+    monkeypatch.setattr(Sum, "_step", stricter)
+    score = rescore(won)
+
+    assert (score.success, score.total_reward) == ((True, False), (3.0, 2.5))
+    assert score.flipped
+    assert (score.diverged, score.error) == (None, None)
+
+
+def test_kinder_rules_win_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (lost,) = played(tmp_path, random_policy(), rounds=50, max_turns=4)
+    monkeypatch.setattr(Sum, "_step", lambda env, action: Step.final("Never mind.", 7.0, success=True))
+
+    assert rescore(lost).success == (False, True)
+    assert rescore(lost).total_reward[1] == 7.0
+
+
+def test_another_reward_is_a_change_without_a_flip(won: EpisodeRecord) -> None:
+    score = rescore(with_turn(won, 0, reward=0.25))
+
+    assert (score.success, score.total_reward) == ((True, True), (2.25, 3.0))
+    assert score.changed
+    assert not score.flipped
+
+
+def test_actions_that_now_answer_other_observations_are_called_diverged(
+    won: EpisodeRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert rescore(with_turn(won, 1, observation="The next number is 0.")).diverged == 2
+    assert rescore(won.model_copy(update={"observation": "Well done."})).diverged is None

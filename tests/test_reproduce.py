@@ -1,0 +1,80 @@
+"""Recorded episodes of every game come out the same to the byte, and an altered file is found out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import gem
+from gem.cli.main import main
+from gem.record import Recorder, read, reproduce
+from gem.registry import find_policy
+from gem.rollout import rollout
+
+IDS = [spec.id for spec in gem.all_specs() if spec.namespace in ("game", "math")]
+EPISODES = 50
+
+
+def has_expert(id: str) -> bool:
+    with gem.make(id) as env:
+        env.reset(seed=0)
+        return env.expert_action() is not None
+
+
+def record(path: Path, id: str, policy: str, episodes: int = EPISODES) -> None:
+    player = find_policy(policy)()
+    with gem.make_vec(id, 8, hints=player.hints) as envs, Recorder(path) as recorder:
+        for _ in recorder.record(rollout(player, envs, range(episodes))):
+            pass
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_hundred_episodes_of_each_game_come_out_the_same(tmp_path: Path, id: str) -> None:
+    path = tmp_path / "episodes.jsonl"
+    record(path, id, "random")
+    record(path, id, "expert" if has_expert(id) else "random")
+    records = list(read(path))
+
+    assert len(records) == 2 * EPISODES
+    assert {(each.id, each.failure) for each in records} == {(id, None)}
+    assert all(each.pack and each.pack.distribution.startswith("gem-envs-") for each in records)
+    assert [difference for each in records if (difference := reproduce(each))] == []
+
+
+@pytest.mark.parametrize("field", ["action", "reward", "observation", "seed"])
+def test_an_altered_file_is_found_out(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "episodes.jsonl"
+    record(path, "game:Minesweeper-v0-easy", "expert", episodes=5)
+    episodes = [json.loads(line) for line in path.read_text().splitlines()]
+    turn = episodes[3]["turns"][-1]
+    match field:
+        case "action":
+            turn["action"] = "I give up."
+        case "reward":
+            turn["reward"] += 1e-9
+        case "observation":
+            turn["observation"] += " "
+        case "seed":
+            episodes[3]["seed"] += 1
+    path.write_text("".join(json.dumps(episode) + "\n" for episode in episodes))
+    done = CliRunner().invoke(main, ["reproduce", str(path), "--json"])
+
+    assert done.exit_code == 1
+    assert [difference["episode"] for difference in json.loads(done.stdout)["differences"]] == [4]
+
+
+def test_wrappers_are_recorded_by_name_and_applied_again(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    player = find_policy("random")()
+    names = ("concat_with_action", "episode_tracking")
+    ids = ["game:GuessTheNumber-v0-hard", "game:TowerofHanoi-v0-easy"]
+    with (
+        gem.make_vec(ids, 4, hints=player.hints, wrappers=",".join(names)) as envs,
+        Recorder(path) as recorder,
+    ):
+        list(recorder.record(rollout(player, envs, range(8))))
+    records = list(read(path))
+
+    assert {(each.id, each.wrappers) for each in records} == {(id, names) for id in ids}
+    assert [reproduce(each) for each in records] == [None] * 8
