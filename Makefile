@@ -1,0 +1,51 @@
+# `make demo` and `make test` do all their own set-up, in .venv; they need Python >= 3.11 and nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PACKAGES := gem-core gem-envs-games gem-envs-math gem-envs-code gem-tools gem-train
+PROJECTS := $(PACKAGES:%=%/pyproject.toml)
+
+.PHONY: help demo test lint format clean
+
+help:
+	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
+	@echo "make test     run every test"
+	@echo "make lint     check style, types and layers"
+	@echo "make format   put the code into the one format"
+	@echo "make clean    remove $(VENV)"
+
+demo: $(VENV)/demo
+	$(BIN)/gemx train game:GuessTheNumber-v0-easy --config examples/demo.toml
+
+test: $(VENV)/test
+	$(BIN)/pytest
+
+lint: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/pytest -q tests/test_layering.py
+
+format: $(VENV)/test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "GEM needs Python 3.11 or newer, and $(PYTHON) is older. Say which one to use: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+# The demo needs three of the packages; the tests need all, and the tools.
+$(VENV)/demo: $(VENV)/python constraints.txt $(PROJECTS)
+	$(PIP) install -c constraints.txt -e gem-core -e gem-envs-games -e gem-train
+	touch $@
+
+$(VENV)/test: $(VENV)/python constraints.txt requirements-dev.txt $(PROJECTS)
+	$(PIP) install -c constraints.txt -r requirements-dev.txt $(PACKAGES:%=-e %)
+	touch $@ $(VENV)/demo
