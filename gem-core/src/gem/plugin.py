@@ -54,5 +54,6 @@ def gem_commands() -> list[CommandSpec]:
             entry_point="gem.cli.rescore:rescore_episodes",
             help="Grade recorded episodes by the rules of today",
         ),
+        CommandSpec(name="check", entry_point="gem.cli.check:check", help="Check that environments keep the contract"),
         CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),
     ]

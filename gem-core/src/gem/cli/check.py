@@ -1,0 +1,89 @@
+"""`gemx check`: whether environments keep the contract."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+
+from gem.cli.options import as_json
+from gem.cli.output import console, print_json, stray_prints_to_stderr
+from gem.registry import Entry
+from gem.testing.checks import CHECKS, Outcome, run_check, summary
+from gem.testing.elsewhere import Elsewhere
+from gem.testing.subject import EPISODES, Subject, find_entries
+
+_WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped": ("skip", "yellow")}
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option(
+    "--episodes",
+    type=click.IntRange(min=1),
+    default=EPISODES,
+    show_default=True,
+    help="How many each check plays; the check of the expert plays four times as many.",
+)
+@as_json
+@click.pass_context
+def check(ctx: click.Context, *, names: Sequence[str], episodes: int, as_json: bool) -> None:
+    """Check that environments keep the contract.
+
+    NAME is an id, a "module:Class", or a pack by its distribution or namespace. Each line is one check; a failed one
+    says what happened and how to mend it. The exit status is 1 if any check failed.
+    """
+    entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
+    debug: bool = ctx.find_root().params["debug"]
+    found: dict[str, list[Outcome]] = {}
+    with Elsewhere() as elsewhere:
+        for id, entry in entries.items():
+            found[id] = _check(Subject(entry.spec, entry.pack, elsewhere, episodes), quiet=as_json, debug=debug)
+    outcomes = [outcome for each in found.values() for outcome in each]
+    failed = sum(outcome.state == "failed" for outcome in outcomes)
+    if as_json:
+        print_json({"ok": not failed, "envs": [_as_json(entries[id], each) for id, each in found.items()]})
+    else:
+        counts = {state: sum(outcome.state == state for outcome in outcomes) for state in _WORDS}
+        said = ", ".join(f"{count} {state}" for state, count in counts.items())
+        envs = "1 environment" if len(entries) == 1 else f"{len(entries)} environments"
+        console().print(f"{envs}: {said}", style="bold red" if failed else "bold green")
+    if failed:
+        ctx.exit(1)
+
+
+def _check(subject: Subject, *, quiet: bool, debug: bool) -> list[Outcome]:
+    """The outcome of every check, each printed as soon as it is there."""
+    out = console()
+    if not quiet:
+        out.print(subject.spec.id, style="bold cyan")
+    outcomes: list[Outcome] = []
+    for name in CHECKS:
+        with stray_prints_to_stderr():
+            outcome = run_check(name, subject)
+        outcomes.append(outcome)
+        if not quiet:
+            _print(out, outcome, debug=debug)
+    return outcomes
+
+
+def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
+    word, style = _WORDS[outcome.state]
+    said = f": {outcome.what}" if outcome.state == "skipped" else ""
+    out.print(f"  {word}", style=style, end="")
+    out.print(f"  {outcome.check:14} {summary(outcome.check)}{said}", soft_wrap=True)
+    if outcome.state == "failed":
+        out.print(f"        {outcome.what}", soft_wrap=True)
+        out.print(f"        {outcome.mend}", style="cyan", soft_wrap=True)
+    if debug and outcome.traceback:
+        click.echo(outcome.traceback, err=True)
+
+
+def _as_json(entry: Entry, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    return {
+        "id": entry.spec.id,
+        "pack": entry.pack.distribution if entry.pack else None,
+        "checks": [
+            {"check": each.check, "state": each.state, "what": each.what, "mend": each.mend} for each in outcomes
+        ],
+    }

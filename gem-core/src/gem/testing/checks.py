@@ -1,0 +1,76 @@
+"""The checks of the contract, in the order in which they are worth reading, and how one of them is run."""
+
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gem.errors import ContractViolation, MissingExtra
+from gem.testing import imports, leaks, lifecycle, randomness, replies, returns, snapshots
+from gem.testing.subject import Inapplicable, Subject
+
+Check = Callable[[Subject], None]
+
+_CHECKS: tuple[Check, ...] = (
+    returns.check_types,
+    returns.check_endings,
+    lifecycle.check_reset_needed,
+    lifecycle.check_episode_over,
+    lifecycle.check_resets,
+    lifecycle.check_history,
+    randomness.check_independence,
+    randomness.check_own_generators,
+    randomness.check_suggestions,
+    randomness.check_determinism,
+    randomness.check_spawning,
+    snapshots.check_snapshots,
+    returns.check_sample_action,
+    replies.check_junk,
+    replies.check_expert,
+    leaks.check_leaks,
+    imports.check_imports,
+)
+
+CHECKS: Mapping[str, Check] = {check.__name__.removeprefix("check_"): check for check in _CHECKS}
+"""Name → check. A check returns if the env keeps this promise, and raises ContractViolation if not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one check found."""
+
+    check: str
+    state: Literal["passed", "failed", "skipped"]
+    what: str = ""
+    """What happened and where, or why the check was skipped."""
+    mend: str = ""
+    """What to do about it."""
+    traceback: str | None = None
+    """Where the env raised, if that is how it failed."""
+
+
+def run_check(name: str, subject: Subject) -> Outcome:
+    """Run one check. It never raises: an error of the env is an outcome as well."""
+    try:
+        CHECKS[name](subject)
+    except ContractViolation as violation:
+        return Outcome(name, "failed", violation.what, violation.mend)
+    except (Inapplicable, MissingExtra) as reason:
+        return Outcome(name, "skipped", str(reason))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
+        mend = "Mend that fault first; `gemx --debug check` shows its traceback."
+        return Outcome(name, "failed", what, mend, "".join(traceback.format_exception(error)))
+    return Outcome(name, "passed")
+
+
+def run_checks(subject: Subject, names: Iterable[str] = CHECKS) -> Iterator[Outcome]:
+    """Run the named checks, one after the other."""
+    for name in names:
+        yield run_check(name, subject)
+
+
+def summary(name: str) -> str:
+    """What a check looks at, in one line."""
+    return (CHECKS[name].__doc__ or "").partition("\n")[0]

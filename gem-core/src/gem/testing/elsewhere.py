@@ -1,0 +1,123 @@
+"""Processes that play for the checks.
+
+They are spawned, as the workers of a vector are, and each has a hash seed of its own, so that whatever depends on
+the order of a set or on `hash()` shows. Starting a process costs more than most checks, so they are kept.
+"""
+
+import multiprocessing
+import os
+import pickle
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, Self
+
+from gem.registry import make
+from gem.spec import EnvSpec
+from gem.testing.play import Play, play
+
+HASH_SEEDS = (1, 2)
+PATIENCE = 300.0
+"""Seconds that a process may take for one job."""
+
+_HASH_SEED = "PYTHONHASHSEED"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a process did not play."""
+
+    what: str
+
+
+class Elsewhere:
+    """One process for each of `HASH_SEEDS`, started when first asked and kept until `close`."""
+
+    def __init__(self) -> None:
+        self._workers: dict[int, _Worker] = {}
+
+    def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[Play] | Fault]:
+        """The episodes of `seeds` under random play, as each process plays them, all at the same time."""
+        try:
+            job = pickle.dumps((spec, list(seeds), turns))
+        except Exception as error:
+            return [Fault(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
+        for hash_seed in HASH_SEEDS:
+            if hash_seed not in self._workers:
+                self._workers[hash_seed] = _Worker(hash_seed)
+            self._workers[hash_seed].connection.send_bytes(job)
+        return [self._answer(hash_seed) for hash_seed in HASH_SEEDS]
+
+    def _answer(self, hash_seed: int) -> list[Play] | Fault:
+        worker = self._workers[hash_seed]
+        try:
+            if worker.connection.poll(PATIENCE):
+                return worker.connection.recv()
+            fault = Fault(f"it did not play its episodes within {PATIENCE:g} s")
+        except (EOFError, ConnectionResetError):
+            worker.process.join()
+            fault = Fault(f"its process ended with exit code {worker.process.exitcode}")
+        self._workers.pop(hash_seed).close()
+        return fault
+
+    def close(self) -> None:
+        """End the processes."""
+        while self._workers:
+            self._workers.popitem()[1].close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Worker:
+    def __init__(self, hash_seed: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs,), daemon=True)
+        before = os.environ.get(_HASH_SEED)
+        os.environ[_HASH_SEED] = str(hash_seed)  # an interpreter reads it when it starts, and only there
+        try:
+            self.process.start()
+        finally:
+            if before is None:
+                del os.environ[_HASH_SEED]
+            else:
+                os.environ[_HASH_SEED] = before
+        theirs.close()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
+
+
+def play_fresh(spec: EnvSpec, seeds: Iterable[int], turns: int) -> list[Play]:
+    """The episodes of `seeds` under random play, each in an env of its own."""
+    plays: list[Play] = []
+    for seed in seeds:
+        with make(spec) as env:
+            plays.append(play(env, seed, turns))
+    return plays
+
+
+def serve(connection: "Connection[Any, Any]") -> None:
+    """The life of such a process: jobs in, episodes out."""
+    # What an env prints must not mix with what the parent prints on standard output.
+    os.dup2(2, 1)
+    while True:
+        try:
+            job = connection.recv_bytes()
+        except EOFError:
+            return
+        try:
+            spec, seeds, turns = pickle.loads(job)
+            answer = [episode.portable() for episode in play_fresh(spec, seeds, turns)]
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            answer = Fault(f"it raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})")
+        connection.send(answer)

@@ -1,0 +1,113 @@
+"""The check of what is left when an env is closed."""
+
+import gc
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
+
+from gem.core import Env
+from gem.errors import ContractViolation
+from gem.testing.play import play
+from gem.testing.subject import Subject
+
+_GRACE = 1.0
+"""Seconds that a process or thread may take to end after `close`."""
+
+Held = dict[str, str]
+"""What this process holds: a key for each thing, and its name."""
+
+
+def check_leaks(subject: Subject) -> None:
+    """A closed env leaves no process, thread, open file or temporary file, and may be closed twice."""
+    # What a module or a library sets up once, on first use, is no leak.
+    _play_and_close(subject)
+    with _empty_temporary_folder() as folder:
+        before = _held(folder)
+        envs = _play_and_close(subject)
+        left = _left_over(before, folder)
+    del envs  # alive until now: what only the garbage collector would close has not been given back
+    if left:
+        raise ContractViolation(
+            f"After {subject.episodes} instances were played and closed, {len(left)} more things are held than "
+            f"before: {', '.join(list(left.values())[:5])}.",
+            "Give back in close() what the env opened: stop its threads, wait for its processes, delete its files.",
+        )
+
+
+def _play_and_close(subject: Subject) -> list[Env]:
+    envs: list[Env] = []
+    for seed in subject.seeds(subject.episodes):
+        env = subject.make()
+        envs.append(env)
+        try:
+            play(env, seed, subject.turns)
+        finally:
+            env.close()
+        try:
+            env.close()
+        except Exception as error:
+            raise ContractViolation(
+                f"Closing a second time raises {type(error).__name__}: {error}.",
+                "Let close() do nothing when there is nothing left to close.",
+            ) from error
+    return envs
+
+
+def _left_over(before: Held, folder: Path) -> Held:
+    deadline = time.monotonic() + _GRACE
+    while True:
+        gc.collect()
+        left = {key: name for key, name in _held(folder).items() if key not in before}
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.02)
+
+
+def _held(folder: Path) -> Held:
+    threads = {f"thread {thread.ident}": f"the thread {thread.name}" for thread in threading.enumerate()}
+    files = {f"temporary {path}": f"the temporary file {path.name}" for path in folder.iterdir()}
+    return threads | files | _open_files() | _children()
+
+
+def _open_files() -> Held:
+    held: Held = {}
+    for number in os.listdir("/dev/fd"):
+        try:
+            os.fstat(int(number))
+        except OSError:  # the one that listed the folder
+            continue
+        path = f"/dev/fd/{number}"
+        held[f"file {number}"] = f"the open file {os.readlink(path) if os.path.islink(path) else number}"
+    return held
+
+
+def _children() -> Held:
+    """The processes whose parent is this one, those included that have ended and were not waited for (Linux)."""
+    held: Held = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:  # it ended meanwhile
+            continue
+        name, _, rest = text.partition("(")[2].rpartition(")")
+        state, parent = rest.split()[:2]
+        if int(parent) == os.getpid():
+            ended = ", which has ended and was not waited for" if state == "Z" else ""
+            held[f"process {stat.parent.name}"] = f"the process {stat.parent.name} ({name}){ended}"
+    return held
+
+
+@contextmanager
+def _empty_temporary_folder() -> Generator[Path]:
+    """A folder that is, meanwhile, where this process and those it starts put temporary files."""
+    with (
+        tempfile.TemporaryDirectory(prefix="gem-check-") as folder,
+        mock.patch.object(tempfile, "tempdir", folder),
+        mock.patch.dict(os.environ, TMPDIR=folder),
+    ):
+        yield Path(folder)

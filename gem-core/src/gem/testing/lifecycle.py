@@ -1,0 +1,75 @@
+"""Checks of an env's life: before the first reset, after the end, and from one episode to the next."""
+
+from itertools import islice
+
+from gem.errors import ContractViolation, EpisodeOver, ResetNeeded
+from gem.testing.play import difference, moments, play
+from gem.testing.subject import Subject
+
+
+def check_reset_needed(subject: Subject) -> None:
+    """`step` before the first `reset` raises ResetNeeded."""
+    action = subject.reference[0].actions[0]
+    with subject.make() as env:
+        try:
+            env.step(action)
+        except ResetNeeded:
+            return
+        except Exception as error:
+            said = f"raises {type(error).__name__}: {error}"
+        else:
+            said = "is carried out"
+    raise ContractViolation(
+        f"step() before the first reset() {said}.",
+        "Raise gem.errors.ResetNeeded there, as TurnEnv does.",
+    )
+
+
+def check_episode_over(subject: Subject) -> None:
+    """`step` after the end of an episode raises EpisodeOver."""
+    ended = subject.ended()[0]
+    with subject.make() as env:
+        *_, last = moments(env, ended.seed, subject.turns)
+        try:
+            env.step(ended.actions[-1])
+        except EpisodeOver:
+            return
+        except Exception as error:
+            said = f"raises {type(error).__name__}: {error}"
+        else:
+            said = "is carried out"
+    raise ContractViolation(
+        f"step() after the end of the episode from seed {ended.seed} (its step was {last.line[:200]}) {said}.",
+        "Raise gem.errors.EpisodeOver there, as TurnEnv does.",
+    )
+
+
+def check_resets(subject: Subject) -> None:
+    """`reset` twice, and in the middle of an episode, is like a first reset with that seed."""
+    others = [*subject.reference[1:], subject.reference[0]]
+    for expected, other in zip(subject.reference, others, strict=True):
+        # The last state before an end is where an episode has left the most behind.
+        for played, when in ((1, "a reset that nobody played on"), (len(other.moments) - 1, "a part of an episode")):
+            with subject.make() as env:
+                for _ in islice(moments(env, other.seed, subject.turns), played):
+                    pass
+                found = difference(expected.moments, play(env, expected.seed, subject.turns).moments)
+            if found:
+                raise ContractViolation(
+                    f"After {when} from seed {other.seed}, reset(seed={expected.seed}) is not like a fresh one: "
+                    f"{found}.",
+                    "Set every attribute anew in _reset(), and draw only from self.rng.",
+                )
+
+
+def check_history(subject: Subject) -> None:
+    """An instance that has played before plays like a new one."""
+    with subject.make() as env:
+        for number, expected in enumerate([*subject.reference, subject.reference[0]]):
+            found = difference(expected.moments, play(env, expected.seed, subject.turns).moments)
+            if found:
+                raise ContractViolation(
+                    f"After {number} episodes in one instance, the episode from seed {expected.seed} "
+                    f"is not what a new instance plays: {found}.",
+                    "Carry nothing from one episode into the next: set every attribute anew in _reset().",
+                )

@@ -1,0 +1,89 @@
+"""gem-core's pytest plugin: it runs what `gem.testing.contract_tests` returns.
+
+pytest imports this module when it starts, in every project where gem-core is installed. So it imports nothing but
+pytest, which is there by then; the checks come when a test asks for them.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from gem.registry import Entry
+    from gem.testing.subject import Subject
+
+MARKER = "gem_contract"
+
+
+def _count(text: str) -> int:
+    if int(text) < 1:
+        raise ValueError(text)
+    return int(text)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("gem", "the contract of GEM's environments")
+    group.addoption(
+        "--gem-episodes", type=_count, metavar="N", help="Episodes that each check of an environment plays."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", f"{MARKER}(*names, episodes): check environments or packs; gem.testing.contract_tests sets it"
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker(MARKER)
+    if marker is None:
+        return
+    from gem.errors import GemError
+    from gem.testing.checks import CHECKS
+    from gem.testing.subject import EPISODES, find_entries
+
+    try:
+        entries = {entry.spec.id: entry for name in marker.args for entry in find_entries(name)}
+    except GemError as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    episodes: int = metafunc.config.getoption("gem_episodes") or marker.kwargs["episodes"] or EPISODES
+    metafunc.parametrize(
+        "gem_check",
+        [pytest.param((entry, name, episodes), id=f"{id}-{name}") for id, entry in entries.items() for name in CHECKS],
+        indirect=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def _gem_subjects() -> Iterator[Callable[["Entry", int], "Subject"]]:  # pyright: ignore[reportUnusedFunction]
+    """Makes the subjects, one for each env, so that its checks share what they play; and ends their processes."""
+    from gem.testing.elsewhere import Elsewhere
+    from gem.testing.subject import Subject
+
+    subjects: dict[tuple[str, int], Subject] = {}
+    with Elsewhere() as elsewhere:
+
+        def subject(entry: "Entry", episodes: int) -> Subject:
+            new = Subject(entry.spec, entry.pack, elsewhere, episodes)
+            return subjects.setdefault((entry.spec.id, episodes), new)
+
+        yield subject
+
+
+@pytest.fixture
+def gem_check(request: pytest.FixtureRequest, _gem_subjects: Callable[["Entry", int], "Subject"]) -> Callable[[], None]:
+    """One check of one environment, ready to run."""
+    from gem.testing.checks import run_check
+
+    entry, name, episodes = request.param
+
+    def run() -> None:
+        outcome = run_check(name, _gem_subjects(entry, episodes))
+        if outcome.state == "skipped":
+            pytest.skip(outcome.what)
+        if outcome.state == "failed":
+            # The traceback of a check says nothing to the author of an env, unless it was the env that raised.
+            pytest.fail("\n".join(filter(None, (outcome.traceback, outcome.what, outcome.mend))), pytrace=False)
+
+    return run

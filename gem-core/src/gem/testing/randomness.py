@@ -1,0 +1,149 @@
+"""Checks of where an env's randomness comes from, and of who may disturb it."""
+
+import random
+import sys
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from itertools import zip_longest
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from gem.core import Env
+from gem.errors import ContractViolation
+from gem.testing.elsewhere import Fault
+from gem.testing.play import Play, as_line, difference, moments, play, replayed
+from gem.testing.subject import Inapplicable, Subject
+
+_READING = ("getstate", "get_state")
+
+
+def check_determinism(subject: Subject) -> None:
+    """The same seed and actions give the same bytes in processes with different hash seeds."""
+    first, second = subject.spawned
+    if isinstance(first, Fault) or isinstance(second, Fault):
+        raise Inapplicable("another process could not play it; the check `spawning` says why")
+    for left, right in zip(first, second, strict=True):
+        found = difference(left.moments, right.moments)
+        if found:
+            raise ContractViolation(
+                f"Two processes play the episode from seed {left.seed} differently: {found}.",
+                "Sort what comes out of a set, and let nothing depend on hash(), id(), the time or the process.",
+            )
+
+
+def check_spawning(subject: Subject) -> None:
+    """A spawned process builds the env from its pickled spec, and plays as this process does."""
+    mend = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
+    plays: list[list[Play]] = []
+    for answer in subject.spawned:
+        if isinstance(answer, Fault):
+            raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", mend)
+        plays.append(answer)
+    for here, there, elsewhere in zip(subject.reference, *plays, strict=True):
+        found = difference(here.moments, there.moments)
+        # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
+        if found and not difference(there.moments, elsewhere.moments):
+            raise ContractViolation(
+                f"A spawned process plays the episode from seed {here.seed} differently than this one: {found}.", mend
+            )
+
+
+def check_independence(subject: Subject) -> None:
+    """Two instances that are played in turn play as each does alone."""
+    first = subject.reference[0]
+    for second in [*subject.reference[1:], first]:
+        with subject.make() as one, subject.make() as other:
+            pairs = zip_longest(
+                moments(one, first.seed, subject.turns), moments(other, second.seed, subject.turns), fillvalue=None
+            )
+            played = list(pairs)
+        for number, expected in enumerate((first, second)):
+            got = [pair[number] for pair in played]
+            found = difference(expected.moments, [moment for moment in got if moment is not None])
+            if found:
+                raise ContractViolation(
+                    f"Played in turn with another instance (seeds {first.seed} and {second.seed}), "
+                    f"the episode from seed {expected.seed} is not what it is alone: {found}.",
+                    "Keep state in the instance: not in its class, its module, or a default argument.",
+                )
+
+
+def check_own_generators(subject: Subject) -> None:
+    """The env draws from its own generators, never from the global ones of `random` and `numpy.random`."""
+    _ = subject.reference  # what is imported on first use has been imported
+    with _watched() as calls:
+        before = _global_states()
+        for seed in subject.seeds(subject.episodes):
+            with subject.make() as env:
+                play(env, seed, subject.turns, _asking_the_expert)
+        after = _global_states()
+    if calls:
+        raise ContractViolation(f"{calls[0]}.", "Draw from self.rng, and in sample_action() from self.action_rng.")
+    for module, state in before.items():
+        if after[module] != state:
+            raise ContractViolation(
+                f"The state of the global generator of `{module}` changes while the env is played.",
+                f"Look for what is imported from {module} by name; draw from self.rng instead, and in sample_action() "
+                "from self.action_rng.",
+            )
+
+
+def check_suggestions(subject: Subject) -> None:
+    """Asking for a sample or an expert action, however often, changes nothing in the world."""
+    for expected in subject.reference:
+        for choose, how in ((replayed, "never asked"), (_asking_often, "asked three times a turn")):
+            with subject.make() as env:
+                said = choose(expected.actions)
+                found = difference(expected.moments, play(env, expected.seed, len(expected.actions), said).moments)
+            if found:
+                raise ContractViolation(
+                    f"With the same actions, the episode from seed {expected.seed} is another one if the env is {how} "
+                    f"for sample_action() and expert_action(): {found}.",
+                    "Let both only look at the state, and draw from self.action_rng, never from self.rng.",
+                )
+
+
+def _asking_the_expert(env: Env) -> str:
+    env.expert_action()
+    return env.sample_action()
+
+
+def _asking_often(actions: list[str]) -> Callable[[Env], str]:
+    said = replayed(actions)
+
+    def choose(env: Env) -> str:
+        for _ in range(3):
+            env.sample_action()
+            env.expert_action()
+        return said(env)
+
+    return choose
+
+
+@contextmanager
+def _watched() -> Generator[list[str]]:
+    """Poison the functions of both global generators: each call is written down, with its place, and carried out."""
+    calls: list[str] = []
+    with ExitStack() as patches:
+        for module, generator in ((random, random.Random), (np.random, np.random.RandomState)):
+            for name, function in list(vars(module).items()):
+                # The functions of both modules are methods of one hidden generator. Reading its state is harmless.
+                if isinstance(getattr(function, "__self__", None), generator) and name not in _READING:
+                    reporting = _reporting(f"{module.__name__}.{name}", function, calls)
+                    patches.enter_context(mock.patch.object(module, name, reporting))
+        yield calls
+
+
+def _reporting(name: str, function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        calls.append(f"{caller.f_code.co_filename}, line {caller.f_lineno}, calls {name}()")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _global_states() -> dict[str, str]:
+    return {"random": as_line(random.getstate()), "numpy.random": as_line(np.random.get_state())}  # noqa: NPY002

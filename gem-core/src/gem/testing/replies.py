@@ -1,0 +1,101 @@
+"""Checks of what is said to an env: junk, and its expert's actions."""
+
+from gem.core import Env
+from gem.errors import ContractViolation
+from gem.evaluate import wilson_interval
+from gem.testing.play import Choose, Moment, act, play, sampled, start
+from gem.testing.subject import Inapplicable, Subject
+
+_LONG = 100_000
+
+JUNK = {
+    "an empty reply": "",
+    "white space": " \n\t ",
+    "a word": "hm",
+    "100 kB of text": "so " * (_LONG // 3),
+    "100 kB of opening braces": "\\boxed{" * (_LONG // 7),
+    "100 kB of nested braces": "\\boxed{" + "{" * (_LONG // 2) + "}" * (_LONG // 2) + "}",
+    "a number of 10,000 digits": "\\boxed{" + "9" * 10_000 + "}",
+    "digits of other scripts": "\\boxed{٣²①}",
+    "an empty box": "\\boxed{}",
+    "open tags": "<answer>" * 1_000 + "```" * 1_000,
+    "letters beyond ASCII": "ß 漢字 🙂 ́ \u202e \ufeff",
+    "NUL and control characters": "\\boxed{\x00\x07\x1b[2J}",
+    # Only a decoder of JSON makes these; UTF-8 has no way to write them.
+    "a lone surrogate": "\\boxed{\ud800} <answer>\udfff</answer>",
+}
+"""What a model may say that is no action, by name."""
+
+_TIMES = 3
+"""How often one piece of junk is said in a row."""
+_EXPERT_EPISODES = 4
+"""Episodes of the expert for each episode of another check: a share needs more of them than a byte does."""
+
+
+def check_junk(subject: Subject) -> None:
+    """Junk replies raise nothing, get a readable answer, and come to the end of the episode."""
+    seed = subject.seeds(1)[0]
+    with subject.make() as env:
+        for name, junk in JUNK.items():
+            start(env, seed)
+            for _ in range(_TIMES):
+                if _say(env, name, junk, seed).over:
+                    break
+        start(env, seed)
+        short = [(name, junk) for name, junk in JUNK.items() if len(junk) < _LONG // 2]
+        for turn in range(subject.turns):
+            name, junk = short[turn % len(short)]
+            if _say(env, name, junk, seed).over:
+                return
+    raise ContractViolation(
+        f"After {subject.turns} turns of junk, the episode from seed {seed} still goes on.",
+        "Give the env a turn limit (max_turns), or let a malformed reply lose (TurnEnv.malformed).",
+    )
+
+
+def check_expert(subject: Subject) -> None:
+    """The expert does no worse than random play (their 95% intervals meet or it wins more)."""
+    seeds = subject.seeds(_EXPERT_EPISODES * subject.episodes)
+    with subject.make() as env:
+        env.reset(seed=seeds[0])
+        if env.expert_action() is None:
+            raise Inapplicable("the env has no expert")
+    expert = sum(_won(subject, seed, _expert) for seed in seeds)
+    at_random = sum(_won(subject, seed, sampled) for seed in seeds)
+    highest = wilson_interval(expert, len(seeds))[1]
+    lowest = wilson_interval(at_random, len(seeds))[0]
+    if highest < lowest:
+        raise ContractViolation(
+            f"Of {len(seeds)} episodes (the first from seed {seeds[0]}), the expert wins {expert} and random play "
+            f"{at_random}.",
+            "Let expert_action() give the best action that the env knows, or None where it knows none.",
+        )
+
+
+def _say(env: Env, name: str, junk: str, seed: int) -> Moment:
+    try:
+        moment = act(env, junk)
+    except Exception as error:
+        raise ContractViolation(
+            f"{name.capitalize()}, said in the episode from seed {seed}, raises {type(error).__name__}: {error}.",
+            "A reply never raises: read it with gem.parsing, and answer what cannot be read with malformed().",
+        ) from error
+    try:
+        moment.line.encode()
+    except UnicodeEncodeError as error:
+        raise ContractViolation(
+            f"{name.capitalize()} comes back in an observation or info that UTF-8 cannot encode.",
+            "Do not repeat a reply as it is: reply.encode(errors='replace').decode() can be shown.",
+        ) from error
+    return moment
+
+
+def _expert(env: Env) -> str:
+    action = env.expert_action()
+    return env.sample_action() if action is None else action
+
+
+def _won(subject: Subject, seed: int, choose: Choose) -> bool:
+    with subject.make() as env:
+        played = play(env, seed, subject.turns, choose)
+    return played.ended and bool(played.moments[-1].raw[4].get("success"))

@@ -1,0 +1,50 @@
+"""The check of `snapshot` and `restore`."""
+
+from typing import cast
+
+from gem.core import Env
+from gem.errors import ContractViolation
+from gem.testing.play import Moment, act, difference
+from gem.testing.subject import Subject
+
+_MEND = (
+    "Keep the whole state in attributes that pickle, the generators included; an env that holds anything else "
+    "overrides snapshot() and restore()."
+)
+
+
+def check_snapshots(subject: Subject) -> None:
+    """A snapshot at any turn changes nothing, and goes on alike in its own instance and in a new one."""
+    for expected in subject.reference:
+        env = subject.make()
+        try:
+            env.reset(seed=expected.seed)
+            for turn, moment in enumerate(expected.moments[1:], start=1):
+                where = f"At turn {turn} of the episode from seed {expected.seed}"
+                state = _snapshot(env, where)
+                _goes_on(env, moment, f"{where}, taking a snapshot")
+                env.restore(state)
+                _goes_on(env, moment, f"{where}, restoring a snapshot into its own instance")
+                # The new instance plays on from here, so that whatever is lost at any turn is missed at a later one.
+                env.close()
+                env = subject.make()
+                env.restore(state)
+                _goes_on(env, moment, f"{where}, restoring a snapshot into a new instance")
+        finally:
+            env.close()
+
+
+def _snapshot(env: Env, where: str) -> bytes:
+    try:
+        state = cast("object", env.snapshot())
+    except Exception as error:
+        raise ContractViolation(f"{where}, snapshot() raises {type(error).__name__}: {error}.", _MEND) from error
+    if not isinstance(state, bytes):
+        raise ContractViolation(f"{where}, snapshot() returns a {type(state).__name__}.", "Return bytes.")
+    return state
+
+
+def _goes_on(env: Env, expected: Moment, what: str) -> None:
+    found = difference([expected], [act(env, env.sample_action())])
+    if found:
+        raise ContractViolation(f"{what} changes what comes next: {found}.", _MEND)

@@ -1,0 +1,102 @@
+"""What a check looks at: one registered environment, and how much of it to play."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gem import seeding
+from gem.core import Env
+from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
+from gem.plugins import KNOWN_PACKS, Pack
+from gem.registry import Entry, make, registry
+from gem.spec import EnvSpec
+from gem.testing.elsewhere import Elsewhere, Fault, play_fresh
+from gem.testing.play import Play
+
+EPISODES = 3
+"""Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""
+MOST_TURNS = 1000
+"""Turns after which a check stops playing an episode that does not end."""
+
+
+class Inapplicable(Exception):
+    """A check has nothing to look at in this env; the message says why."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An environment under test. What several checks need is played once and kept."""
+
+    spec: EnvSpec
+    pack: Pack | None
+    """The pack that registered it; None for one that no pack has."""
+    elsewhere: Elsewhere = field(repr=False)
+    episodes: int = EPISODES
+    turns: int = MOST_TURNS
+
+    def __post_init__(self) -> None:
+        if self.episodes < 1:
+            raise ConfigError(f"a check plays at least 1 episode, not {self.episodes}")
+
+    def make(self) -> Env:
+        """A new instance."""
+        return make(self.spec)
+
+    def seeds(self, count: int) -> list[int]:
+        """The first `count` seeds, spread over the whole range as a training run's are."""
+        return [seeding.derive(0, "check", number) for number in range(count)]
+
+    @cached_property
+    def reference(self) -> list[Play]:
+        """The episodes that others are held against: random play, each in an instance of its own."""
+        return play_fresh(self.spec, self.seeds(self.episodes), self.turns)
+
+    @cached_property
+    def spawned(self) -> list[list[Play] | Fault]:
+        """The same episodes as two spawned processes with different hash seeds play them."""
+        return self.elsewhere.play(self.spec, self.seeds(self.episodes), self.turns)
+
+    def ended(self) -> list[Play]:
+        """The reference episodes that came to their end.
+
+        Raises:
+            Inapplicable: none did.
+        """
+        ended = [play for play in self.reference if play.ended]
+        if not ended:
+            raise Inapplicable(f"no episode of random play ended within {self.turns} turns")
+        return ended
+
+
+def find_entries(name: str) -> Sequence[Entry]:
+    """The entries that `name` stands for: an id, `"module:Class"`, or a pack by its distribution or namespace.
+
+    Raises:
+        PackError: the pack is installed, but broken or disabled.
+        ConfigError: the pack registers no environment.
+        UnknownId: no installed pack is called that, or has such an id.
+        SpecError: it is not an id.
+    """
+    chosen = [pack for pack in registry().packs if name == pack.distribution or name in pack.namespaces]
+    if not chosen:
+        if ":" not in name:
+            raise _no_such_pack(name)
+        return [registry().find(name)]
+    every = registry().entries()
+    for pack in chosen:
+        if pack.state != "loaded":
+            raise PackError(f"the pack {pack.distribution} is {pack.state} ({pack.reason})")
+    found = [
+        entry for entry in every if entry.pack in chosen and name in (entry.pack.distribution, entry.spec.namespace)
+    ]
+    if not found:
+        raise ConfigError(f"{name!r} registers no environments, so there is nothing to check")
+    return found
+
+
+def _no_such_pack(name: str) -> UnknownId:
+    if name in KNOWN_PACKS or name in KNOWN_PACKS.values():
+        owner = KNOWN_PACKS.get(name, name)
+        return UnknownId(f"{owner} is not installed: pip install {owner}")
+    names = {pack.distribution for pack in registry().packs}.union(*(pack.namespaces for pack in registry().packs))
+    return UnknownId(f"no installed pack is called {name!r}, and it is no id.{did_you_mean(name, sorted(names))}")

@@ -1,0 +1,182 @@
+"""The contract as a test: a good env passes every check, and each planted bad one fails its own and no other."""
+
+from collections.abc import Iterator
+
+import planted_envs
+import pytest
+
+from gem.errors import ContractViolation
+from gem.registry import registry
+from gem.spec import EnvSpec
+from gem.testing.checks import CHECKS, run_check, run_checks, summary
+from gem.testing.elsewhere import Elsewhere
+from gem.testing.subject import Subject
+
+PLANTED: dict[str, list[tuple[str, str]]] = {
+    "types": [
+        ("PlainTuple", "returns a tuple, not a gem.Step"),
+        ("NanReward", "gives the reward nan"),
+        ("BoolReward", "(a bool)"),
+        ("NumpyFlag", "truncated="),
+        ("BytesObservation", "a bytes for an observation"),
+        ("EmptyPart", "part 0 is {'type': 'text'}"),
+        ("NumberedInfo", "the key 1"),
+    ],
+    "endings": [
+        ("BothFlags", "terminated and truncated at once"),
+        ("NoSuccess", "no success"),
+        ("NumberSuccess", "holds success="),
+    ],
+    "reset_needed": [("StartsItself", "is carried out")],
+    "episode_over": [("NeverOver", "is carried out")],
+    "resets": [("Lingering", "a part of an episode"), ("Deaf", "a reset that nobody played on")],
+    "history": [("Remembering", "After 1 episodes in one instance")],
+    "independence": [("Shared", "Played in turn with another instance")],
+    "own_generators": [
+        ("GlobalRandom", "calls random.seed()"),
+        ("GlobalNumpy", "calls numpy.random.randint()"),
+        ("GlobalByName", "global generator of `random` changes"),
+        ("GlobalSample", "planted_envs.py, line"),
+    ],
+    "suggestions": [("SampleMovesTheWorld", "never asked"), ("ExpertMovesTheWorld", "asked three times a turn")],
+    "determinism": [("HashOrder", "the reset gives"), ("ProcessNumber", "Two processes play")],
+    "spawning": [
+        ("OnlyAtHome", "instead of"),
+        ("RaisesWhenSpawned", "daemonic processes are not allowed to have children ("),
+        ("DiesWhenSpawned", "exit code 7"),
+    ],
+    "snapshots": [
+        ("ForgetsItsGenerator", "into its own instance changes what comes next"),
+        ("HoldsALock", "snapshot() raises TypeError"),
+        ("SnapshotOfText", "returns a str"),
+        ("SnapshotDraws", "taking a snapshot changes what comes next"),
+        ("OnlyItself", "into a new instance changes what comes next"),
+    ],
+    "sample_action": [("Mumbling", "malformed")],
+    "junk": [
+        ("Brittle", "An empty reply, said in the episode"),
+        ("Digits", "A number of 10,000 digits"),
+        ("Patient", "turns of junk"),
+        ("Parrot", "UTF-8 cannot encode"),
+    ],
+    "expert": [("Loser", "the expert wins 0 and random play 1")],
+    "leaks": [
+        ("LeavesAFileOpen", "the open file /dev/null"),
+        ("LeavesAFile", "the temporary file planted-"),
+        ("LeavesAThread", "the thread planted"),
+        ("LeavesAProcess", "(sleep)"),
+        ("LeavesAZombie", "was not waited for"),
+        ("ClosesOnce", "Closing a second time raises ValueError: closed already"),
+    ],
+}
+"""Check → the envs that fail it and no other, and what is said of them."""
+
+ROWS = [(env, check, said) for check, rows in PLANTED.items() for env, said in rows]
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[Elsewhere]:
+    with Elsewhere() as processes:
+        yield processes
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    planted_envs.clean_up()
+
+
+def subject(env: str, elsewhere: Elsewhere, **kwargs: int) -> Subject:
+    return Subject(registry().find(f"planted_envs:{env}").spec, None, elsewhere, **kwargs)
+
+
+@pytest.mark.parametrize("env", ["Good", "Parts"])
+def test_an_env_that_keeps_the_contract_fails_no_check(env: str, elsewhere: Elsewhere) -> None:
+    outcomes = list(run_checks(subject(env, elsewhere)))
+
+    assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
+    skipped = {outcome.check for outcome in outcomes if outcome.state == "skipped"}
+    assert skipped == ({"imports"} if env == "Good" else {"imports", "expert"})
+
+
+@pytest.mark.parametrize(("env", "check", "said"), ROWS, ids=[env for env, _, _ in ROWS])
+def test_a_planted_bad_env_fails_its_check_and_no_other(env: str, check: str, said: str, elsewhere: Elsewhere) -> None:
+    failed = {outcome.check: outcome for outcome in run_checks(subject(env, elsewhere)) if outcome.state == "failed"}
+
+    assert list(failed) == [check], failed
+    assert said in failed[check].what
+    assert failed[check].mend
+    assert failed[check].traceback is None
+
+
+def test_every_check_has_a_planted_env_that_fails_it() -> None:
+    # The one of `imports` is a whole pack: see test_testing_packs.py.
+    assert set(CHECKS) == {*PLANTED, "imports"}
+
+
+def test_every_check_says_in_one_line_what_it_looks_at() -> None:
+    assert all(summary(name).endswith(".") for name in CHECKS)
+
+
+def test_a_spec_that_does_not_pickle_fails_spawning_and_the_snapshots_that_hold_it(elsewhere: Elsewhere) -> None:
+    spec = EnvSpec(id="planted:Lambda", entry_point="planted_envs:Configured", kwargs={"draw": lambda: "a"})
+    states = {outcome.check: outcome.state for outcome in run_checks(Subject(spec, None, elsewhere))}
+
+    assert [name for name, state in states.items() if state == "failed"] == ["spawning", "snapshots"]
+    assert states["determinism"] == "skipped"
+
+
+def test_a_violation_is_an_assertion_error_that_says_what_and_how_to_mend_it(elsewhere: Elsewhere) -> None:
+    with pytest.raises(ContractViolation) as caught:
+        CHECKS["types"](subject("NanReward", elsewhere))
+
+    assert isinstance(caught.value, AssertionError)
+    assert str(caught.value) == f"{caught.value.what}\n{caught.value.mend}"
+
+
+def test_an_env_that_raises_is_an_outcome_with_its_place_and_traceback(elsewhere: Elsewhere) -> None:
+    outcome = run_check("types", subject("BareReset", elsewhere))
+    broken = Subject(EnvSpec(id="sample:Fragile", entry_point="sample_envs:Fragile"), None, elsewhere)
+    raised = run_check("history", broken)
+
+    assert "not a pair" in outcome.what
+    assert raised.state == "failed"
+    assert "The env raised OSError: the disk is full" in raised.what
+    assert "sample_envs.py, line" in raised.what
+    assert "OSError" in str(raised.traceback)
+
+
+def test_what_needs_the_end_of_an_episode_is_skipped_where_none_ends(elsewhere: Elsewhere) -> None:
+    short = subject("Good", elsewhere, turns=2)
+
+    assert run_check("endings", short).state == "skipped"
+    assert run_check("episode_over", short).what == "no episode of random play ended within 2 turns"
+    assert run_check("snapshots", short).state == "passed"
+
+
+def test_more_episodes_find_what_few_miss(elsewhere: Elsewhere) -> None:
+    once = run_check("expert", subject("Loser", elsewhere, episodes=1))
+    twelve = run_check("expert", subject("Loser", elsewhere, episodes=3))
+
+    # Four episodes are the fewest of which the intervals of 0 and all wins do not meet.
+    assert twelve.state == "failed"
+    assert "Of 4 episodes" in once.what or once.state == "passed"
+
+
+def test_a_process_that_died_is_replaced(elsewhere: Elsewhere) -> None:
+    dying, good = subject("DiesWhenSpawned", elsewhere), subject("Good", elsewhere)
+
+    assert run_check("spawning", dying).state == "failed"
+    assert run_check("spawning", good).state == "passed"
+
+
+def test_nothing_is_left_of_the_processes_after_close() -> None:
+    with Elsewhere() as processes:
+        assert run_check("spawning", subject("Good", processes)).state == "passed"
+        workers = [worker.process for worker in processes._workers.values()]
+        assert all(process.is_alive() for process in workers)
+
+    assert processes._workers == {}
+    for process in workers:
+        with pytest.raises(ValueError, match="closed"):
+            process.is_alive()
