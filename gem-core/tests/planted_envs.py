@@ -4,10 +4,7 @@ import multiprocessing
 import os
 import pickle
 import random
-import subprocess
-import tempfile
 import threading
-from pathlib import Path
 from random import choice, seed
 
 import numpy as np
@@ -401,66 +398,3 @@ class Parrot(Good):
 class Loser(Good):
     def expert_action(self):
         return "\\boxed{z}"
-
-
-# leaks
-
-RELEASE = threading.Event()
-PROCESSES: list[subprocess.Popen[bytes]] = []
-DESCRIPTORS: list[int] = []
-FILES: list[str] = []
-
-
-def clean_up():
-    """Give back what the envs below have left behind."""
-    RELEASE.set()
-    while PROCESSES:
-        process = PROCESSES.pop()
-        process.kill()
-        process.wait()
-    while DESCRIPTORS:
-        os.close(DESCRIPTORS.pop())
-    while FILES:
-        Path(FILES.pop()).unlink(missing_ok=True)
-
-
-class LeavesAFileOpen(Good):
-    def __init__(self):
-        super().__init__()
-        DESCRIPTORS.append(os.open(os.devnull, os.O_RDONLY))
-
-
-class LeavesAFile(Good):
-    def __init__(self):
-        super().__init__()
-        descriptor, path = tempfile.mkstemp(prefix="planted-")
-        os.close(descriptor)
-        FILES.append(path)
-
-
-class LeavesAThread(Good):
-    def __init__(self):
-        super().__init__()
-        RELEASE.clear()
-        threading.Thread(target=RELEASE.wait, name="planted", daemon=True).start()
-
-
-class LeavesAProcess(Good):
-    def __init__(self):
-        super().__init__()
-        PROCESSES.append(subprocess.Popen(["sleep", "60"]))
-
-
-class LeavesAZombie(Good):
-    def __init__(self):
-        super().__init__()
-        PROCESSES.append(subprocess.Popen(["true"]))
-
-
-class ClosesOnce(Good):
-    closed = False
-
-    def close(self):
-        if self.closed:
-            raise ValueError("closed already")
-        self.closed = True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-import planted_envs
+import planted_leaks
 import pytest
 
 from gem.errors import ContractViolation
@@ -61,12 +61,12 @@ PLANTED: dict[str, list[tuple[str, str]]] = {
     ],
     "expert": [("Loser", "the expert wins 0 and random play 1")],
     "leaks": [
-        ("LeavesAFileOpen", "the open file /dev/null"),
-        ("LeavesAFile", "the temporary file planted-"),
-        ("LeavesAThread", "the thread planted"),
-        ("LeavesAProcess", "(sleep)"),
-        ("LeavesAZombie", "was not waited for"),
-        ("ClosesOnce", "Closing a second time raises ValueError: closed already"),
+        ("planted_leaks:LeavesAFileOpen", "the open file /dev/null"),
+        ("planted_leaks:LeavesAFile", "the temporary file planted-"),
+        ("planted_leaks:LeavesAThread", "the thread planted"),
+        ("planted_leaks:LeavesAProcess", "(sleep)"),
+        ("planted_leaks:LeavesAZombie", "was not waited for"),
+        ("planted_leaks:ClosesOnce", "Closing a second time raises ValueError: closed already"),
     ],
 }
 """Check → the envs that fail it and no other, and what is said of them."""
@@ -83,11 +83,12 @@ def elsewhere() -> Iterator[Elsewhere]:
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
     yield
-    planted_envs.clean_up()
+    planted_leaks.clean_up()
 
 
 def subject(env: str, elsewhere: Elsewhere, **kwargs: int) -> Subject:
-    return Subject(registry().find(f"planted_envs:{env}").spec, None, elsewhere, **kwargs)
+    id = env if ":" in env else f"planted_envs:{env}"
+    return Subject(registry().find(id).spec, None, elsewhere, **kwargs)
 
 
 @pytest.mark.parametrize("env", ["Good", "Parts"])
@@ -154,13 +155,10 @@ def test_what_needs_the_end_of_an_episode_is_skipped_where_none_ends(elsewhere: 
     assert run_check("snapshots", short).state == "passed"
 
 
-def test_more_episodes_find_what_few_miss(elsewhere: Elsewhere) -> None:
-    once = run_check("expert", subject("Loser", elsewhere, episodes=1))
-    twelve = run_check("expert", subject("Loser", elsewhere, episodes=3))
-
-    # Four episodes are the fewest of which the intervals of 0 and all wins do not meet.
-    assert twelve.state == "failed"
-    assert "Of 4 episodes" in once.what or once.state == "passed"
+def test_the_expert_is_blamed_only_where_the_intervals_do_not_meet(elsewhere: Elsewhere) -> None:
+    # Random play loses one of the first four episodes: 0 of 4 against 3 of 4 may be chance, 0 of 12 against 11 is not.
+    assert run_check("expert", subject("Loser", elsewhere, episodes=1)).state == "passed"
+    assert run_check("expert", subject("Loser", elsewhere, episodes=3)).state == "failed"
 
 
 def test_a_process_that_died_is_replaced(elsewhere: Elsewhere) -> None:
