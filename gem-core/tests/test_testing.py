@@ -50,7 +50,7 @@ PLANTED: dict[str, list[tuple[str, str]]] = {
         ("HoldsALock", "snapshot() raises TypeError"),
         ("SnapshotOfText", "returns a str"),
         ("SnapshotDraws", "taking a snapshot changes what comes next"),
-        ("OnlyItself", "into a new instance changes what comes next"),
+        ("OnlyItself", "into a new instance changes what comes next: at turn 1 the action is"),
     ],
     "sample_action": [("Mumbling", "malformed")],
     "junk": [

@@ -69,7 +69,7 @@ def _check(subject: Subject, *, quiet: bool, debug: bool) -> list[Outcome]:
 
 def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
     word, style = _WORDS[outcome.state]
-    said = f": {outcome.what}" if outcome.state == "skipped" else ""
+    said = f" ({outcome.what})" if outcome.state == "skipped" else ""
     out.print(f"  {word}", style=style, end="")
     out.print(f"  {outcome.check:14} {summary(outcome.check)}{said}", soft_wrap=True)
     if outcome.state == "failed":

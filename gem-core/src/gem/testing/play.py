@@ -95,10 +95,13 @@ def play(env: Env, seed: int, turns: int, choose: Choose = sampled) -> Play:
     return Play(seed, tuple(moments(env, seed, turns, choose)))
 
 
-def difference(expected: Sequence[Moment], got: Sequence[Moment]) -> str | None:
-    """Where two episodes from one seed part first, as a clause with both sides; None where they are the same."""
-    for turn, (left, right) in enumerate(zip(expected, got, strict=False)):
-        where = "the reset" if turn == 0 else f"turn {turn}"
+def difference(expected: Sequence[Moment], got: Sequence[Moment], first_turn: int = 0) -> str | None:
+    """Where two episodes from one seed part first, as a clause with both sides; None where they are the same.
+
+    The first moments are those of `first_turn`; that of turn 0 is the reset.
+    """
+    for turn, (left, right) in enumerate(zip(expected, got, strict=False), start=first_turn):
+        where = f"turn {turn}" if turn else "the reset"
         if left.action != right.action:
             first, second = _excerpts(repr(left.action), repr(right.action))
             return f"at {where} the action is {second} instead of {first}"

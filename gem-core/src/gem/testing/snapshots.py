@@ -20,16 +20,16 @@ def check_snapshots(subject: Subject) -> None:
         try:
             env.reset(seed=expected.seed)
             for turn, moment in enumerate(expected.moments[1:], start=1):
-                where = f"At turn {turn} of the episode from seed {expected.seed}"
+                where = f"Before turn {turn} of the episode from seed {expected.seed}"
                 state = _snapshot(env, where)
-                _goes_on(env, moment, f"{where}, taking a snapshot")
+                _goes_on(env, moment, turn, f"{where}, taking a snapshot")
                 env.restore(state)
-                _goes_on(env, moment, f"{where}, restoring a snapshot into its own instance")
+                _goes_on(env, moment, turn, f"{where}, restoring a snapshot into its own instance")
                 # The new instance plays on from here, so that whatever is lost at any turn is missed at a later one.
                 env.close()
                 env = subject.make()
                 env.restore(state)
-                _goes_on(env, moment, f"{where}, restoring a snapshot into a new instance")
+                _goes_on(env, moment, turn, f"{where}, restoring a snapshot into a new instance")
         finally:
             env.close()
 
@@ -44,7 +44,7 @@ def _snapshot(env: Env, where: str) -> bytes:
     return state
 
 
-def _goes_on(env: Env, expected: Moment, what: str) -> None:
-    found = difference([expected], [act(env, env.sample_action())])
+def _goes_on(env: Env, expected: Moment, turn: int, what: str) -> None:
+    found = difference([expected], [act(env, env.sample_action())], first_turn=turn)
     if found:
         raise ContractViolation(f"{what} changes what comes next: {found}.", _MEND)
