@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
 import gem
 from gem.errors import HintMissing
@@ -211,6 +212,45 @@ def test_seeds_may_be_endless_and_are_taken_only_as_slots_become_free() -> None:
 
     assert len(episodes) == 10
     assert len(taken) <= 14
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step", "off"])
+def test_the_episodes_do_not_depend_on_the_backend_or_its_autoreset(backend: str, autoreset: str) -> None:
+    policy = random_policy()
+    with vector(backend, 3, "sample_envs:Sum", autoreset=autoreset, hints=policy.hints, max_turns=20) as envs:
+        episodes = in_order(list(rollout(policy, envs, range(5), group_size=2)))
+
+    for episode, expected in zip(episodes, in_order(play(random_policy(), 1, seeds=5, group_size=2)), strict=True):
+        assert (episode.seed, episode.group, episode.turns) == (expected.seed, expected.group, expected.turns)
+        assert (episode.observation, episode.success) == (expected.observation, expected.success)
+
+
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_a_rollout_begins_afresh_although_an_abandoned_one_left_envs_at_work(backend: str) -> None:
+    policy = expert_policy()
+    with vector(backend, 4, "sample_envs:Sum", hints=policy.hints) as envs:
+        episodes = rollout(policy, envs, itertools.count())
+        next(episodes)
+        episodes.close()
+        assert [len(episode.turns) for episode in rollout(policy, envs, range(6))] == [3] * 6
+
+
+@pytest.mark.parametrize("backend", MORTAL)
+def test_an_episode_whose_worker_dies_fails_and_the_others_are_played_to_their_end(backend: str) -> None:
+    class ThenDie(Slow):
+        hints = ()
+
+        def send(self, transcripts: Mapping[int, Transcript]) -> None:
+            for slot, transcript in transcripts.items():
+                self.asked[slot] = "die" if slot == 1 and len(transcript.turns) == 2 else "go"
+
+    with vector(backend, 3, num_workers=1, length=5) as envs:
+        episodes = list(rollout(ThenDie(), envs, [0, 2, 4]))
+
+    assert sorted(len(episode.turns) for episode in episodes) == [2, 5, 5]
+    (failed,) = [episode for episode in episodes if episode.failure]
+    assert (failed.seed, failed.failed_on) == (2, Completion("die"))
 
 
 def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() -> None:

@@ -13,13 +13,16 @@ from gem.policy import Policy
 from gem.transcript import Completion, Episode, Failure, Transcript
 from gem.vector import Arrival, Reset, VectorEnv
 
+PAUSE = 0.001
+"""Seconds to wait for the envs where neither they nor the policy had anything."""
+
 
 def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: int = 1) -> Iterator[Episode]:
     """Play `group_size` episodes from each seed, and yield them as they finish.
 
     Equal seeds give equal starts, so the episodes of a group need no copied env. Every episode that was started is
     played to its end, long ones included; one whose env failed is yielded with its `failure`. Abandoning the
-    iterator early is fine.
+    iterator early is fine. The envs may have any autoreset: the rollout starts every episode itself.
 
     Args:
         policy: what plays; the envs must give its `hints`.
@@ -29,11 +32,15 @@ def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: i
     """
     starts = ((seed, group) for seed in seeds for group in range(group_size))
     games = _Games(envs)
+    # Whatever an abandoned rollout left under way belongs to nobody.
+    envs.recv(min_results=envs.num_envs)
     try:
         games.start(range(envs.num_envs), starts)
+        pause = 0.0
         while games.in_envs or games.in_policy:
-            # Only where nothing is under way on the other side may one side be waited for.
-            arrivals = envs.recv(timeout=0 if games.in_policy else None) if games.in_envs else []
+            # Only where nothing is under way on the other side may one side be waited for. Where neither side had
+            # anything, a pause keeps the loop from spinning.
+            arrivals = envs.recv(timeout=pause if games.in_policy else None) if games.in_envs else []
             free: list[int] = []
             waiting: dict[int, Transcript] = {}
             for arrival in arrivals:
@@ -47,8 +54,9 @@ def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: i
             if waiting:
                 policy.send(waiting)
             games.start(free, starts)
-            if games.in_policy:
-                games.answered(policy.recv(timeout=0 if games.in_envs else None))
+            completions = policy.recv(timeout=0 if games.in_envs else None) if games.in_policy else {}
+            games.answered(completions)
+            pause = 0.0 if arrivals or completions else PAUSE
     finally:
         for slot in games.in_policy:
             policy.forget(slot)
@@ -68,16 +76,15 @@ class _Games:
 
     def start(self, slots: Iterable[int], starts: Iterator[tuple[int, int]]) -> None:
         """Begin the next episodes in `slots`, as far as `starts` goes."""
-        for slot, start in zip(slots, starts, strict=False):
-            self._starts[slot] = start
-            self._clocks[slot] = time.perf_counter()
-            self.transcripts.pop(slot, None)
-            self._envs.send({slot: Reset(seed=start[0])})
-            self.in_envs.add(slot)
+        begun = dict(zip(slots, starts, strict=False))
+        self._starts.update(begun)
+        self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
+        self._envs.send({slot: Reset(seed) for slot, (seed, _) in begun.items()}, autoreset="off")
+        self.in_envs.update(begun)
 
     def answered(self, completions: dict[int, Completion]) -> None:
         """Carry the policy's completions to the envs."""
-        self._envs.send({slot: completion.text for slot, completion in completions.items()})
+        self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
         self._completions.update(completions)
         self.in_policy -= completions.keys()
         self.in_envs |= completions.keys()

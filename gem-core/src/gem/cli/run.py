@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
+from typing import get_args
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -18,7 +19,7 @@ from gem.record import Recorder
 from gem.registry import find_policy
 from gem.rollout import rollout
 from gem.transcript import Episode, Failure
-from gem.vector import make_vec
+from gem.vector import BackendName, make_vec
 
 MOST_SLOTS = 16
 """Environments at once, unless --num-envs says otherwise."""
@@ -30,6 +31,13 @@ MOST_SLOTS = 16
 @click.option("--episodes", type=click.IntRange(min=1), default=100, show_default=True, help="How many to play.")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
 @click.option("--num-envs", type=click.IntRange(min=1), help=f"Episodes at once.  [default: up to {MOST_SLOTS}]")
+@click.option(
+    "--backend",
+    type=click.Choice(get_args(BackendName)),
+    default="sync",
+    show_default=True,
+    help="Where the environments run: here, or in threads, processes or Ray actors.",
+)
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -47,6 +55,7 @@ def run(
     episodes: int,
     seed: int,
     num_envs: int | None,
+    backend: BackendName,
     record: Path | None,
     arguments: Sequence[str],
     as_json: bool,
@@ -62,7 +71,7 @@ def run(
         with (
             Recorder(record) if record else nullcontext() as recorder,
             closing(find_policy(policy)()) as player,
-            make_vec(id, slots, hints=player.hints, **parse_arguments(arguments)) as envs,
+            make_vec(id, slots, backend=backend, hints=player.hints, **parse_arguments(arguments)) as envs,
         ):
             playing = rollout(player, envs, seeds)
             played = list(_with_progress(recorder.record(playing) if recorder else playing, episodes))

@@ -1,108 +1,219 @@
 """The vector engine: many environments behind one `send` and `recv`."""
 
-import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+import time
+import weakref
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from gem.core import Env, Step
+import numpy as np
+from numpy.typing import NDArray
+
+from gem import seeding
+from gem.core import Info, Observation, Step
+from gem.errors import ConfigError, ResetNeeded
 from gem.spec import EnvSpec
-from gem.transcript import Failure
+from gem.vector.backends.backend import Backend
+from gem.vector.messages import Arrival, Autoreset, Build, Message, Reset
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
-    """The message that starts a new episode in a slot."""
+class VectorStep(NamedTuple):
+    """One step of several slots, in slot order. It unpacks like Gymnasium's five.
 
-    seed: int | None = None
-    options: Mapping[str, Any] | None = None
-
-
-class Arrival(NamedTuple):
-    """What came back from a slot: a step, or the failure of its env.
-
-    A reset arrives as a step that brought nothing: reward 0, neither terminated nor truncated.
+    A slot that failed has reward NaN, is truncated, and has the failure in `info["failure"]`.
     """
 
-    slot: int
-    step: Step | None
-    failure: Failure | None
+    observations: list[Observation]
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    infos: list[Info]
 
 
 class VectorEnv:
-    """Environments in numbered slots. `send` gives some of them something to do, `recv` takes what is done.
+    """Environments in numbered slots; `gem.make_vec` makes one.
 
-    This engine runs its environments in the calling thread. An env that raises fails alone: its slot is rebuilt
-    from its maker and takes a `Reset` again.
+    `send` gives some slots something to do, and `recv` takes what is done, in the order in which it is done. `reset`
+    and `step` do both for several slots at once, and wait for all of them.
 
-    Args:
-        makers: one function a slot, each of which builds that slot's env.
-        hints: names of env methods without arguments, whose results go into every `info` under the same name.
+    An env that raises, hangs past its deadline or whose process dies fails alone: its arrival has the failure, its
+    slot gets a new env, and the other slots lose nothing.
+
+    Every episode has a seed. One that is started without takes the next of its slot's own stream, which `reset`
+    with a seed, or a `Reset` with one, starts anew; so a seed gives the same episodes on every backend, after a
+    failure too.
     """
 
-    def __init__(self, makers: Sequence[Callable[[], Env]], *, hints: Sequence[str] = ()) -> None:
-        self._makers = list(makers)
-        self._hints = tuple(hints)
-        self._envs = [make() for make in self._makers]
-        self._queue: dict[int, str | Reset] = {}
+    def __init__(self, backend: Backend, specs: Sequence[EnvSpec], *, autoreset: Autoreset = "same_step") -> None:
+        self.autoreset: Autoreset = autoreset
+        self._backend = backend
+        self._specs = list(specs)
+        self._never_reset = set(range(len(self._specs)))
+        self._under_way: set[int] = set()
+        self._arrived: list[Arrival] = []
+        # Closes at exit too, and where a vector is dropped without close().
+        self._close = weakref.finalize(self, backend.close)
+        self._build()
 
     @property
     def num_envs(self) -> int:
         """How many slots there are."""
-        return len(self._envs)
+        return len(self._specs)
 
     def id_of(self, slot: int) -> str:
-        """The id of the env in `slot` (its class's name, if it was not made from an id)."""
-        env = self._envs[slot]
-        return env.spec.id if env.spec else type(env.unwrapped).__name__
+        """The id of the env in `slot`."""
+        return self._specs[slot].id
 
-    def spec_of(self, slot: int) -> EnvSpec | None:
-        """What `gem.make` builds the env in `slot` from; None for one that was built by hand."""
-        return self._envs[slot].spec
+    def spec_of(self, slot: int) -> EnvSpec:
+        """What the env in `slot` is built from, with the kwargs and wrappers that are in force."""
+        return self._specs[slot]
 
-    def send(self, messages: Mapping[int, str | Reset]) -> None:
+    def send(self, messages: Mapping[int, str | Reset], *, autoreset: Autoreset | None = None) -> None:
         """Give each named slot an action or a `Reset`.
+
+        Args:
+            messages: slot → action or `Reset`.
+            autoreset: for these messages, instead of the vector's own.
 
         Raises:
             IndexError: there is no such slot.
-            RuntimeError: the slot still has something to do; `recv` first.
+            RuntimeError: a slot still has something to do; `recv` first.
+            ResetNeeded: an action for a slot that has had no `Reset` yet.
         """
-        for slot, message in messages.items():
-            if not 0 <= slot < len(self._envs):
-                raise IndexError(f"there is no slot {slot}; this vector has slots 0 to {len(self._envs) - 1}")
-            if slot in self._queue:
-                raise RuntimeError(f"slot {slot} has not answered its last message yet; call recv() first")
-            self._queue[slot] = message
+        self._check(messages)
+        self._backend.send(messages, autoreset or self.autoreset)
+        self._under_way.update(messages)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> list[Arrival]:
-        """What is done: everything that was sent, since these environments run here and now."""
-        queue, self._queue = self._queue, {}
-        return [self._run(slot, message) for slot, message in queue.items()]
+        """What is done, first come first served.
 
-    def _run(self, slot: int, message: str | Reset) -> Arrival:
-        env = self._envs[slot]
-        try:
-            if isinstance(message, Reset):
-                observation, info = env.reset(seed=message.seed, options=message.options)
-                step = Step(observation, 0.0, False, False, info)
-            else:
-                step = env.step(message)
-            if not step.done:
-                for hint in self._hints:
-                    step.info[hint] = getattr(env, hint)()
-            return Arrival(slot, step, None)
-        except Exception as error:
-            failure = Failure(f"{type(error).__name__}: {error}", traceback.format_exc())
-            self._envs[slot] = self._makers[slot]()
-            return Arrival(slot, None, failure)
+        Waits until `min_results` slots have arrived (or as many as are under way, if that is less), or until
+        `timeout` seconds have passed; `timeout=0` takes what is there. With `backend="sync"` the envs run here and
+        now, every one that was sent something.
+        """
+        arrivals, self._arrived = self._arrived, []
+        wanted = min(min_results, len(arrivals) + len(self._under_way))
+        until = None if timeout is None else time.monotonic() + timeout
+        # Where enough has arrived already, whatever else is there is taken without waiting.
+        while self._under_way:
+            wait = None if until is None else max(0.0, until - time.monotonic())
+            came = self._backend.recv(wait if len(arrivals) < wanted else 0)
+            self._under_way.difference_update([arrival.slot for arrival in came])
+            arrivals += came
+            if len(arrivals) >= wanted or (until is not None and time.monotonic() >= until):
+                break
+        return arrivals
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | None = None,
+        indices: Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[list[Observation], list[Info]]:
+        """Start a new episode in each slot (or in those named by `indices`), and wait for all of them.
+
+        Args:
+            seed: one seed, from which every slot derives its own, or one for each slot that is reset, in the order
+                of `indices`. Without it, each slot goes on with its own stream.
+            indices: the slots to reset.
+            options: go to every env.
+
+        Returns:
+            The first observations and their infos, in slot order. A slot that failed has the observation `""` and
+            the failure in `info["failure"]`.
+        """
+        slots = range(self.num_envs) if indices is None else indices
+        if seed is None or isinstance(seed, Sequence):
+            seeds = [None] * len(slots) if seed is None else list(seed)
+            if len(seeds) != len(slots):
+                raise ConfigError(f"{len(slots)} slots need {len(slots)} seeds (or a single one), not {len(seeds)}")
+        else:
+            seeds = [slot_seed(seed, slot) for slot in slots]
+        messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
+        steps = self._exchange(messages)
+        return [step.observation for step in steps], [step.info for step in steps]
+
+    def step(self, actions: Sequence[str] | Mapping[int, str]) -> VectorStep:
+        """Act in several slots, and wait for all of them.
+
+        Args:
+            actions: one a slot, or slot → action for some of them.
+
+        Returns:
+            The steps, in slot order.
+        """
+        if not isinstance(actions, Mapping):
+            if len(actions) != self.num_envs:
+                raise ConfigError(
+                    f"{self.num_envs} slots need {self.num_envs} actions, not {len(actions)}; "
+                    "to act in some of them, pass a mapping {slot: action}"
+                )
+            actions = dict(enumerate(actions))
+        steps = self._exchange(actions)
+        # One list a column: much quicker than filling arrays one number at a time.
+        observations, rewards, terminated, truncated, infos = map(list, zip(*steps, strict=True)) if steps else [[]] * 5
+        return VectorStep(
+            observations, np.array(rewards, np.float64), np.array(terminated, bool), np.array(truncated, bool), infos
+        )
 
     def close(self) -> None:
-        """Close every env. Closing twice is fine."""
-        for env in self._envs:
-            env.close()
+        """Close every env, and end every worker. Closing twice is fine."""
+        self._under_way.clear()
+        self._close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _check(self, messages: Mapping[int, Message]) -> None:
+        for slot in messages:
+            if not 0 <= slot < len(self._specs):
+                raise IndexError(f"there is no slot {slot}; this vector has slots 0 to {len(self._specs) - 1}")
+        if not self._close.alive:
+            raise RuntimeError("this vector is closed")
+        if not self._under_way.isdisjoint(messages):
+            slot = min(self._under_way.intersection(messages))
+            raise RuntimeError(f"slot {slot} has not answered its last message yet; call recv() first")
+        if self._never_reset:
+            for slot, message in messages.items():
+                if slot in self._never_reset and isinstance(message, str):
+                    raise ResetNeeded(f"slot {slot} has no episode yet; reset it before its first action")
+            self._never_reset.difference_update(messages)
+
+    def _exchange(self, messages: Mapping[int, str | Reset]) -> list[Step]:
+        """Send, wait for all of these slots, and leave what arrives from others to `recv`."""
+        earlier, self._arrived = self._arrived, []
+        self.send(messages)
+        arrivals: list[Arrival] = []
+        while len(arrivals) < len(messages):
+            came = self.recv()
+            if len(self._under_way) or len(came) != len(messages):
+                earlier += [arrival for arrival in came if arrival.slot not in messages]
+                came = [arrival for arrival in came if arrival.slot in messages]
+            arrivals += came
+        self._arrived = earlier
+        arrivals.sort()
+        return [arrival.step or _failed(arrival) for arrival in arrivals]
+
+    def _build(self) -> None:
+        """Have every env built; settings that one refuses are refused here, other faults fail its episodes."""
+        self._backend.send(dict.fromkeys(range(self.num_envs), Build()), "off")
+        awaited, refused = self.num_envs, None
+        while awaited:
+            arrivals = self._backend.recv(None)
+            awaited -= len(arrivals)
+            refused = refused or next((a.step.info["refused"] for a in arrivals if a.step), None)
+        if refused is not None:
+            self.close()
+            raise refused
+
+
+def slot_seed(seed: int, slot: int) -> int:
+    """The seed from which the episodes of `slot` follow, in a vector with `seed`."""
+    return seeding.derive(seed, "vector", slot)
+
+
+def _failed(arrival: Arrival) -> Step:
+    return Step("", math.nan, False, True, {"failure": arrival.failure})

@@ -1,38 +1,145 @@
 """`make_vec`: from ids to a vector of environments."""
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
+from gem import seeding
+from gem.core import Env
 from gem.errors import ConfigError
-from gem.registry import WrapperLike, get_spec, make
-from gem.vector.engine import VectorEnv
+from gem.registry import WrapperLike, bind, get_spec, make
+from gem.spec import EnvSpec
+from gem.vector.backends.backend import Backend, Crew
+from gem.vector.backends.sync import SyncBackend
+from gem.vector.backends.thread import ThreadBackend
+from gem.vector.engine import VectorEnv, slot_seed
+from gem.vector.messages import Autoreset
+
+BackendName = Literal["sync", "thread", "process", "ray"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecMaker:
+    """Makes the env of one slot, in whatever process it is called."""
+
+    spec: EnvSpec
+    wrappers: str | Sequence[WrapperLike] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __call__(self) -> Env:
+        return make(self.spec, wrappers=self.wrappers, **self.kwargs)
 
 
 def make_vec(
-    ids: str | Sequence[str],
+    ids: str | Sequence[str] | Mapping[str, float],
     num_envs: int | None = None,
     *,
-    wrappers: str | Sequence[WrapperLike] = (),
+    backend: BackendName | None = None,
+    wrappers: str | Sequence[WrapperLike] | None = (),
+    autoreset: Autoreset = "same_step",
+    seed: int | None = None,
+    step_timeout: float | None = None,
+    num_workers: int | None = None,
+    ray_address: str | None = None,
     hints: Sequence[str] = (),
+    vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
+    async_mode: bool = False,
     **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments.
 
     Args:
-        ids: one id for all slots, or one a slot (`num_envs` slots take them in turn).
+        ids: one id for all slots; a list, of which the slots take one each in turn; or a mapping id → weight, by
+            which the slots are shared out.
         num_envs: how many slots; by default one for each id.
+        backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
+            worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for which one when.
         wrappers: as in `gem.make`, around every env.
-        hints: see `VectorEnv`.
-        kwargs: override the specs' kwargs.
+        autoreset: what follows the end of an episode: `"same_step"`, `"next_step"` or `"off"`; see `Autoreset`.
+        seed: seeds the vector, until `reset` is given another; without it, the operating system's randomness does.
+        step_timeout: seconds that one `reset` or `step` of an env may take; not for `"sync"`.
+        num_workers: how many threads (by default one a slot), processes or actors (by default one a core).
+        ray_address: the cluster, for `"ray"`; by default the one this program is connected to, or else a local one.
+        hints: names of env methods without arguments, such as `"expert_action"`, whose results go into every `info`
+            that waits for an action, under the same name.
+        vec_kwargs: for each slot, kwargs of its own; `seed` among them is the seed of the slot's first episode.
+        async_mode: GEM's word for `backend="thread"`.
+        kwargs: override the specs' kwargs, in every slot.
 
     Raises:
-        ConfigError: there is no slot to fill.
+        ConfigError: settings that do not fit together, or that an env refuses.
+        UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
     """
-    names = [ids] if isinstance(ids, str) else list(ids)
-    count = len(names) if num_envs is None else num_envs
-    if not names or count < 1:
-        raise ConfigError(f"a vector needs at least one id and one slot, not {len(names)} ids and {count} slots")
-    specs = [get_spec(name) for name in names]
-    makers = [partial(make, specs[slot % len(specs)], wrappers=wrappers, **kwargs) for slot in range(count)]
-    return VectorEnv(makers, hints=hints)
+    names = _names(ids, num_envs)
+    if vec_kwargs is not None and len(vec_kwargs) != len(names):
+        raise ConfigError(f"vec_kwargs has one entry a slot: {len(names)}, not {len(vec_kwargs)}")
+    if async_mode and backend not in (None, "thread"):
+        raise ConfigError(f'async_mode=True means backend="thread", not {backend!r}; leave one of them out')
+    if autoreset not in get_args(Autoreset):
+        raise ConfigError(f"autoreset is one of {', '.join(get_args(Autoreset))}, not {autoreset!r}")
+    own: list[dict[str, Any]] = [{} for _ in names] if vec_kwargs is None else [dict(entry) for entry in vec_kwargs]
+    whole = seeding.fresh() if seed is None else seeding.check_seed(seed)
+    seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
+    specs = {name: get_spec(name) for name in names}
+    layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # GEM says None for none
+    makers = [SpecMaker(specs[name], layers, {**kwargs, **entry}) for name, entry in zip(names, own, strict=True)]
+    crew = Crew(makers, seeds, hints, step_timeout)
+    chosen = backend or ("thread" if async_mode else "sync")
+    bound = [bind(maker.spec, wrappers=layers, **maker.kwargs) for maker in makers]
+    return VectorEnv(_open(chosen, crew, num_workers, ray_address), bound, autoreset=autoreset)
+
+
+def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
+    """Share `seats` out by weight, by largest remainders (ties go to whoever comes first); blocks in given order.
+
+    >>> apportion({"a": 2, "b": 1, "c": 1}, 5)
+    ['a', 'a', 'a', 'b', 'c']
+    """
+    total = sum(weights.values())
+    quotas = [seats * weight / total for weight in weights.values()]
+    given = [int(quota) for quota in quotas]
+    by_remainder = sorted(range(len(quotas)), key=lambda i: given[i] - quotas[i])
+    for i in by_remainder[: seats - sum(given)]:
+        given[i] += 1
+    return [name for name, count in zip(weights, given, strict=True) for _ in range(count)]
+
+
+def _names(ids: str | Sequence[str] | Mapping[str, float], num_envs: int | None) -> list[str]:
+    """The id of each slot."""
+    listed = [ids] if isinstance(ids, str) else list(ids)
+    count = len(listed) if num_envs is None else num_envs
+    if not listed or count < 1:
+        raise ConfigError(f"a vector needs at least one id and one slot, not {len(listed)} ids and {count} slots")
+    if isinstance(ids, Mapping):
+        if any(not weight > 0 for weight in ids.values()):
+            raise ConfigError(f"weights are above 0, not {dict(ids)}")
+        return apportion(ids, count)
+    return [listed[slot % len(listed)] for slot in range(count)]
+
+
+def _open(name: str, crew: Crew, num_workers: int | None, ray_address: str | None) -> Backend:
+    if crew.step_timeout is not None and not crew.step_timeout > 0:
+        raise ConfigError(f"step_timeout is above 0 seconds, not {crew.step_timeout}")
+    if num_workers is not None and num_workers < 1:
+        raise ConfigError(f"num_workers is at least 1, not {num_workers}")
+    if ray_address is not None and name != "ray":
+        raise ConfigError(f'ray_address is for backend="ray", not {name!r}')
+    workers = min(num_workers, len(crew.makers)) if num_workers else None
+    if name == "sync":
+        if crew.step_timeout is not None or num_workers is not None:
+            raise ConfigError(
+                'backend="sync" runs the envs in this very thread: it cannot end one that hangs, and has no workers. '
+                'For step_timeout and num_workers use "thread", "process" or "ray"'
+            )
+        return SyncBackend(crew)
+    if name == "thread":
+        return ThreadBackend(crew, workers)
+    if name == "process":
+        from gem.vector.backends.process import ProcessBackend
+
+        return ProcessBackend(crew, workers)
+    if name == "ray":
+        from gem.vector.backends.ray import RayBackend
+
+        return RayBackend(crew, workers, ray_address)
+    raise ConfigError(f"there is no backend {name!r}; the backends are {', '.join(get_args(BackendName))}")

@@ -1,0 +1,179 @@
+"""Envs that run in Ray actors, on this machine or on a cluster: the way past one machine."""
+
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem.errors import ConfigError, MissingExtra
+from gem.vector.backends.backend import Crew
+from gem.vector.backends.remote import Call, Link, RemoteBackend, WorkerLost, portable
+from gem.vector.messages import Stream
+from gem.vector.worker import NOBODY, Batch, Plan, Worker
+
+GRACE = 1.0
+"""Seconds that `close` leaves the actors to close their envs."""
+LOOK = 5.0
+"""Seconds in which a live actor says which call is under way."""
+POLL = 10.0
+"""Seconds after which an actor that has nothing to answer says so."""
+
+_GROUPS = {"put": 1, "take": 1, "look": 1}
+"""Threads of an actor: each kind of request has its own, so that none waits for another."""
+
+
+class EnvActor:
+    """A `Worker` as an actor: the envs run in a thread of it, beside the requests.
+
+    Args:
+        plan: its slots.
+        path: where the parent's modules are; it helps on the parent's own machine. The other machines of a cluster
+            need the packs installed.
+    """
+
+    def __init__(self, plan: Plan, path: Sequence[str]) -> None:
+        sys.path.extend(folder for folder in path if folder not in sys.path)
+        self._call: tuple[int, Stream, float] | None = None
+        self._worker = Worker(plan, self._announced)
+        self._thread = threading.Thread(target=self._worker.run, daemon=True)
+        self._thread.start()
+
+    def _announced(self, slot: int, stream: Stream) -> None:
+        self._call = None if slot == NOBODY else (slot, stream, time.monotonic())
+
+    def hello(self) -> list[tuple[int, bytes]]:
+        """No answers yet, but the actor is up."""
+        return []
+
+    def put(self, batch: Batch) -> None:
+        """Give the envs something to do."""
+        self._worker.put(batch)
+
+    def take(self) -> list[tuple[int, bytes]]:
+        """The next answers."""
+        return self._worker.take(POLL)
+
+    def look(self) -> Call | None:
+        """The call that is under way."""
+        call = self._call
+        return None if call is None else Call(call[0], call[1], time.monotonic() - call[2])
+
+    def stop(self) -> None:
+        """Close the envs."""
+        self._worker.stop()
+        self._thread.join(GRACE)
+
+
+class RayLink(Link):
+    """One actor, with a request for its next answers always under way."""
+
+    def __init__(self, ray: Any, plan: Plan) -> None:
+        super().__init__(list(plan.makers))
+        self._ray = ray
+        actor = ray.remote(concurrency_groups=_GROUPS, scheduling_strategy="SPREAD")(EnvActor)
+        self._actor = actor.remote(plan, sys.path)
+        self._alive = True
+        self.answers = self._ask("hello")
+
+    def send(self, batch: Batch) -> None:
+        if batch:
+            self._ask("put", list(batch))
+
+    def receive(self) -> list[tuple[int, bytes]]:
+        try:
+            answers = self._ray.get(self.answers)
+        except self._ray.exceptions.RayError as error:
+            self._alive = False
+            raise WorkerLost(f"the Ray actor of this env is gone: {str(error).splitlines()[0]}") from error
+        self.ready = True
+        self.answers = self._ask("take")
+        return answers
+
+    def call(self) -> Call | None:
+        if not self._alive:
+            return None
+        try:
+            return self._ray.get(self._ask("look"), timeout=LOOK)
+        except self._ray.exceptions.GetTimeoutError:
+            # Not even a look gets through: the env holds the interpreter's lock. Which env, its loss will show.
+            self.kill()
+            return None
+        except self._ray.exceptions.RayError:
+            return None
+
+    def kill(self) -> None:
+        self._ray.kill(self._actor)
+
+    def stop(self) -> Any:
+        """Ask it to close its envs; returns what to wait for."""
+        return self._ask("stop")
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        group = name if name in _GROUPS else "look"
+        return getattr(self._actor, name).options(concurrency_group=group).remote(*arguments)
+
+
+class RayBackend(RemoteBackend[RayLink]):
+    """The same workers as those of `"process"`, as Ray actors.
+
+    An actor that dies cannot say in which env it did, so its slots are brought back one at a time.
+
+    Args:
+        crew: the envs.
+        num_workers: actors; by default as many as the cluster has cores, and at most one a slot.
+        address: the cluster to connect to, where this program is connected to none yet.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        ConfigError: there is an `address`, and this program is connected already.
+    """
+
+    def __init__(self, crew: Crew, num_workers: int | None, address: str | None) -> None:
+        self._ray = _import_ray()
+        self._connected_here = not self._ray.is_initialized()
+        if self._connected_here:
+            self._ray.init(address=address, include_dashboard=None if address else False)
+        elif address is not None:
+            raise ConfigError("this program is connected to Ray already; leave ray_address out")
+        # Ray's pickle takes functions that are defined anywhere.
+        dumps = self._ray.cloudpickle.dumps
+        self._makers = [portable(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(crew.makers)]
+        self._hints = crew.hints
+        self._closed = False
+        cores = int(self._ray.cluster_resources().get("CPU", 1))
+        super().__init__(crew.streams, num_workers or min(len(crew.makers), max(1, cores)), crew.step_timeout)
+
+    def close(self) -> None:
+        # At the end of a program Ray may have been shut down before its vectors are.
+        if self._closed or not self._ray.is_initialized():
+            return
+        self._closed = True
+        self._ray.wait([link.stop() for link in self._links], num_returns=len(self._links), timeout=2 * GRACE)
+        for link in self._links:
+            link.kill()
+        if self._connected_here:
+            self._ray.shutdown()
+
+    def _start(self, streams: Mapping[int, Stream]) -> RayLink:
+        makers = {slot: self._makers[slot] for slot in streams}
+        return RayLink(self._ray, Plan(makers, streams, self._hints))
+
+    def _forget(self, link: RayLink) -> None:
+        link.kill()
+
+    def _wait(self, timeout: float | None) -> Sequence[RayLink]:
+        links = {link.answers: link for link in self._links}
+        first, _ = self._ray.wait(list(links), timeout=timeout)
+        if not first:
+            return []
+        ready, _ = self._ray.wait(list(links), num_returns=len(links), timeout=0)
+        return [links[ref] for ref in ready]
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise MissingExtra("backend=\"ray\" needs Ray: pip install 'gem-core[ray]'") from error
+    return ray

@@ -1,0 +1,96 @@
+"""What goes to the slots of a vector, and what comes back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from gem import seeding
+from gem.core import Env, Observation, Step
+from gem.transcript import Failure
+
+Autoreset = Literal["same_step", "next_step", "off"]
+"""What follows the end of an episode.
+
+- `same_step`: a new episode begins at once. The last step's observation is the first of the new episode; its own
+  are in `info["final_observation"]` and `info["final_info"]`.
+- `next_step`: the next action is not played; a new episode begins instead, which arrives with reward 0.
+- `off`: nothing; the slot needs a `Reset`.
+"""
+
+Maker = Callable[[], Env]
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """The message that starts a new episode in a slot; without a seed, the slot's own stream gives the next one."""
+
+    seed: int | None = None
+    options: Mapping[str, Any] | None = None
+
+
+class Arrival(NamedTuple):
+    """What came back from a slot: a step, a failure, or both.
+
+    A reset arrives as a step that brought nothing: reward 0, neither terminated nor truncated. Both come only with
+    autoreset `same_step`: either the episode failed and the step is the start of the next one (reward NaN,
+    truncated), or the step ended an episode soundly and the reset after it failed.
+    """
+
+    slot: int
+    step: Step | None
+    failure: Failure | None
+
+
+class Stream(NamedTuple):
+    """The seeds of a slot's episodes, and which of them is the current one (-1: none yet)."""
+
+    base: int
+    number: int = -1
+
+    @property
+    def seed(self) -> int:
+        """The seed of the current episode: the base itself for the first, derived from it for later ones."""
+        return self.base if self.number <= 0 else seeding.derive(self.base, "episode", self.number)
+
+    def next(self) -> "Stream":
+        """The stream, one episode on."""
+        return Stream(self.base, self.number + 1)
+
+
+@dataclass(slots=True)
+class Record:
+    """All it takes to play a slot's current episode again: envs are deterministic."""
+
+    stream: Stream
+    options: Mapping[str, Any] | None = None
+    actions: list[str] = field(default_factory=list[str])
+    observation: Observation = ""
+    """The last one, to check that the replay came to the same point."""
+    playing: bool = False
+    """Whether an episode has begun that neither failed nor was the end of the slot."""
+    failure: Failure | None = None
+    """Why the episode could not be played again: the answer to the slot's next action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Build the env, so that settings it refuses are known before anything is played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """What the slot was doing is lost: build the env anew, and answer with the failure."""
+
+    stream: Stream
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Bring a new env to where a lost one stood, and answer with nothing."""
+
+    record: Record
+
+
+Message = str | Reset | Build | Rebuild | Restore
+"""Callers send actions and `Reset`s; the others pass between the backends and their workers."""

@@ -1,0 +1,184 @@
+"""One env in its slot: episodes one after another, hints, and faults that stay inside."""
+
+import math
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from gem.core import Env, Info, Step
+from gem.errors import GemError
+from gem.transcript import Failure
+from gem.vector.messages import Arrival, Autoreset, Build, Maker, Message, Rebuild, Record, Reset, Restore, Stream
+
+Announce = Callable[[int, Stream], None]
+
+
+class Slot:
+    """Carries out one message at a time, on every backend in the same way.
+
+    Args:
+        number: which slot it is.
+        maker: builds the env, now and after each failure.
+        stream: the seeds of the episodes for which no seed is given.
+        hints: names of env methods without arguments, whose results go into every `info` that waits for an answer.
+        announce: called before each `reset` and `step` of the env, for whoever watches deadlines.
+    """
+
+    def __init__(
+        self, number: int, maker: Maker, stream: Stream, hints: Sequence[str] = (), announce: Announce | None = None
+    ) -> None:
+        self.number = number
+        self.stream = stream
+        self.options: Mapping[str, Any] | None = None
+        self.playing = False
+        self._maker = maker
+        self._hints = tuple(hints)
+        self._announce = announce
+        self._env: Env | None = None
+        self._lost: Failure | None = None
+
+    def run(self, message: Message, autoreset: Autoreset) -> Arrival:
+        """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the arrival."""
+        try:
+            if self.playing and type(message) is str:
+                if self._announce is not None:
+                    self._announce(self.number, self.stream)
+                assert self._env is not None
+                step = self._env.step(message)
+                if step.terminated or step.truncated:
+                    return self._end(step, autoreset)
+                if self._hints:
+                    self._add_hints(step.info)
+                return Arrival(self.number, step, None)
+            return self._run_other(message, autoreset)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an env may even call sys.exit(); that must not end the others
+            return self.fail(failure_of(error), autoreset)
+
+    def fail(self, failure: Failure, autoreset: Autoreset) -> Arrival:
+        """Give up the episode: build the env anew, and go on as `autoreset` says."""
+        self.close()
+        self.playing = False
+        try:
+            self._env = self._maker()
+            if autoreset != "same_step":
+                return Arrival(self.number, None, failure)
+            first = self._begin(self.stream.next(), None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # the next message tries again, and reports it if it fails again
+            self.playing = False
+            return Arrival(self.number, None, failure)
+        final: Info = {"failure": failure, "final_observation": "", "final_info": {"failure": failure}}
+        return Arrival(self.number, Step(first.observation, math.nan, False, True, {**first.info, **final}), failure)
+
+    def close(self) -> None:
+        """Close the env; a fault in that is nobody's concern any more."""
+        env, self._env = self._env, None
+        if env is not None:
+            with suppress(Exception):
+                env.close()
+
+    def _run_other(self, message: Message, autoreset: Autoreset) -> Arrival:
+        """Everything but an action in an episode."""
+        match message:
+            case str() if self._lost is not None:
+                failure, self._lost = self._lost, None
+                return self.fail(failure, autoreset)
+            case str() if autoreset == "off":
+                return Arrival(self.number, self._built().step(message), None)
+            case str():
+                return Arrival(self.number, self._begin(self.stream.next(), None), None)
+            case Reset(seed=seed, options=options):
+                stream = self.stream.next() if seed is None else Stream(seed, 0)
+                return Arrival(self.number, self._begin(stream, options), None)
+            case Build():
+                return self._build()
+            case Rebuild(stream=stream, failure=failure):
+                self.stream = stream
+                return self.fail(failure, autoreset)
+            case Restore(record=record):
+                self._restore(record)
+                return Arrival(self.number, None, None)
+
+    def _built(self) -> Env:
+        if self._env is None:
+            self._env = self._maker()
+        return self._env
+
+    def _build(self) -> Arrival:
+        """An env that refuses its settings says so to whoever makes the vector; other faults are failures."""
+        refused = None
+        try:
+            self._built()
+        except GemError as error:
+            refused = error
+        return Arrival(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
+
+    def _begin(self, stream: Stream, options: Mapping[str, Any] | None) -> Step:
+        """Start an episode. The stream moves first: a seed whose reset fails is used up."""
+        self.stream, self.options = stream, options
+        self.playing, self._lost = False, None
+        env = self._built()
+        if self._announce is not None:
+            self._announce(self.number, stream)
+        observation, info = env.reset(seed=stream.seed, options=options)
+        self.playing = True
+        if self._hints:
+            self._add_hints(info)
+        return Step(observation, 0.0, False, False, info)
+
+    def _end(self, step: Step, autoreset: Autoreset) -> Arrival:
+        self.playing = False
+        if step.terminated and step.truncated:
+            raise TypeError("the env broke its contract: its last step is both terminated and truncated")
+        if "success" not in step.info:
+            raise TypeError('the env broke its contract: its last step has no info["success"]')
+        if autoreset != "same_step":
+            return Arrival(self.number, step, None)
+        final: Info = {"final_observation": step.observation, "final_info": step.info}
+        try:
+            first = self._begin(self.stream.next(), None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            failure = failure_of(error)
+            self.fail(failure, "off")
+            return Arrival(self.number, step._replace(info={**step.info, **final, "failure": failure}), failure)
+        info = {**first.info, **final}
+        return Arrival(self.number, Step(first.observation, step.reward, step.terminated, step.truncated, info), None)
+
+    def _restore(self, record: Record) -> None:
+        self.stream = record.stream
+        self._lost = record.failure
+        if record.failure is not None or not record.playing:
+            return
+        try:
+            step = self._begin(record.stream, record.options)
+            for action in record.actions:
+                if self._announce is not None:
+                    self._announce(self.number, self.stream)
+                step = self._built().step(action)
+                # Hints are drawn as they were the first time, so that the env's generators stand where they stood.
+                if self._hints and not step.done:
+                    self._add_hints(step.info)
+            self.playing = not step.done
+            if step.observation != record.observation:
+                raise RuntimeError("its worker died, and the same actions from the same seed led elsewhere")
+        except Exception as error:
+            self.playing, self._lost = False, failure_of(error)
+
+    def _add_hints(self, info: Info) -> None:
+        for hint in self._hints:
+            info[hint] = getattr(self._env, hint)()
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The failure that `error` is, to report."""
+    try:
+        text = str(error)
+    except Exception as unspeakable:
+        text = f"(its text could not be had: {type(unspeakable).__name__})"
+    return Failure(f"{type(error).__name__}: {text}", "".join(traceback.format_exception(error)))

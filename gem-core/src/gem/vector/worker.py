@@ -1,0 +1,124 @@
+"""A set of slots that live in another process: messages in, pickled answers out.
+
+One thread runs the envs; another may feed it with `put`, and a third takes the answers with `take`. So a finished
+answer leaves while a slow env is still at work, and many answers leave together when the envs are quick.
+"""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+from gem.core import Step
+from gem.vector.messages import Arrival, Autoreset, Message, Stream
+from gem.vector.slot import Announce, Slot, failure_of
+
+Batch = Sequence[tuple[int, Message, Autoreset]]
+"""Messages in the order in which they are to be carried out."""
+
+NOBODY = -1
+"""The slot that is announced when none is at work."""
+
+
+class Answer(NamedTuple):
+    """An arrival, and what the record of its slot needs to know."""
+
+    arrival: Arrival
+    stream: Stream | None
+    """The seeds, if an episode began with the message."""
+    options: Mapping[str, Any] | None
+    playing: bool
+    """Whether an episode is under way now."""
+
+
+class Plan(NamedTuple):
+    """What a worker is started with."""
+
+    makers: Mapping[int, bytes]
+    """Slot → its pickled maker. Unpickling imports, and so may fail: that is then a failure of the slot."""
+    streams: Mapping[int, Stream]
+    hints: Sequence[str]
+
+
+class PickledMaker:
+    """A maker that is unpickled where, and each time that, it is called."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def __call__(self) -> Any:
+        return pickle.loads(self._data)()
+
+
+class Worker:
+    """Runs the slots of a `Plan`.
+
+    Args:
+        plan: the slots.
+        announce: see `Slot`; called with `NOBODY` when no slot is at work any more.
+    """
+
+    def __init__(self, plan: Plan, announce: Announce) -> None:
+        self._announce = announce
+        self._slots = {
+            slot: Slot(slot, PickledMaker(maker), plan.streams[slot], plan.hints, announce)
+            for slot, maker in plan.makers.items()
+        }
+        self._inbox: SimpleQueue[Batch | None] = SimpleQueue()
+        self._outbox: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
+        self._closing = False
+
+    def put(self, batch: Batch) -> None:
+        """Give the slots something to do."""
+        self._inbox.put(batch)
+
+    def take(self, timeout: float | None = None) -> list[tuple[int, bytes]]:
+        """The answers that are ready, pickled; waits for the first, `timeout` seconds at most."""
+        answers: list[tuple[int, bytes]] = []
+        try:
+            answers.append(self._outbox.get(timeout=timeout))
+            while True:
+                answers.append(self._outbox.get_nowait())
+        except Empty:
+            return answers
+
+    def stop(self) -> None:
+        """Make `run` return after the env call that is under way."""
+        self._closing = True
+        self._inbox.put(None)
+
+    def run(self) -> None:
+        """Carry out what is put in, until `stop`; then close the envs."""
+        while (batch := self._inbox.get()) is not None:
+            for slot, message, autoreset in batch:
+                if self._closing:
+                    break
+                self._outbox.put((slot, self._answer(self._slots[slot], message, autoreset)))
+                self._announce(NOBODY, self._slots[slot].stream)
+        for slot in self._slots.values():
+            slot.close()
+
+    def _answer(self, slot: Slot, message: Message, autoreset: Autoreset) -> bytes:
+        before = slot.stream
+        arrival = slot.run(message, autoreset)
+        try:
+            return _pickled(slot, before, arrival)
+        except Exception as error:
+            arrival = slot.fail(failure_of(error), autoreset)
+        try:
+            return _pickled(slot, before, arrival)
+        except Exception as error:  # the next episode begins with what cannot be pickled either
+            return _pickled(slot, before, slot.fail(failure_of(error), "off"))
+
+
+def _pickled(slot: Slot, before: Stream, arrival: Arrival) -> bytes:
+    step = tuple(arrival.step) if arrival.step is not None else None
+    stream = slot.stream if slot.stream is not before else None
+    answer = step, arrival.failure, stream, slot.options, slot.playing
+    return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def unpickle(slot: int, data: bytes) -> Answer:
+    """The answer of `slot`. Whatever unpickling raises is raised."""
+    step, failure, stream, options, playing = pickle.loads(data)
+    return Answer(Arrival(slot, Step(*step) if step is not None else None, failure), stream, options, playing)

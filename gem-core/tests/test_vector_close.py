@@ -1,0 +1,217 @@
+"""Nothing is left: no process, thread, file descriptor or temporary file, however a vector ends."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from vector_backends import BACKENDS, PARALLEL, vector
+from vector_envs import Traced
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+TESTS = Path(__file__).parent
+LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    """Whether `condition` comes true within a time that is long enough for any machine."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def children() -> set[int]:
+    """Processes that this one has started and not buried."""
+    found: set[int] = set()
+    for task in Path("/proc/self/task").iterdir():
+        found.update(int(pid) for pid in (task / "children").read_text().split())
+    return found
+
+
+def belongings() -> tuple[set[int], set[threading.Thread], int, set[str]]:
+    gc.collect()
+    fds = len(os.listdir("/proc/self/fd"))
+    return children(), set(threading.enumerate()), fds, set(os.listdir(tempfile.gettempdir()))
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that is more than a corpse."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["idle", "at work", "after a hang", "after a death", "dropped"])
+@pytest.mark.parametrize("backend", ["thread", "process"])
+def test_closing_leaves_nothing(backend: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = belongings()
+    envs = vector(backend, 4, length=9, step_timeout=0.3)
+    envs.reset(seed=0)
+    door = tmp_path / "door"
+    if how == "at work":
+        envs.send({1: f"await {door}", 2: "go"})
+    elif how == "after a hang":
+        envs.step({1: f"await {door}"})
+    elif how == "after a death" and backend == "process":
+        envs.step({1: "die"})
+    if how == "dropped":
+        del envs
+    else:
+        envs.close()
+        envs.close()
+    # A thread cannot be ended from outside: one whose env is at work ends when that comes back.
+    door.touch()
+
+    def nothing_is_left() -> bool:
+        now = belongings()
+        return now[:3] == before[:3] and now[3] - before[3] <= {"door"}
+
+    assert wait_for(nothing_is_left), (before, belongings())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_closing_closes_every_env(backend: str, tmp_path: Path) -> None:
+    with vector(backend, 4, wrappers=[Traced]) as envs:
+        envs.reset(seed=0, options={"folder": str(tmp_path)})
+        assert list(tmp_path.iterdir()) == []
+
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_a_failed_env_is_closed_before_its_slot_gets_a_new_one(backend: str, tmp_path: Path) -> None:
+    with vector(backend, 1, wrappers=[Traced]) as envs:
+        envs.reset(seed=0, options={"folder": str(tmp_path)})
+        envs.step(["raise"])
+
+        assert len(list(tmp_path.iterdir())) == 1
+
+
+PROGRAM = """
+    import os, sys, time
+    sys.path.append({tests!r})
+    import gem
+    from pathlib import Path
+
+    if __name__ == "__main__":
+        envs = gem.make_vec("vector_envs:Walk", 4, backend="process", num_workers=2)
+        envs.reset(seed=0)
+        print(*set(info["pid"] for info in envs.step(["go"] * 4).infos), flush=True)
+        {then}
+"""
+
+
+def program(then: str, tmp_path: Path) -> subprocess.Popen[str]:
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(PROGRAM).format(tests=str(TESTS), then=then))
+    return subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("then", "ended_by"),
+    [
+        ("envs.step(['hang'] * 4)", signal.SIGKILL),
+        ("envs.step(['hang'] * 4)", signal.SIGTERM),
+        ("envs.step(['hang'] * 4)", signal.SIGINT),
+        ("os._exit(7)", None),
+        ("raise SystemExit(7)", None),
+        ("envs.send({0: 'hang', 1: 'hang'}); raise SystemExit(7)", None),
+    ],
+)
+def test_the_workers_end_with_their_parent_however_it_ends(
+    then: str, ended_by: signal.Signals | None, tmp_path: Path
+) -> None:
+    with program(then, tmp_path) as parent:
+        assert parent.stdout is not None
+        pids = [int(pid) for pid in parent.stdout.readline().split()]
+        if ended_by is not None:
+            assert all(is_running(pid) for pid in pids)
+            parent.send_signal(ended_by)
+        parent.communicate(timeout=30)
+
+    assert len(pids) == 2
+    assert parent.returncode == (7 if ended_by is None else -ended_by)
+    assert wait_for(lambda: not any(is_running(pid) for pid in pids))
+
+
+@LINUX
+def test_what_an_env_has_started_ends_with_a_worker_that_is_ended() -> None:
+    """A hanging env often hangs because of a program that it runs."""
+    with vector("process", 1, "vector_envs:Starter", step_timeout=0.5) as envs:
+        observations, _ = envs.reset(seed=0)
+        pid = int(observations[0])
+        assert is_running(pid)
+        envs.step(["hang"])
+
+        assert wait_for(lambda: not is_running(pid))
+
+
+def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+            import gem
+
+            class Coin(gem.TurnEnv):
+                def _reset(self, options):
+                    return str(self.rng.random())
+
+                def _step(self, action):
+                    return gem.Step.final("done", 1.0, success=True)
+
+                def sample_action(self):
+                    return ""
+
+            gem.register("my:Coin-v0", Coin)
+            if __name__ == "__main__":
+                with gem.make_vec("my:Coin-v0", 2, backend="process") as envs:
+                    print(envs.reset(seed=0)[0] == gem.make_vec("my:Coin-v0", 2).reset(seed=0)[0])
+        """)
+    )
+    unguarded = tmp_path / "unguarded.py"
+    unguarded.write_text(script.read_text().replace('if __name__ == "__main__":', "if True:"))
+    done, refused = (
+        subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=60)
+        for path in (script, unguarded)
+    )
+
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert refused.returncode == 1
+    assert "if __name__ == '__main__':" in refused.stderr
+
+
+@LINUX
+@pytest.mark.parametrize("backend", ["thread", "process"])
+def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("gemx")), "run", "vector_envs:Walk", "--arg", "length=1000000"]
+    started = tmp_path / "pids"
+    environ = os.environ | {"PYTHONPATH": str(TESTS), "WALK_PIDS": str(started)}
+    with subprocess.Popen(
+        [*command, "--num-envs", "64", "--backend", backend],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+    pids = {int(pid) for pid in started.read_text().split()}
+
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert wait_for(lambda: not any(is_running(pid) for pid in pids))

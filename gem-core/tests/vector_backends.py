@@ -1,0 +1,48 @@
+"""What the tests of the vector engine share: the backends, and episodes as they should be."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+import gem
+from gem import seeding
+from gem.core import Step
+from gem.vector import VectorEnv
+
+WALK = "vector_envs:Walk"
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'gem-core[ray]'")
+RAY = pytest.param("ray", marks=needs_ray)
+BACKENDS = ["sync", "thread", "process", RAY]
+PARALLEL = ["thread", "process", RAY]
+"""Those that can do something else while an env is at work, and end one that hangs."""
+MORTAL = ["process", RAY]
+"""Those whose workers can die."""
+
+
+def vector(backend: str, num_envs: int = 3, id: Any = WALK, **kwargs: Any) -> VectorEnv:
+    """A vector for a test: at most two workers, because starting one takes time."""
+    if backend in ("process", "ray"):
+        kwargs.setdefault("num_workers", min(2, num_envs))
+    return gem.make_vec(id, num_envs, backend=backend, **kwargs)
+
+
+def episode_seed(seed: int, slot: int, episode: int) -> int:
+    """The seed of the `episode`-th episode of `slot` after `reset(seed=seed)`, as the documentation has it."""
+    base = seeding.derive(seed, "vector", slot)
+    return base if episode == 0 else seeding.derive(base, "episode", episode)
+
+
+def alone(seed: int, actions: Sequence[str], id: str = WALK, **kwargs: Any) -> list[Step]:
+    """What an env outside of any vector says: to its reset, and to each action."""
+    env = gem.make(id, **kwargs)
+    observation, info = env.reset(seed=seed)
+    return [Step(observation, 0.0, False, False, info), *(env.step(action) for action in actions)]
+
+
+def without_pid(step: Step) -> Step:
+    """The step as it is in every process."""
+    info = {name: value for name, value in step.info.items() if name != "pid"}
+    return step._replace(info=info)
