@@ -1,0 +1,182 @@
+"""The documentation is true: its code runs, its links lead somewhere, and what it names exists."""
+
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import documents
+import layering
+import pytest
+from pydantic import BaseModel
+
+from gem.cli.main import main
+from gem_train.config import TrainConfig, load_config
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = {
+    str(path.relative_to(ROOT)): path.read_text("utf-8")
+    for pattern in ("*.md", "docs/*.md", "gem-*/README.md")
+    for path in sorted(ROOT.glob(pattern))
+}
+RUNNABLE = [
+    name
+    for name, text in DOCUMENTS.items()
+    if any(block.run and block.language in ("python", "console") for block in documents.blocks(text))
+]
+
+_NAME = re.compile(r"gem(_\w+)?(\.\w+)+")
+_PATH = re.compile(r"[\w.-]+/[\w./-]*")
+_COMMAND = re.compile(r"\bgemx(?: --\w+)* ([a-z]+)((?: [^\n`|#]*)?)")
+_ROW = re.compile(r"^\| `([\w.]+)` \| (.*) \|$", re.MULTILINE)
+MODULES = {module for modules in layering.packages(ROOT).values() for module in modules}
+ENTRY_POINTS = "gem.packs"
+"""A group of entry points, which reads like a module's name."""
+
+
+def run(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", documents.__file__, str(document)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_the_code_of_a_document_runs(name: str, tmp_path: Path) -> None:
+    done = run(ROOT / name, tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_to_files_and_headings_that_exist(name: str) -> None:
+    broken: list[str] = []
+    for link in documents.links(DOCUMENTS[name]):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / name).parent / path if path else ROOT / name
+        if not target.exists() or (anchor and anchor not in documents.anchors(target.read_text("utf-8"))):
+            broken.append(link)
+
+    assert broken == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_names_in_a_document_exist(name: str) -> None:
+    missing: list[str] = []
+    for code in documents.inline_code(DOCUMENTS[name]):
+        called = code.partition("(")[0]
+        if _NAME.fullmatch(called) and called not in MODULES and called != ENTRY_POINTS:
+            try:
+                pkgutil.resolve_name(called)
+            except (ImportError, AttributeError):
+                missing.append(code)
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_paths_in_a_document_of_the_root_exist(name: str) -> None:
+    paths = [code for code in documents.inline_code(DOCUMENTS[name]) if _PATH.fullmatch(code)]
+
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_commands_and_options_in_a_document_exist(name: str) -> None:
+    wrong: list[str] = []
+    for command, rest in _COMMAND.findall(DOCUMENTS[name]):
+        found = commands().get(command)
+        options = {option for parameter in found.params for option in parameter.opts} if found else set()
+        named = re.findall(r"(?<!\S)--[a-z-]+", rest)
+        wrong += [f"gemx {command}{rest}"] if found is None or set(named) - options - {"--help"} else []
+
+    assert wrong == []
+
+
+def test_every_command_is_in_the_readme() -> None:
+    listed = re.findall(r"^\| `gemx (\w+)", DOCUMENTS["README.md"], re.MULTILINE)
+
+    assert sorted(listed) == sorted(commands())
+
+
+def test_the_table_of_settings_is_that_of_the_code() -> None:
+    text = DOCUMENTS["docs/training.md"].partition("## Settings")[2].partition("\n## ")[0]
+    rows = {name: tuple(cell.strip() for cell in cells.split("|"))[:2] for name, cells in _ROW.findall(text)}
+
+    assert rows == settings()
+
+
+def test_the_map_names_every_module_below_those_that_it_imports() -> None:
+    text = DOCUMENTS["ARCHITECTURE.md"]
+    for package, modules in layering.packages(ROOT).items():
+        if package not in ("gem", "gem_train"):
+            continue
+        mapped = [name for name, _ in _ROW.findall(text) if name.split(".")[0] == package]
+        assert sorted(mapped) == sorted(modules)
+        for module, targets in layering.arrows(modules).items():
+            above = [target for target in targets if mapped.index(target) > mapped.index(module)]
+            assert above == [], f"{module} imports {above}, which the map lists after it"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("```python\nx = 1\n```\n```python\nassert x == 2\n```", 'page.md", line 5'),
+        ("```console\n$ gemx lisst\n```", "Did you mean 'list'?"),
+        ("```console\n$ gemx list core\n  core:Ekko-v0 …\n```", "'  core:Ekko-v0 …' is not in what this prints"),
+        ("```console\n$ rm -rf coin\n```", "does not know how to run this"),
+        ("<!-- not run: -->\n```python\n1 / 0\n```", "ZeroDivisionError"),
+    ],
+)
+def test_a_document_that_is_not_true_is_found_out(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(text, "utf-8")
+
+    done = run(tmp_path / "page.md", tmp_path)
+
+    assert done.returncode != 0
+    assert reason in done.stderr
+
+
+def test_files_come_first_and_what_is_shown_and_what_is_not_run_are_heeded(tmp_path: Path) -> None:
+    text = (
+        "```python\nfrom coin import side\n```\n```python\n# coin.py\nside = 'heads'\n```\n"
+        "<!-- not run: it never ends -->\n```python\nwhile True: pass\n```\n"
+        "```console\n$ gemx list core  # the core's own\n  core:Echo-v0 … smoke-test\n```\n"
+    )
+    (tmp_path / "page.md").write_text(text, "utf-8")
+
+    done = run(tmp_path / "page.md", tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def commands() -> dict[str, click.Command]:
+    """The commands of `gemx`."""
+    context = click.Context(main)
+    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def settings() -> dict[str, tuple[str, str]]:
+    """Each setting of `gemx train` → its default, and what the preset of `--model tiny` makes of it if that differs."""
+    plain, tiny = (load_config([{"id": "core:Echo-v0", "model": model}]) for model in ("some/model", "tiny"))
+    own, preset = flat(plain), flat(tiny)
+    own |= {"id": "", "model": shown(TrainConfig.model_fields["model"].default)}
+    preset |= {"id": "", "model": own["model"]}
+    return {name: (own[name], preset[name] if preset[name] != own[name] else "") for name in own}
+
+
+def flat(section: BaseModel, prefix: str = "") -> dict[str, str]:
+    """Dotted names → values as a document shows them."""
+    values: dict[str, str] = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        values |= flat(value, f"{prefix}{name}.") if isinstance(value, BaseModel) else {prefix + name: shown(value)}
+    return values
+
+
+def shown(value: object) -> str:
+    """A value as TOML, in back-ticks; nothing for None, which TOML lacks."""
+    if value is None:
+        return ""
+    return f"`{list(value)}`" if isinstance(value, tuple) else f"`{value}`".replace("'", '"')
