@@ -134,11 +134,11 @@ def test_the_core_alone_lists_its_own_env_and_names_the_pack_to_install(
     assert "pip install gem-train" in command.stderr
 
     scratch.install(wheels["gem-envs-games"])
-    described = scratch.gemx("info", "game:GuessTheNumber-v0-easy")
+    described = scratch.gemx("info", "game:Sudoku-v0-easy")
 
     assert described.returncode == 0
     assert described.stderr == ""
-    assert "You are playing Guess the Number." in described.stdout
+    assert "gem_envs_games.sudoku:Sudoku" in described.stdout
 
 
 def test_nothing_of_the_environment_of_the_tests_is_seen_in_a_scratch_environment(

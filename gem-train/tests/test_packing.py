@@ -1,5 +1,7 @@
 """Packing: every sequence arrives whole, and rows keep to their length."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -31,8 +33,8 @@ def test_every_sequence_arrives_whole_and_once(seed, row_tokens):
     packed = pack(given, row_tokens)
     found = []
     for row in range(len(packed.ids)):
-        starts = np.flatnonzero(packed.positions[row].numpy() == 0).tolist() + [packed.ids.shape[1]]
-        for start, end in zip(starts, starts[1:], strict=False):
+        starts = [*np.flatnonzero(packed.positions[row].numpy() == 0).tolist(), packed.ids.shape[1]]
+        for start, end in pairwise(starts):
             if packed.ids[row, start] != 0:
                 fields = packed.ids, packed.sampled, packed.logprobs, packed.turn
                 found.append(tuple(tuple(tensor[row, start:end].tolist()) for tensor in fields))

@@ -76,7 +76,7 @@ class TurnEnv(Env):
             self._over = True
         elif self.last_turn:
             self._over = True
-            return Step.cut_off(step.observation, step.reward, **step.info)
+            return step._replace(truncated=True, info={**step.info, "success": False})
         return step
 
     @property

@@ -52,7 +52,9 @@ def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Part
             max_new_tokens=config.rollout.max_new_tokens,
             temperature=config.rollout.temperature,
         )
-        learner = Learner(loaded.model, config.optim, temperature=config.rollout.temperature, seed=config.seed)
+        learner = Learner(
+            loaded.model, config.optim, steps=config.steps, temperature=config.rollout.temperature, seed=config.seed
+        )
         yield Parts(loaded, chat, policy, envs, algorithm, learner)
 
 

@@ -37,7 +37,6 @@ class CreditConfig(_Section):
 
     gamma: float = Field(default=0.9, ge=0, le=1, description="discount a turn")
     clip: float = Field(default=0.2, gt=0, description="PPO's clipping of the probability ratio")
-    entropy: float = Field(default=0.0, ge=0, description="weight of the entropy bonus")
     old_logprobs: Literal["engine", "learner"] = Field(
         default="engine", description="whose log-probabilities the probability ratio starts from"
     )
@@ -48,6 +47,8 @@ class OptimConfig(_Section):
 
     lr: float = Field(default=1e-6, gt=0, description="learning rate at the first step")
     lr_end: float | None = Field(default=None, gt=0, description="and at the last, linearly; by default the same")
+    entropy: float = Field(default=0.0, ge=0, description="weight of the entropy bonus at the first step")
+    entropy_end: float | None = Field(default=None, ge=0, description="and at the last, linearly; by default the same")
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = Field(default=0.0, ge=0)
     grad_clip: float = Field(default=1.0, gt=0, description="the largest norm of a gradient")
@@ -97,8 +98,15 @@ TINY: dict[str, Any] = {
     "threads": 1,
     "steps": 120,
     "rollout": {"max_new_tokens": 32},
-    "credit": {"entropy": 0.03},
-    "optim": {"lr": 1e-3, "lr_end": 3e-4, "row_tokens": 128, "micro_rows": 64},
+    "optim": {
+        "lr": 1e-3,
+        "lr_end": 3e-4,
+        "entropy": 0.03,
+        "entropy_end": 0.0,
+        "minibatches": 8,
+        "row_tokens": 128,
+        "micro_rows": 64,
+    },
     "warmup": {"steps": 300},
 }
 """What a model of random weights needs that a trained one does not."""

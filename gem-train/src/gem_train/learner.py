@@ -17,7 +17,9 @@ from gem_train.credit import Credit
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 
-Loss = Callable[[TokenTerms], tuple[Tensor, dict[str, Tensor]]]
+LossTerms = tuple[Tensor, dict[str, Tensor]]
+MinibatchLoss = Callable[[TokenTerms], LossTerms]
+Loss = Callable[[TokenTerms, float], LossTerms]
 
 
 class Learner:
@@ -28,19 +30,23 @@ class Learner:
     Args:
         model: what is trained.
         config: of the optimizer.
+        steps: of the whole run; schedules end with the last of them.
         temperature: at which the tokens were sampled.
         seed: of the order of minibatches.
     """
 
-    def __init__(self, model: PreTrainedModel, config: OptimConfig, *, temperature: float, seed: int) -> None:
+    def __init__(
+        self, model: PreTrainedModel, config: OptimConfig, *, steps: int, temperature: float, seed: int
+    ) -> None:
         self.model = model
         self.step = 0
         """Updates made so far."""
         self._config = config
+        self._steps = steps
         self._temperature = temperature
         self._seed = seed
         self._optimizer = torch.optim.AdamW(
-            model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay
+            model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
         )
 
     def score(self, batch: Batch, needs: Iterable[Need]) -> Scores:
@@ -57,8 +63,11 @@ class Learner:
             found.append(logprobs)
         return tuple(found)
 
-    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss, lr: float) -> dict[str, float]:
+    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss) -> dict[str, float]:
         """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches."""
+        optim = self._config
+        lr = self._scheduled(optim.lr, optim.lr_end)
+        entropy = self._scheduled(optim.entropy, optim.entropy_end)
         sequences = batch.sequences
         if scores.old_logprobs is not None:
             pairs = zip(sequences, scores.old_logprobs, strict=True)
@@ -66,19 +75,29 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = lr
         gathered: dict[str, list[float]] = {}
-        for epoch in range(self._config.epochs):
+        for epoch in range(optim.epochs):
             for chosen in self._minibatches(len(sequences), epoch):
-                metrics = self._minibatch_step([sequences[index] for index in chosen], credit, loss)
+                metrics = self._minibatch_step(
+                    [sequences[index] for index in chosen], credit, lambda terms: loss(terms, entropy)
+                )
                 for name, value in metrics.items():
                     gathered.setdefault(name, []).append(value)
         self.step += 1
         return {"lr": lr, **{name: float(np.mean(values)) for name, values in gathered.items()}}
 
+    def _scheduled(self, first: float, last: float | None) -> float:
+        """A setting that moves linearly from the first step of the run to its last."""
+        if last is None or self._steps == 1:
+            return first
+        return first + (last - first) * self.step / (self._steps - 1)
+
     def _minibatches(self, count: int, epoch: int) -> Iterator[np.ndarray]:
         order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch)).permutation(count)
         return iter(np.array_split(order, min(self._config.minibatches, count)))
 
-    def _minibatch_step(self, sequences: Sequence[TokenSequence], credit: Credit, loss: Loss) -> dict[str, float]:
+    def _minibatch_step(
+        self, sequences: Sequence[TokenSequence], credit: Credit, loss: MinibatchLoss
+    ) -> dict[str, float]:
         packed = self._pack(sequences)
         tokens = packed.sampled.sum()
         sums: dict[str, Tensor] = {}

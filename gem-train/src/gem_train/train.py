@@ -16,7 +16,7 @@ from gem.transcript import Episode
 from gem.vector import make_vec
 from gem_train.batch import collate
 from gem_train.build import Parts, build
-from gem_train.config import OptimConfig, TrainConfig
+from gem_train.config import TrainConfig
 from gem_train.display import Display
 from gem_train.imitation import imitate
 from gem_train.plot import plot_curve
@@ -99,8 +99,7 @@ class Run:
             batch = collate(episodes)
             scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
-            learning_rate = _learning_rate(config.optim, step, config.steps)
-            metrics = learner.update(batch, scores, credit, algorithm.loss, learning_rate)
+            metrics = learner.update(batch, scores, credit, algorithm.loss)
             policy.load(learner.weights())
             self._report(episodes, metrics)
             if learner.step % config.checkpoint_every == 0 or learner.step == config.steps:
@@ -173,13 +172,6 @@ def _seeds(config: TrainConfig, step: int) -> Iterator[int]:
 
 def _evaluation_seeds(config: TrainConfig) -> Iterator[int]:
     return (seeding.derive(config.seed, "evaluation", index) for index in range(config.eval.episodes))
-
-
-def _learning_rate(optim: OptimConfig, step: int, steps: int) -> float:
-    """Linear from `lr` at the first step to `lr_end` at the last."""
-    if optim.lr_end is None or steps == 1:
-        return optim.lr
-    return optim.lr + (optim.lr_end - optim.lr) * step / (steps - 1)
 
 
 def _baseline(config: TrainConfig, name: str) -> dict[str, Any] | None:

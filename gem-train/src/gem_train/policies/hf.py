@@ -185,5 +185,7 @@ class HFPolicy(Policy):
             chosen = logprobs.argmax(-1)
         else:
             logprobs = (logits / self.temperature).log_softmax(-1)
-            chosen = torch.multinomial(logprobs.exp(), 1, generator=self._generator)[:, 0]
+            # argmax(p / e) with e exponential draws from p, several times faster than torch.multinomial.
+            noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
+            chosen = (logprobs.exp() / noise).argmax(-1)
         return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]

@@ -1,0 +1,69 @@
+"""How well the demo's configuration learns, over several seeds.
+
+    python benchmarks/demo.py [--seeds 5] [--json]
+
+Each seed is a whole `gemx train`, in a process of its own, as `make demo` runs it.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ID = "game:GuessTheNumber-v0-easy"
+CONFIG = Path(__file__).parent.parent / "examples" / "demo.toml"
+
+
+def train(seed: int, out: Path) -> dict[str, Any]:
+    """The summary of one run."""
+    command = [sys.executable, "-m", "gem", "train", ID, "--config", str(CONFIG), "--seed", str(seed)]
+    done = subprocess.run([*command, "--out", str(out), "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def report(summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    """The numbers of all seeds together."""
+    after = [summary["success_after"] for summary in summaries]
+    return {
+        "id": ID,
+        "seeds": [summary["seed"] for summary in summaries],
+        "success_before": [summary["success_before"] for summary in summaries],
+        "success_after": after,
+        "success_after_mean": statistics.fmean(after),
+        "random_success": [summary["random_success"] for summary in summaries],
+        "expert_success": [summary["expert_success"] for summary in summaries],
+        "seconds": [summary["seconds"] for summary in summaries],
+    }
+
+
+def table(summaries: list[dict[str, Any]]) -> str:
+    """The same as GitHub Markdown."""
+    lines = ["| seed | random | expert | before | after [95% interval] | seconds |", "|---|---|---|---|---|---|"]
+    for summary in summaries:
+        low, high = summary["success_after_ci"]
+        lines.append(
+            f"| {summary['seed']} | {summary['random_success']:.2f} | {summary['expert_success']:.2f} "
+            f"| {summary['success_before']:.2f} | {summary['success_after']:.2f} [{low:.2f}, {high:.2f}] "
+            f"| {summary['seconds']:.0f} |"
+        )
+    mean = statistics.fmean(summary["success_after"] for summary in summaries)
+    lines.append(f"| mean | | | | {mean:.3f} | |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5, help="how many, counted from 0")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        summaries = [train(seed, Path(folder) / str(seed)) for seed in range(arguments.seeds)]
+    print(json.dumps(report(summaries)) if arguments.json else table(summaries))
+
+
+if __name__ == "__main__":
+    main()
