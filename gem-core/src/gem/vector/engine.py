@@ -98,7 +98,10 @@ class VectorEnv:
         while self._under_way:
             wait = None if until is None else max(0.0, until - time.monotonic())
             came = self._backend.recv(wait if len(arrivals) < wanted else 0)
-            self._under_way.difference_update([arrival.slot for arrival in came])
+            if len(came) == len(self._under_way):
+                self._under_way.clear()
+            else:
+                self._under_way.difference_update([arrival.slot for arrival in came])
             arrivals += came
             if len(arrivals) >= wanted or (until is not None and time.monotonic() >= until):
                 break

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gem.core import Env, Info, Step
+from gem.core import Env, Info, Observation, Step
 from gem.errors import GemError
 from gem.transcript import Failure
 from gem.vector.messages import Arrival, Autoreset, Build, Maker, Message, Rebuild, Record, Reset, Restore, Stream
 
 Announce = Callable[[int, Stream], None]
+
+_new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType]
+"""Makes a named tuple in half the time, where it is made for every step."""
 
 
 class Slot:
@@ -50,7 +53,7 @@ class Slot:
                     return self._end(step, autoreset)
                 if self._hints:
                     self._add_hints(step.info)
-                return Arrival(self.number, step, None)
+                return _new(Arrival, (self.number, step, None))
             return self._run_other(message, autoreset)
         except KeyboardInterrupt:
             raise
@@ -65,14 +68,14 @@ class Slot:
             self._env = self._maker()
             if autoreset != "same_step":
                 return Arrival(self.number, None, failure)
-            first = self._begin(self.stream.next(), None)
+            observation, info = self._begin(self.stream.next(), None)
         except KeyboardInterrupt:
             raise
         except BaseException:  # the next message tries again, and reports it if it fails again
             self.playing = False
             return Arrival(self.number, None, failure)
-        final: Info = {"failure": failure, "final_observation": "", "final_info": {"failure": failure}}
-        return Arrival(self.number, Step(first.observation, math.nan, False, True, {**first.info, **final}), failure)
+        info = {**info, "failure": failure, "final_observation": "", "final_info": {"failure": failure}}
+        return Arrival(self.number, Step(observation, math.nan, False, True, info), failure)
 
     def close(self) -> None:
         """Close the env; a fault in that is nobody's concern any more."""
@@ -90,10 +93,10 @@ class Slot:
             case str() if autoreset == "off":
                 return Arrival(self.number, self._built().step(message), None)
             case str():
-                return Arrival(self.number, self._begin(self.stream.next(), None), None)
+                return self._start(self.stream.next(), None)
             case Reset(seed=seed, options=options):
                 stream = self.stream.next() if seed is None else Stream(seed, 0)
-                return Arrival(self.number, self._begin(stream, options), None)
+                return self._start(stream, options)
             case Build():
                 return self._build()
             case Rebuild(stream=stream, failure=failure):
@@ -117,7 +120,11 @@ class Slot:
             refused = error
         return Arrival(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
 
-    def _begin(self, stream: Stream, options: Mapping[str, Any] | None) -> Step:
+    def _start(self, stream: Stream, options: Mapping[str, Any] | None) -> Arrival:
+        observation, info = self._begin(stream, options)
+        return Arrival(self.number, Step(observation, 0.0, False, False, info), None)
+
+    def _begin(self, stream: Stream, options: Mapping[str, Any] | None) -> tuple[Observation, Info]:
         """Start an episode. The stream moves first: a seed whose reset fails is used up."""
         self.stream, self.options = stream, options
         self.playing, self._lost = False, None
@@ -128,7 +135,7 @@ class Slot:
         self.playing = True
         if self._hints:
             self._add_hints(info)
-        return Step(observation, 0.0, False, False, info)
+        return observation, info
 
     def _end(self, step: Step, autoreset: Autoreset) -> Arrival:
         self.playing = False
@@ -140,15 +147,15 @@ class Slot:
             return Arrival(self.number, step, None)
         final: Info = {"final_observation": step.observation, "final_info": step.info}
         try:
-            first = self._begin(self.stream.next(), None)
+            observation, info = self._begin(self.stream.next(), None)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             failure = failure_of(error)
             self.fail(failure, "off")
             return Arrival(self.number, step._replace(info={**step.info, **final, "failure": failure}), failure)
-        info = {**first.info, **final}
-        return Arrival(self.number, Step(first.observation, step.reward, step.terminated, step.truncated, info), None)
+        step = _new(Step, (observation, step.reward, step.terminated, step.truncated, {**info, **final}))
+        return _new(Arrival, (self.number, step, None))
 
     def _restore(self, record: Record) -> None:
         self.stream = record.stream
@@ -156,16 +163,17 @@ class Slot:
         if record.failure is not None or not record.playing:
             return
         try:
-            step = self._begin(record.stream, record.options)
+            observation, _ = self._begin(record.stream, record.options)
+            over = False
             for action in record.actions:
                 if self._announce is not None:
                     self._announce(self.number, self.stream)
-                step = self._built().step(action)
+                observation, _, terminated, truncated, info = self._built().step(action)
+                over = over or terminated or truncated
                 # Hints are drawn as they were the first time, so that the env's generators stand where they stood.
-                if self._hints and not step.done:
-                    self._add_hints(step.info)
-            self.playing = not step.done
-            if step.observation != record.observation:
+                if self._hints and not over:
+                    self._add_hints(info)
+            if over or observation != record.observation:
                 raise RuntimeError("its worker died, and the same actions from the same seed led elsewhere")
         except Exception as error:
             self.playing, self._lost = False, failure_of(error)

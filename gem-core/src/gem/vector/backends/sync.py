@@ -15,15 +15,17 @@ class SyncBackend:
             Slot(number, maker, stream, crew.hints)
             for number, (maker, stream) in enumerate(zip(crew.makers, crew.streams, strict=True))
         ]
-        self._queue: list[tuple[int, Message, Autoreset]] = []
+        self._queue: list[tuple[Mapping[int, Message], Autoreset]] = []
 
     def send(self, messages: Mapping[int, Message], autoreset: Autoreset) -> None:
-        self._queue.extend((slot, message, autoreset) for slot, message in messages.items())
+        self._queue.append((dict(messages), autoreset))
 
     def recv(self, timeout: float | None) -> list[Arrival]:
         queue, self._queue = self._queue, []
         slots = self._slots
-        return [slots[slot].run(message, autoreset) for slot, message, autoreset in queue]
+        return [
+            slots[slot].run(message, autoreset) for messages, autoreset in queue for slot, message in messages.items()
+        ]
 
     def close(self) -> None:
         for slot in self._slots:
