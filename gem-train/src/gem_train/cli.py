@@ -46,9 +46,13 @@ def train(
         click.echo(to_toml(config), nl=False)
         return
 
+    from transformers.utils import logging
+
     from gem_train.display import Display
     from gem_train.run_folder import new_run_path
     from gem_train.train import train as run
 
+    # Ours is the one progress bar; transformers would draw another at every checkpoint.
+    logging.disable_progress_bar()
     with Display(config, as_json=as_json) as display:
         run(config, out or new_run_path(config), display)

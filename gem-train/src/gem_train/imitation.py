@@ -29,6 +29,8 @@ def imitate(
     warmup, optim = config.warmup, config.optim
     optimizer = torch.optim.AdamW(model.parameters(), lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
     for step in range(warmup.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = warmup.lr * (1 - step / warmup.steps)
         seeds = (seeding.derive(config.seed, "warmup", step, index) for index in range(warmup.episodes))
         batch = collate(tokenised(episode, chat) for episode in rollout(policy, envs, seeds))
         packed = pack(batch.sequences, optim.row_tokens).to(model.device)
