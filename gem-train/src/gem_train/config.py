@@ -63,7 +63,7 @@ class WarmupConfig(_Section):
 
     steps: int = Field(default=0, ge=0)
     episodes: int = Field(default=32, ge=1, description="in a step's batch")
-    lr: float = Field(default=2e-3, gt=0)
+    lr: float = Field(default=2e-3, gt=0, description="learning rate at the first step; it falls linearly to 0")
     policy: str = Field(default="random", description="whose play is imitated")
 
 
@@ -96,18 +96,17 @@ class TrainConfig(_Section):
 TINY: dict[str, Any] = {
     "device": "cpu",
     "threads": 1,
-    "steps": 120,
     "rollout": {"max_new_tokens": 32},
     "optim": {
-        "lr": 1e-3,
-        "lr_end": 3e-4,
-        "entropy": 0.03,
+        "lr": 5e-4,
+        "lr_end": 2e-4,
+        "entropy": 0.02,
         "entropy_end": 0.0,
         "minibatches": 8,
         "row_tokens": 128,
         "micro_rows": 64,
     },
-    "warmup": {"steps": 300},
+    "warmup": {"steps": 600},
 }
 """What a model of random weights needs that a trained one does not."""
 
