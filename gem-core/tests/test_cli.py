@@ -56,6 +56,9 @@ def test_the_version_is_that_of_the_package() -> None:
         (["info", "Echo"], "is not an environment id"),
         (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
         (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
+        (["run", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),
+        (["run", "core:Echo-v0", "--arg", "id=3"], "takes no argument 'id'"),
+        (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "wrappers are none"),
         (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment has no expert"),
         (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
         (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is at least 1"),
@@ -207,6 +210,12 @@ def test_run_plays_the_episodes_of_the_derived_seeds() -> None:
 
     played = json.loads(gemx("run", "core:Echo-v0", "--episodes", "30", "--seed", "5", "--json").stdout)
     assert played["success"] == pytest.approx(won / 30)
+
+
+def test_run_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
+    done = gemx("run", "vector_envs:Shadowing", "--episodes", "1", "--arg", "seed=3", "--arg", "backend=x", "--json")
+
+    assert json.loads(done.stdout)["return_mean"] == 3.0
 
 
 def test_run_prints_a_table_with_the_interval() -> None:

@@ -258,6 +258,15 @@ def test_gems_own_arguments_are_understood() -> None:
     assert kwargs == [{"seed": 3, "length": 1}, {"seed": 4, "length": 2}]
 
 
+def test_env_kwargs_reach_the_env_whatever_they_are_called_and_those_of_a_slot_win() -> None:
+    own = [{}, {"backend": "mine"}]
+    arguments = {"seed": 3, "backend": "all"}
+    with gem.make_vec("vector_envs:Shadowing", 2, env_kwargs=arguments, vec_kwargs=own, seed=5) as envs:
+        specs = [envs.spec_of(slot) for slot in range(2)]
+
+    assert [spec.kwargs for spec in specs] == [{"seed": 3, "backend": "all"}, {"seed": 3, "backend": "mine"}]
+
+
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [

@@ -85,6 +85,23 @@ class Walk(TurnEnv):
         return "go"
 
 
+class Shadowing(TurnEnv):
+    """Takes arguments that are called like those of `make_vec`. One turn; the return is `seed`, if `backend` is "x"."""
+
+    def __init__(self, seed: int = 0, backend: str = "") -> None:
+        super().__init__(max_turns=1)
+        self.seed, self.backend = seed, backend
+
+    def _reset(self, options):
+        return "Say anything."
+
+    def _step(self, action):
+        return Step.final("", float(self.seed) if self.backend == "x" else -1.0, success=True)
+
+    def sample_action(self):
+        return "anything"
+
+
 class Bomb:
     """Pickles, and cannot be unpickled."""
 

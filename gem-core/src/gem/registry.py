@@ -180,7 +180,7 @@ def all_specs() -> list[EnvSpec]:
     return [entry.spec for entry in _registry.entries()]
 
 
-def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> Env:
+def make(id: str | EnvSpec, /, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> Env:
     """Build an environment.
 
     Args:
@@ -206,7 +206,7 @@ def make(id: str | EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwa
     return env
 
 
-def bind(spec: EnvSpec, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> EnvSpec:
+def bind(spec: EnvSpec, /, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> EnvSpec:
     """The spec with these wrappers and kwargs in force: the one that `make` gives its env, without making the env."""
     arguments = {**_arguments(spec), **kwargs}
     # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".

@@ -38,13 +38,15 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
     """`["size=4", "mode=fast"]` → `{"size": 4, "mode": "fast"}`.
 
     Raises:
-        ConfigError: one of them has no `=`.
+        ConfigError: one of them has no `=`, or is `wrappers`, which `gem.make` keeps for itself.
     """
     parsed: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.isidentifier():
             raise ConfigError(f"--arg takes KEY=VALUE, such as --arg max_turns=5, not {pair!r}")
+        if key == "wrappers":
+            raise ConfigError("--arg is for arguments of the environment, and wrappers are none")
         parsed[key] = _parse(value)
     return parsed
 

@@ -71,7 +71,7 @@ def run(
         with (
             Recorder(record) if record else nullcontext() as recorder,
             closing(find_policy(policy)()) as player,
-            make_vec(id, slots, backend=backend, hints=player.hints, **parse_arguments(arguments)) as envs,
+            make_vec(id, slots, backend=backend, hints=player.hints, env_kwargs=parse_arguments(arguments)) as envs,
         ):
             playing = rollout(player, envs, seeds)
             played = list(_with_progress(recorder.record(playing) if recorder else playing, episodes))

@@ -42,6 +42,7 @@ def make_vec(
     num_workers: int | None = None,
     ray_address: str | None = None,
     hints: Sequence[str] = (),
+    env_kwargs: Mapping[str, Any] | None = None,
     vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
     async_mode: bool = False,
     **kwargs: Any,
@@ -62,9 +63,12 @@ def make_vec(
         ray_address: the cluster, for `"ray"`; by default the one this program is connected to, or else a local one.
         hints: names of env methods without arguments, such as `"expert_action"`, whose results go into every `info`
             that waits for an action, under the same name.
-        vec_kwargs: for each slot, kwargs of its own; `seed` among them is the seed of the slot's first episode.
+        env_kwargs: override the specs' kwargs, in every slot. They reach the envs whatever they are called, `seed` and
+            `backend` included.
+        vec_kwargs: for each slot, kwargs of its own, which win; `seed` among them is the seed of the slot's first
+            episode.
         async_mode: GEM's word for `backend="thread"`.
-        kwargs: override the specs' kwargs, in every slot.
+        kwargs: GEM's way to say `env_kwargs`, for names that are no parameter of this function; `env_kwargs` win.
 
     Raises:
         ConfigError: settings that do not fit together, or that an env refuses.
@@ -82,7 +86,8 @@ def make_vec(
     seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
     specs = {name: get_spec(name) for name in names}
     layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # GEM says None for none
-    makers = [SpecMaker(specs[name], layers, {**kwargs, **entry}) for name, entry in zip(names, own, strict=True)]
+    shared = {**kwargs, **(env_kwargs or {})}
+    makers = [SpecMaker(specs[name], layers, {**shared, **entry}) for name, entry in zip(names, own, strict=True)]
     crew = Crew(makers, seeds, hints, step_timeout)
     chosen = backend or ("thread" if async_mode else "sync")
     bound = [bind(maker.spec, wrappers=layers, **maker.kwargs) for maker in makers]
