@@ -61,7 +61,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "wrappers are none"),
         (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment has no expert"),
         (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
-        (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is at least 1"),
+        (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is a whole number of at least 1, not 0"),
     ],
 )
 def test_an_error_is_one_clear_line_and_exits_with_1(arguments: list[str], message: str) -> None:

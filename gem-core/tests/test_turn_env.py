@@ -1,5 +1,7 @@
 """`TurnEnv` keeps the promises that are the same for every environment."""
 
+from typing import Any
+
 import pytest
 from sample_envs import Sum
 
@@ -12,6 +14,15 @@ class LastWords(Sum):
 
     def _step(self, action):
         return Step.cut_off("Time is up.", 0.25, why="limit") if self.last_turn else super()._step(action)
+
+
+class Picky(Sum):
+    """A `Sum` that refuses any page."""
+
+    def _reset(self, options):
+        if "page" in options:
+            raise LookupError(f"there is no page {options['page']}")
+        return super()._reset(options)
 
 
 class Stops(Sum):
@@ -92,7 +103,21 @@ def test_a_reset_counts_turns_anew() -> None:
         assert [env.step("\\boxed{0}").truncated for _ in range(2)] == [False, True]
 
 
-@pytest.mark.parametrize("max_turns", [0, -1])
-def test_a_limit_below_one_is_refused(max_turns: int) -> None:
-    with pytest.raises(ConfigError, match="at least 1"):
+def test_a_reset_that_fails_begins_no_episode() -> None:
+    env = Picky()
+    with pytest.raises(LookupError):
+        env.reset(seed=0, options={"page": 7})
+    with pytest.raises(ResetNeeded):
+        env.step("\\boxed{0}")
+
+    env.reset(seed=0)
+    with pytest.raises(LookupError):
+        env.reset(options={"page": 7})
+    with pytest.raises(ResetNeeded):
+        env.step("\\boxed{0}")
+
+
+@pytest.mark.parametrize("max_turns", [0, -1, 2.5, "abc", True])
+def test_a_limit_that_is_no_whole_number_of_at_least_one_is_refused(max_turns: Any) -> None:
+    with pytest.raises(ConfigError, match="max_turns is a whole number of at least 1"):
         Sum(max_turns=max_turns)

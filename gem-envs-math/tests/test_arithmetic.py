@@ -146,8 +146,12 @@ def test_the_arguments_shape_the_expression():
     [
         {"operands": 1},
         {"operands": 21},
+        {"operands": 2.5},
+        {"operands": "three"},
         {"digits": 0},
         {"digits": 10},
+        {"digits": 1.0},
+        {"digits": True},
         {"operators": ""},
         {"operators": "+/"},
         {"operators": "++"},

@@ -8,8 +8,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Env, Info, Observation, Step
-from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem.errors import EpisodeOver, ResetNeeded
 
 FORMAT_ERROR_REWARD = -0.1
 """What GEM's games give for a reply in which no action can be found."""
@@ -41,9 +42,7 @@ class TurnEnv(Env):
     """
 
     def __init__(self, *, max_turns: int | None = None) -> None:
-        if max_turns is not None and max_turns < 1:
-            raise ConfigError(f"max_turns is at least 1 (or None for no limit), not {max_turns}")
-        self.max_turns = max_turns
+        self.max_turns = None if max_turns is None else whole_number("max_turns", max_turns, 1)
         self.turn = 0
         self._over: bool | None = None
 
@@ -62,8 +61,11 @@ class TurnEnv(Env):
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         super().reset(seed=seed)
         self.turn = 0
+        # An episode whose `_reset` raises has not begun.
+        self._over = None
+        observation = self._reset(options or {})
         self._over = False
-        return self._reset(options or {}), {}
+        return observation, {}
 
     def step(self, action: str) -> Step:
         if self._over is not False:

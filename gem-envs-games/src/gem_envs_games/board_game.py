@@ -1,22 +1,12 @@
-"""What the games with a board share: the board in every observation, and the check of a setting's range."""
+"""What the games with a board share: the board in every observation."""
 
 from abc import abstractmethod
-from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
-from gem.errors import ConfigError
 from gem.turn_env import TurnEnv
 
-
-def whole_number(name: str, value: Any, low: int, high: int) -> int:
-    """`value` itself, if it is a whole number from `low` to `high`.
-
-    Raises:
-        ConfigError: it is not; the message calls it `name`.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ConfigError(f"{name} is a whole number from {low} to {high}, not {value!r}")
-    return value
+__all__ = ["BoardGame", "whole_number"]
 
 
 class BoardGame(TurnEnv):

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
-from gem_envs_games.board_game import BoardGame, whole_number
+from gem_envs_games.board_game import BoardGame
 from gem_envs_games.sudoku_solver import FEWEST_CLUES, digits_left, houses, make_puzzle, units
 
 _ACTION = re.compile(r"\s*(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})\s*")

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
 from gem.parsing import boxed
-from gem_envs_games.board_game import BoardGame, whole_number
+from gem_envs_games.board_game import BoardGame
 
 _ACTION = re.compile(r"\s*([A-Za-z])[\s,]*([A-Za-z])\s*")
 _DRAWN = ((3, 10), (4, 20), (5, 35))

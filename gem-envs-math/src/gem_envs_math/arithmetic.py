@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError
@@ -39,14 +40,10 @@ class Arithmetic(QuestionEnv[int]):
         use_format_error_reward: bool = False,
     ) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
-        if not 2 <= operands <= 20:
-            raise ConfigError(f"operands is a number from 2 to 20, not {operands}")
-        if not 1 <= digits <= 9:
-            raise ConfigError(f"digits is a number from 1 to 9, not {digits}")
+        self.operands = whole_number("operands", operands, 2, 20)
+        self.max_number = 10 ** whole_number("digits", digits, 1, 9) - 1
         if not operators or len(set(operators)) < len(operators) or not set(operators) <= set(expressions.OPERATORS):
             raise ConfigError(f"operators holds one or more of '+', '-' and '*', each once, not {operators!r}")
-        self.operands = operands
-        self.max_number = 10**digits - 1
         self.operators = operators
         self.expression: expressions.Expression = 0
 

@@ -1,0 +1,19 @@
+"""Checks of settings: what an environment does first with the arguments it is given."""
+
+from typing import Any
+
+from gem.errors import ConfigError
+
+
+def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """`value` as an `int`, if it is a whole number from `low` to `high` (None for no bound).
+
+    Raises:
+        ConfigError: it is not; the message calls it `name`.
+    """
+    # Booleans are ints in Python, and numpy's integers are not; the first is a mistake, the second is not.
+    whole = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not whole or value < low or (high is not None and value > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{name} is a whole number {bounds}, not {value!r}")
+    return int(value)
