@@ -35,7 +35,7 @@ def test_the_expert_needs_at_most_the_guesses_that_bisection_needs(span):
     assert max(needed) == bound
 
 
-@pytest.mark.parametrize("guess", ["0", "-3", "11", "999999999"])
+@pytest.mark.parametrize("guess", ["0", "-3", "11", "999999999", "1234567890", "9" * 100_000, "-" + "9" * 10])
 def test_a_guess_out_of_range_is_no_malformed_reply_but_uses_up_a_turn_and_tells_nothing(guess):
     env = started(5, min_number=1, max_number=10)
     step = env.step(f"\\boxed{{{guess}}}")
@@ -44,6 +44,15 @@ def test_a_guess_out_of_range_is_no_malformed_reply_but_uses_up_a_turn_and_tells
     assert "not between 1 and 10" in step.observation
     assert "higher" not in step.observation
     assert "lower" not in step.observation
+
+
+def test_zeros_before_a_number_do_not_count_as_digits():
+    assert started(5, max_number=10).step("\\boxed{" + "0" * 5000 + "5}").info["success"]
+
+
+def test_a_last_guess_of_too_many_digits_earns_nothing():
+    step = started(5, max_number=10, max_turns=1).step("\\boxed{1234567890}")
+    assert (step.truncated, step.reward) == (True, 0.0)
 
 
 def test_a_repeated_guess_is_named_and_tells_nothing():

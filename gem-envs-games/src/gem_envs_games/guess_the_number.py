@@ -5,15 +5,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem.turn_env import TurnEnv
-from gem_envs_games.board_game import whole_number
 
-# Nine digits are as many as a number may have here, and keep int() away from a reply of 100,000 of them.
-_GUESS = re.compile(r"\s*(-?[0-9]{1,9})\s*")
-_LARGEST = 10**9 - 1
+_GUESS = re.compile(r"\s*(-?)([0-9]+)\s*")
+_MOST_DIGITS = 9
+_LARGEST = 10**_MOST_DIGITS - 1
 
 
 class GuessTheNumber(TurnEnv):
@@ -70,23 +70,26 @@ class GuessTheNumber(TurnEnv):
         match = _GUESS.fullmatch(boxed(action) or "")
         if match is None:
             return self.malformed(f"At turn {self.turn}, you did not give a number inside \\boxed{{}}. You lose.")
-        guess = int(match[1])
+        guess = _number(*match.groups())
         if guess == self.number:
             return Step.final(f"Congratulations! You found the number {guess} in {self.turn} turns.", 1.0, success=True)
-        in_range = self.min_number <= guess <= self.max_number
-        if not in_range:
-            told = f"which is not between {self.min_number} and {self.max_number}."
-        elif guess in self.guesses:
-            told = "which you have guessed before."
+        named = f"a number of more than {_MOST_DIGITS} digits" if guess is None else guess
+        said = f"At turn {self.turn}, you guessed {named}, "
+        closeness = 0.0
+        if guess is None or not self.min_number <= guess <= self.max_number:
+            said += f"which is not between {self.min_number} and {self.max_number}."
         else:
-            told = f"and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
-            self._learn(guess)
-        said = f"At turn {self.turn}, you guessed {guess}, {told}"
+            closeness = 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
+            said += self._hint(guess)
         if self.last_turn:
-            distance = abs(guess - self.number) / (self.max_number - self.min_number)
-            said += f" That was your last guess: my number was {self.number}."
-            return Step.cut_off(said, 1.0 - distance if in_range else 0.0)
+            return Step.cut_off(f"{said} That was your last guess: my number was {self.number}.", closeness)
         return Step.ongoing(said)
+
+    def _hint(self, guess: int) -> str:
+        if guess in self.guesses:
+            return "which you have guessed before."
+        self._learn(guess)
+        return f"and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
 
     def _learn(self, guess: int) -> None:
         self.guesses.add(guess)
@@ -101,3 +104,9 @@ class GuessTheNumber(TurnEnv):
     def expert_action(self) -> str:
         """Bisection: wins within ``floor(log2(range)) + 1`` guesses."""
         return f"\\boxed{{{(self._low + self._high) // 2}}}"
+
+
+def _number(sign: str, digits: str) -> int | None:
+    """The number, or None if it has too many digits to lie in any range: `int()` refuses thousands of them."""
+    digits = digits.lstrip("0") or "0"
+    return int(sign + digits) if len(digits) <= _MOST_DIGITS else None
