@@ -7,16 +7,29 @@ import pytest
 import gem
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem_envs_games import plugin
+from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.guess_the_number import GuessTheNumber
+from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.minesweeper import Minesweeper
 from gem_envs_games.sudoku import Sudoku
 from gem_envs_games.tower_of_hanoi import TowerOfHanoi
 
 SPECS = {spec.id: spec for spec in plugin.gem_envs()}
 GEMS_SETTINGS = {
+    "game:FifteenPuzzle-v0-easy": {"num_rows": 2, "max_turns": 10},
+    "game:FifteenPuzzle-v0-hard": {"num_rows": 4, "max_turns": 50},
+    "game:FifteenPuzzle-v0-random": {"num_rows": None, "max_turns": None},
     "game:GuessTheNumber-v0-easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
     "game:GuessTheNumber-v0-hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
     "game:GuessTheNumber-v0-random": {"min_number": None, "max_number": None, "max_turns": None},
+    "game:Mastermind-v0-easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
+    "game:Mastermind-v0-hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
+    "game:Mastermind-v0-random": {
+        "code_length": None,
+        "num_numbers": None,
+        "max_turns": None,
+        "duplicate_numbers": False,
+    },
     "game:Minesweeper-v0-easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
     "game:Minesweeper-v0-hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
     "game:Minesweeper-v0-random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
@@ -67,6 +80,8 @@ HANDMADE_JUNK = [
     "\\boxed{{1}}",
     "\ud800",
     "\\boxed{\U0001f600}",
+    "\\boxed{up down}",
+    "\\boxed{r\u0131ght}",
     "\\boxed{1.5}",
     "\\boxed{1e9}",
     "\\boxed{NaN}",
@@ -81,6 +96,8 @@ def junk(count):
         "}",
         "reveal",
         "flag",
+        "up",
+        "Left",
         "A",
         "C",
         " ",
@@ -192,10 +209,20 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
 @pytest.mark.parametrize(
     ("game", "kwargs", "named"),
     [
+        (FifteenPuzzle, {"num_rows": 1}, "num_rows"),
+        (FifteenPuzzle, {"num_rows": 6}, "num_rows"),
+        (FifteenPuzzle, {"max_turns": 0}, "max_turns"),
+        (FifteenPuzzle, {"scramble": 0}, "scramble"),
+        (FifteenPuzzle, {"scramble": 21}, "scramble"),
         (GuessTheNumber, {"min_number": 5, "max_number": 5}, "min_number"),
         (GuessTheNumber, {"min_number": 1, "max_number": 10**9}, "max_number"),
         (GuessTheNumber, {"min_number": -(10**9)}, "min_number"),
         (GuessTheNumber, {"max_turns": 0}, "max_turns"),
+        (Mastermind, {"code_length": 0}, "code_length"),
+        (Mastermind, {"code_length": 7, "num_numbers": 8}, "code_length"),
+        (Mastermind, {"num_numbers": 11}, "num_numbers"),
+        (Mastermind, {"num_numbers": "6"}, "num_numbers"),
+        (Mastermind, {"max_turns": 0}, "max_turns"),
         (Minesweeper, {"rows": 1}, "rows"),
         (Minesweeper, {"cols": 31}, "cols"),
         (Minesweeper, {"rows": "5"}, "rows"),

@@ -48,6 +48,17 @@ _GAMES = (
         },
     ),
     _Game(
+        "Mastermind",
+        "mastermind:Mastermind",
+        "Find a secret code from black and white pegs",
+        "deduction",
+        {
+            "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
+            "hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
+            "random": {"code_length": None, "num_numbers": None, "max_turns": None, "duplicate_numbers": False},
+        },
+    ),
+    _Game(
         "Minesweeper",
         "minesweeper:Minesweeper",
         "Reveal every cell without a mine",
@@ -81,6 +92,17 @@ _GAMES = (
             "easy": {"num_disks": 3, "max_turns": 10},
             "hard": {"num_disks": 5, "max_turns": 35},
             "random": {"num_disks": None, "max_turns": None},
+        },
+    ),
+    _Game(
+        "FifteenPuzzle",
+        "fifteen_puzzle:FifteenPuzzle",
+        "Slide the tiles of a square into order",
+        "planning",
+        {
+            "easy": {"num_rows": 2, "max_turns": 10},
+            "hard": {"num_rows": 4, "max_turns": 50},
+            "random": {"num_rows": None, "max_turns": None},
         },
     ),
 )

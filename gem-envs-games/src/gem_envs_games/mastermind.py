@@ -1,0 +1,144 @@
+"""Mastermind: find a secret code from black and white pegs."""
+
+import re
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.parsing import boxed
+from gem_envs_games.board_game import BoardGame, whole_number
+from gem_envs_games.mastermind_solver import Code, Marked, best_guess, pegs
+
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
+"""Code length, numbers and turns that an episode may draw, as in GEM."""
+
+
+class Mastermind(BoardGame):
+    r"""Find the code; each guess is answered with a black peg for every number that is right and in its place, and a
+    white peg for every further one that is in the code but elsewhere.
+
+    The first observation has the rules, and each one has all guesses with their pegs. An action is `\boxed{1 2 3 4}`.
+
+    The rules are those of the board game, with numbers for colours, as in D. E. Knuth, "The Computer as Master Mind",
+    Journal of Recreational Mathematics 9 (1976), except that codes with a repeated number are left out unless
+    `duplicate_numbers` is set; a guess with one is then no possible code, and is refused.
+
+    Rewards, as in GEM: a guess earns 1 / code_length for each black peg that it has more than every guess before, so
+    a won game sums to 1. A reply without numbers costs 0.1 and loses. A refused guess (of the wrong length, with a
+    number out of range or a repeat that is not allowed, or made before) uses up a turn and gets no pegs.
+
+    Args:
+        code_length: 1 to 6.
+        num_numbers: 2 to 10; a code is made of the numbers from 1 to this one.
+        max_turns: guesses in an episode.
+        duplicate_numbers: whether a number may be in the code more than once; otherwise `code_length` is at most
+            `num_numbers`.
+
+    Where any of the first three is None, each episode draws 2 of 4 numbers with 10 turns, 4 of 6 with 20, or 4 of 8
+    with 30.
+    """
+
+    def __init__(
+        self,
+        code_length: int | None = 4,
+        num_numbers: int | None = 6,
+        max_turns: int | None = 20,
+        duplicate_numbers: bool = False,
+    ) -> None:
+        super().__init__(max_turns=max_turns)
+        self.duplicate_numbers = duplicate_numbers
+        self._drawn = code_length is None or num_numbers is None or max_turns is None
+        if not self._drawn:
+            self.code_length = whole_number("code_length", code_length, 1, 6)
+            self.num_numbers = whole_number("num_numbers", num_numbers, 2, 10)
+            if not duplicate_numbers and self.code_length > self.num_numbers:
+                raise ConfigError(
+                    f"code_length ({code_length}) is at most num_numbers ({num_numbers}), unless duplicate_numbers=True"
+                )
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.code_length, self.num_numbers, self.max_turns = self.rng.choice(_DRAWN)
+        self.code = example = self._any_code(self.rng)
+        while example == self.code:
+            example = self._any_code(self.rng)
+        self.marked: list[Marked] = []
+        numbers = "1 number" if self.code_length == 1 else f"{self.code_length} numbers"
+        if self.duplicate_numbers:
+            repeats = "A number may be in the code more than once."
+        else:
+            repeats = "No number is in the code more than once, and a guess that repeats one is refused."
+        return self._ask(
+            f"You are playing Mastermind. Find my secret code of {numbers} from 1 to {self.num_numbers}, in order.\n"
+            f"{repeats}\n"
+            "I answer a guess with a black peg for each of its numbers that is right and in the right place, and with "
+            "a white peg for each further one that is in the code, but in another place. A number of the code gives "
+            "one peg at most.\n"
+            f"Separate the numbers of your guess by spaces, for example {_say(example)}.\n"
+            f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
+            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "the game."
+        )
+
+    def _any_code(self, rng: Random) -> Code:
+        numbers = range(1, self.num_numbers + 1)
+        return tuple((rng.choices if self.duplicate_numbers else rng.sample)(numbers, k=self.code_length))
+
+    def _step(self, action: str) -> Step:
+        words = (boxed(action) or "").replace(",", " ").split()
+        if not words or not all(_NUMBER.fullmatch(word) for word in words):
+            return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
+        guess = tuple(map(int, words))
+        wrong = self._objection(guess)
+        if wrong:
+            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+        best = max((before.black for before in self.marked), default=0)
+        mark = Marked(guess, *pegs(self.code, guess))
+        self.marked.append(mark)
+        reward = max(0, mark.black - best) / self.code_length
+        said = f"At turn {self.turn}, you guessed {_shown(mark)}."
+        if mark.black == self.code_length:
+            return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
+        return self._goes_on(said, reward)
+
+    def _objection(self, guess: Code) -> str | None:
+        """Why this guess gets no pegs, or None."""
+        if len(guess) != self.code_length:
+            return f"it has length {len(guess)}, and my code has length {self.code_length}"
+        said = _plain(guess)
+        if not all(1 <= number <= self.num_numbers for number in guess):
+            return f"{said} has a number that is not from 1 to {self.num_numbers}"
+        if not self.duplicate_numbers and len(set(guess)) < len(guess):
+            return f"{said} has the same number twice, and my code does not"
+        if any(mark.guess == guess for mark in self.marked):
+            return f"you have guessed {said} before"
+        return None
+
+    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
+        return self._ongoing(f"{said} My code was {_plain(self.code)}." if self.last_turn else said, reward)
+
+    def _board(self) -> str:
+        return "\n".join(["Guesses so far:", *map(_shown, self.marked)]) if self.marked else "Guesses so far: none"
+
+    def sample_action(self) -> str:
+        """A random code that the rules allow, guessed before or not."""
+        return _say(self._any_code(self.action_rng))
+
+    def expert_action(self) -> str:
+        """A code that all pegs so far allow, and whose own pegs are expected to tell much."""
+        return _say(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked)))
+
+
+def _plain(code: Code) -> str:
+    return " ".join(map(str, code))
+
+
+def _shown(mark: Marked) -> str:
+    return f"{_plain(mark.guess)}: {mark.black} black, {mark.white} white"
+
+
+def _say(code: Code) -> str:
+    return f"\\boxed{{{_plain(code)}}}"

@@ -1,0 +1,77 @@
+"""Mastermind: the pegs for a guess, and a guess that every answer so far allows."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+Code = tuple[int, ...]
+
+_CANDIDATES = 60
+"""Codes among which the secret is thought to be."""
+
+_GUESSES = 20
+"""How many of them are tried out as the next guess."""
+
+
+class Marked(NamedTuple):
+    """A guess and its answer."""
+
+    guess: Code
+    black: int
+    white: int
+
+
+def pegs(code: Code, guess: Code) -> tuple[int, int]:
+    """Black pegs (right number, right place) and white pegs (right number, wrong place) for `guess`.
+
+    Black and white together are the numbers that the two have in common, each as often as it is in both
+    (D. E. Knuth, "The Computer as Master Mind", Journal of Recreational Mathematics 9, 1976).
+    """
+    black = sum(map(int.__eq__, code, guess))
+    common = sum(min(code.count(number), guess.count(number)) for number in set(guess))
+    return black, common - black
+
+
+def consistent_codes(length: int, numbers: int, repeats: bool, marked: tuple[Marked, ...]) -> Iterator[Code]:
+    """Every code that would have got the same answers, found place by place."""
+
+    def allowed(start: Code) -> bool:
+        left = length - len(start)
+        for guess, black, white in marked:
+            matches = sum(map(int.__eq__, start, guess))
+            if not black - left <= matches <= black:
+                return False
+            common = sum(min(start.count(number), guess.count(number)) for number in set(start))
+            if not black + white - left <= common <= black + white:
+                return False
+        return True
+
+    def complete(start: Code) -> Iterator[Code]:
+        if len(start) == length:
+            yield start
+            return
+        for step in range(numbers):
+            # Each place begins with another number, so that the codes found first are not all alike.
+            number = (len(start) + step) % numbers + 1
+            code = (*start, number)
+            if (repeats or number not in start) and allowed(code):
+                yield from complete(code)
+
+    return complete(())
+
+
+@lru_cache(maxsize=4096)
+def best_guess(length: int, numbers: int, repeats: bool, marked: tuple[Marked, ...]) -> Code:
+    """One of the codes that every answer allows: the one whose answer is expected to leave the fewest of them.
+
+    Only the first codes found are weighed against each other, so that large games are quick too.
+    """
+    candidates = list(islice(consistent_codes(length, numbers, repeats, marked), _CANDIDATES))
+
+    def left(guess: Code) -> int:
+        """The candidates that the answer to `guess` leaves, summed over all that may be the secret."""
+        return sum(count * count for count in Counter(pegs(code, guess) for code in candidates).values())
+
+    return min(candidates[:_GUESSES], key=left)
