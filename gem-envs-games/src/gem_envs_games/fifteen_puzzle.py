@@ -1,0 +1,129 @@
+"""Fifteen Puzzle: slide the tiles of a square into ascending order."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.errors import ConfigError
+from gem_envs_games.board_game import BoardGame
+from gem_envs_games.directions import direction, say
+from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, way_home
+
+_DRAWN = ((2, 10), (3, 20), (4, 50))
+"""Rows and turns that an episode may draw, as in GEM."""
+
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class FifteenPuzzle(BoardGame):
+    r"""Bring the tiles of a square into ascending order by sliding them into its one empty cell.
+
+    The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
+    `right`: where a tile next to the empty cell slides.
+
+    The board is scrambled by sliding tiles at random, never one straight back, so every board can be solved (which is
+    true of half of all arrangements: W. W. Johnson and W. E. Story, "Notes on the '15' puzzle", American Journal of
+    Mathematics 2, 1879) and within `scramble` moves. None is solved at the start.
+
+    Rewards, as in GEM: 1 for solving it; 0 for any other move, except that the last turn, if it does not solve it,
+    earns the share of the cells, the empty one among them, that hold what they should. A reply without a direction
+    costs 0.1 and loses. A direction in which no tile can slide uses up a turn and changes nothing.
+
+    The expert takes the shorter of two ways: the scramble's, backwards, and the one that `way_home` finds, which is
+    a shortest one for 2 and 3 rows.
+
+    Args:
+        num_rows: 2 to 5; the square has as many columns.
+        max_turns: moves in an episode.
+        scramble: the most moves of the scramble, from 1 to `max_turns`; each episode draws from half of it up to it.
+            None takes `max_turns`, but no more than 200.
+
+    Where `num_rows` or `max_turns` is None, each episode draws 2 rows and 10 turns, 3 and 20, or 4 and 50; `scramble`
+    has to be None too.
+    """
+
+    def __init__(self, num_rows: int | None = 2, max_turns: int | None = 20, scramble: int | None = None) -> None:
+        super().__init__(max_turns=max_turns)
+        self._drawn = num_rows is None or max_turns is None
+        if num_rows is not None and max_turns is not None:
+            self.num_rows = whole_number("num_rows", num_rows, 2, 5)
+            if scramble is not None:
+                whole_number("scramble, for a way home within max_turns,", scramble, 1, max_turns)
+        elif scramble is not None:
+            raise ConfigError("scramble has to be None where num_rows or max_turns is drawn in each episode")
+        self.scramble = scramble
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.num_rows, self.max_turns = self.rng.choice(_DRAWN)
+        self.home = home(self.num_rows)
+        self.board, self._way = self._scrambled()
+        self._searched = False
+        last = self.num_rows**2 - 1
+        return self._ask(
+            f"You are playing the {last}-puzzle: {last} tiles and one empty cell, '__', on a board of {self.num_rows} "
+            f"rows and {self.num_rows} columns.\n"
+            f"Slide the tiles until they stand in ascending order from 1 to {last}, row by row from the top left, "
+            "with the empty cell at the bottom right. That wins.\n"
+            "A move slides one tile next to the empty cell into it:\n"
+            "- \\boxed{up} slides the tile below the empty cell up.\n"
+            "- \\boxed{down} slides the tile above it down.\n"
+            "- \\boxed{left} slides the tile on its right to the left.\n"
+            "- \\boxed{right} slides the tile on its left to the right.\n"
+            f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
+            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "the game."
+        )
+
+    def _scrambled(self) -> tuple[Board, dict[Board, str]]:
+        """A board that is not solved, and the way home that its scramble leaves."""
+        assert self.max_turns is not None
+        most = self.scramble or min(self.max_turns, 200)
+        board, way = self.home, dict[Board, str]()
+        while board == self.home:
+            way.clear()
+            back = ""
+            for _ in range(self.rng.randint((most + 1) // 2, most)):
+                empty = board.index(0)
+                name = self.rng.choice([name for name in slides(self.num_rows)[empty] if name != back])
+                board, back = slide(board, empty, slides(self.num_rows)[empty][name]), _OPPOSITE[name]
+                # The first time that the scramble came by here, it was nearer to home.
+                way.setdefault(board, back)
+        return board, rest_of_way(way, board, self.num_rows)
+
+    def _step(self, action: str) -> Step:
+        name = direction(action)
+        if name is None:
+            return self.malformed(f"At turn {self.turn}, you did not give a direction inside \\boxed{{}}. You lose.")
+        empty = self.board.index(0)
+        cell = slides(self.num_rows)[empty].get(name)
+        if cell is None:
+            return self._goes_on(f"At turn {self.turn}, you tried to slide a tile {name}, but none can slide there.")
+        said = f"At turn {self.turn}, you slid tile {self.board[cell]} {name}."
+        self.board = slide(self.board, empty, cell)
+        if self.board == self.home:
+            return self._ended(f"{said} Congratulations! The puzzle is solved.", 1.0, success=True)
+        return self._goes_on(said)
+
+    def _goes_on(self, said: str) -> Step:
+        right = sum(tile == there for tile, there in zip(self.board, self.home, strict=True))
+        return self._ongoing(said, right / len(self.board) if self.last_turn else 0.0)
+
+    def _board(self) -> str:
+        cells = [f"{tile:2}" if tile else "__" for tile in self.board]
+        return "\n".join(" ".join(cells[row : row + self.num_rows]) for row in range(0, len(cells), self.num_rows))
+
+    def sample_action(self) -> str:
+        """A random direction in which a tile can slide."""
+        return say(self.action_rng.choice(list(slides(self.num_rows)[self.board.index(0)])))
+
+    def expert_action(self) -> str:
+        """The next move of the way that was found at first, or from where the player left it."""
+        if not self._searched or self.board not in self._way:
+            ways = [way_home(self.board, self.num_rows)]
+            if self.board in self._way:
+                ways.append(rest_of_way(self._way, self.board, self.num_rows))
+            self._way = min(ways, key=len)
+            self._searched = True
+        return say(self._way.get(self.board, "up"))
