@@ -13,6 +13,7 @@ GemError
 ├── RecordError(ValueError)        a recording that cannot be read, written or replayed
 ├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
+├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
 └── ConfigError(ValueError)        settings that are unknown or out of range
 ```
 
@@ -77,6 +78,10 @@ class ContractViolation(GemError, AssertionError):
 
     def __str__(self) -> str:
         return f"{self.what}\n{self.mend}"
+
+
+class NothingToLearn(GemError, RuntimeError):
+    """Every episode of a batch failed, so there is nothing to learn from."""
 
 
 class ConfigError(GemError, ValueError):

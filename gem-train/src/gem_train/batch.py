@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gem.errors import NothingToLearn
 from gem.transcript import Episode
 
 Ints = NDArray[np.int64]
@@ -52,11 +53,19 @@ class Batch:
 
 
 def collate(episodes: Iterable[Episode]) -> Batch:
-    """Make a batch of the episodes that did not fail and in which the model said anything."""
+    """Make a batch of the episodes that did not fail.
+
+    Raises:
+        NothingToLearn: all of them failed.
+    """
     sequences: list[TokenSequence] = []
     rewards: list[float] = []
     owners: list[int] = []
-    sound = [episode for episode in episodes if episode.failure is None and episode.turns]
+    played = list(episodes)
+    sound = [episode for episode in played if episode.failure is None]
+    if not sound:
+        first = next((episode.failure.error for episode in played if episode.failure), "there was none")
+        raise NothingToLearn(f"all {len(played)} episodes of a batch failed, the first of them with {first}")
     for index, episode in enumerate(sound):
         sequences.extend(_sequences(episode, first_row=len(rewards)))
         rewards.extend(episode.rewards)

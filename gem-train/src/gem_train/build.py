@@ -43,17 +43,13 @@ def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Part
             f"rollout.episodes ({config.rollout.episodes}) must be a multiple of "
             f"rollout.group_size ({config.rollout.group_size})"
         )
-    with make_vec(config.id, config.rollout.num_envs, **config.env) as envs:
+    play = config.rollout
+    with make_vec(config.id, play.num_envs, **config.env) as envs:
         loaded = load_model(config, checkpoint and checkpoint / "model")
-        chat = ChatEncoder(loaded.tokenizer, history=config.rollout.history)
-        policy = HFPolicy(
-            loaded.model,
-            chat,
-            max_new_tokens=config.rollout.max_new_tokens,
-            temperature=config.rollout.temperature,
-        )
+        chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
+        policy = HFPolicy(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature)
         learner = Learner(
-            loaded.model, config.optim, steps=config.steps, temperature=config.rollout.temperature, seed=config.seed
+            loaded.model, config.optim, steps=config.steps, temperature=play.temperature, seed=config.seed
         )
         yield Parts(loaded, chat, policy, envs, algorithm, learner)
 

@@ -62,20 +62,19 @@ class ChatEncoder:
         # Observations repeat, above all in small games; rendering and encoding one costs more than a tiny model's step.
         self.encode = lru_cache(maxsize=4096)(self._encode_text)
         self._between = lru_cache(maxsize=4096)(self._after_answer)
-        self.stop_ids = self._find_stop_ids()
+        self.end_id = self._find_end_id()
+        """The id that ends an answer as the template ends it."""
+        self.stop_ids = tuple({self.end_id, cast("int", tokenizer.eos_token_id or self.end_id)})
+        """The ids that end an answer when they are sampled: that one, and the end of sequence."""
         self._appends = self._template_appends()
 
-    def _find_stop_ids(self) -> tuple[int, ...]:
-        """The ids that end an answer: the end of sequence, and the special token that closes the message."""
-        ids: set[int] = set()
-        if self.tokenizer.eos_token_id is not None:
-            ids.add(cast("int", self.tokenizer.eos_token_id))
+    def _find_end_id(self) -> int:
         closing = self._encode_text(self._after_answer("seen"))
         if closing and closing[0] in self.tokenizer.added_tokens_decoder:
-            ids.add(closing[0])
-        if not ids:
+            return closing[0]
+        if self.tokenizer.eos_token_id is None:
             raise ConfigError("the tokenizer has no token that ends an answer; set its eos_token")
-        return tuple(sorted(ids))
+        return cast("int", self.tokenizer.eos_token_id)
 
     def _template_appends(self) -> bool:
         """Whether the template leaves history as it was said, so that appending to the context is always right."""
@@ -109,7 +108,7 @@ class ChatEncoder:
         observation = transcript.observation
         bridge = self._between(observation) if isinstance(observation, str) else self._after_answer(observation)
         if context[-1] in self.stop_ids:
-            # The engine has sampled the beginning of the closing text already.
+            # The engine has sampled the beginning of the closing text already, unless it ended in another way.
             stop = cast("str", self.tokenizer.decode(context[-1:]))
             bridge = bridge.removeprefix(stop)
         if (

@@ -5,17 +5,20 @@ from typing import Any
 
 import click
 
+from gem.cli.options import Seed, as_json
+from gem.cli.output import stray_prints_to_stderr
+
 
 @click.command()
 @click.argument("id")
 @click.option("--algorithm", help="How turns get their credit: rebn or reinforce.")
 @click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model made on the spot.")
-@click.option("--seed", type=int, help="Of everything random.")
+@click.option("--seed", type=Seed(), help="Of everything random.")
 @click.option("--steps", type=int, help="Batches to play and learn from.")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file with settings.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="One setting, such as optim.lr=1e-3.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
+@as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
 def train(
     id: str,
@@ -54,5 +57,5 @@ def train(
 
     # Ours is the one progress bar; transformers would draw another at every checkpoint.
     logging.disable_progress_bar()
-    with Display(config, as_json=as_json) as display:
+    with Display(config, as_json=as_json) as display, stray_prints_to_stderr():
         run(config, out or new_run_path(config), display)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gem import seeding
 from gem.errors import ConfigError, did_you_mean
 
 
@@ -28,6 +29,9 @@ class RolloutConfig(_Section):
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     history: Literal["template", "keep"] = Field(
         default="template", description="whether a chat template may rewrite what was said (see gem_train.chat)"
+    )
+    template_kwargs: dict[str, Any] = Field(
+        default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"
     )
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
 
@@ -79,7 +83,7 @@ class TrainConfig(_Section):
     id: str = Field(description="the environment")
     algorithm: str = "rebn"
     model: str = Field(default="tiny", description="a path, a name on the Hugging Face hub, or 'tiny'")
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=1 << seeding.SEED_BITS)
     steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
     device: str = Field(default="auto", description="'cpu', 'cuda', …; 'auto' takes a GPU if there is one")
     dtype: Literal["float32", "bfloat16"] = "float32"
@@ -98,7 +102,7 @@ TINY: dict[str, Any] = {
     "threads": 1,
     "rollout": {"max_new_tokens": 32},
     "optim": {
-        "lr": 5e-4,
+        "lr": 3e-4,
         "lr_end": 2e-4,
         "entropy": 0.02,
         "entropy_end": 0.0,

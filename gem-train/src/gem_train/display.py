@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from gem.cli.output import as_text, console
 from gem_train.config import TrainConfig
 from gem_train.run_folder import RunFolder
 
@@ -17,25 +17,17 @@ _EPISODES = 3
 
 
 class Display:
-    """Shows one run.
+    """Shows one run: progress on standard error, what came of it on standard output.
 
     Args:
         config: of the run.
-        progress: goes to this console; standard error by default.
-        result: goes to this console; standard output by default. With `as_json` it is one JSON object.
+        as_json: print what came of it as one JSON object, and nothing else.
     """
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        *,
-        progress: Console | None = None,
-        result: Console | None = None,
-        as_json: bool = False,
-    ) -> None:
+    def __init__(self, config: TrainConfig, *, as_json: bool = False) -> None:
         self._config = config
-        self._console = progress or Console(stderr=True)
-        self._result = result or Console()
+        self._console = console(stderr=True)
+        self._result = console()
         self._as_json = as_json
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -94,8 +86,9 @@ class Display:
             self._result.file.write(json.dumps(summary) + "\n")
             return
         for number, episode in enumerate(folder.episodes("evaluation")[:_EPISODES], start=1):
-            self._result.rule(f"Episode {number} after training (seed {episode['seed']})")
-            self._result.print(_episode(episode))
+            self._result.print(f"\n--- Episode {number} after training, seed {episode['seed']} ---", style="bold")
+            self._result.print(_episode(episode), soft_wrap=True)
+        self._result.print()
         self._result.print(_summary_table(summary))
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
         self._result.print(f"run folder      {folder.path}", soft_wrap=True)
@@ -106,20 +99,21 @@ class Display:
             self._phase = phase
         self._progress.update(self._task, completed=step, status=status)
         if not self._console.is_terminal and (step % every == 0 or step in (1, total)):
-            self._console.print(f"{phase} {step}/{total}  {status}", soft_wrap=True, highlight=False)
+            self._console.print(f"{phase} {step}/{total}  {status}", soft_wrap=True)
 
     def _say(self, text: str) -> None:
-        self._console.print(escape(text), soft_wrap=True, highlight=False)
+        self._console.print(text, soft_wrap=True)
 
 
-def _episode(episode: Mapping[str, Any]) -> str:
-    lines: list[str] = []
+def _episode(episode: Mapping[str, Any]) -> Text:
+    text = Text()
     for turn in episode["turns"]:
-        lines += [f"[dim]{escape(str(turn['observation']))}[/dim]", f"[bold]> {escape(turn['action'])}[/bold]"]
+        text.append(as_text(turn["observation"]) + "\n")
+        text.append(f"> {turn['action']}\n", style="bold")
     total = sum(turn["reward"] for turn in episode["turns"])
     outcome = "success" if episode["success"] else "no success"
-    lines += [f"[dim]{escape(str(episode['observation']))}[/dim]", f"({outcome}, return {total:.2f})"]
-    return "\n".join(lines)
+    text.append(f"{as_text(episode['observation'])}\n({outcome}, return {total:.2f})")
+    return text
 
 
 def _summary_table(summary: Mapping[str, Any]) -> Table:
@@ -137,4 +131,4 @@ def _summary_table(summary: Mapping[str, Any]) -> Table:
 
 
 def _rate(rate: float | None, interval: tuple[float, float]) -> str:
-    return "-" if rate is None else f"{rate:.3f} \\[{interval[0]:.3f}, {interval[1]:.3f}]"
+    return "-" if rate is None else f"{rate:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"

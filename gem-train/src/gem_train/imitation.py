@@ -50,7 +50,7 @@ def tokenised(episode: Episode, chat: ChatEncoder) -> Episode:
     for index, turn in enumerate(episode.turns):
         past.observation = turn.observation
         prompt = chat.prompt(past, context)
-        said = (*chat.encode(turn.action), chat.stop_ids[0])
+        said = (*chat.encode(turn.action), chat.end_id)
         if prompt.new_segment:
             context = []
         context += [*prompt.ids, *said]

@@ -4,7 +4,13 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 
 from gem import seeding
 from gem.errors import ConfigError
@@ -34,37 +40,45 @@ def load_model(config: TrainConfig, source: Path | None = None) -> Loaded:
     Raises:
         ConfigError: there is no such model.
     """
-    device = torch.device(_device(config.device))
+    device = _device(config.device)
     if config.model == "tiny" and source is None:
         tokenizer = _train_tokenizer(config)
         model = tiny_model(tokenizer, config.seed)
-        return Loaded(_ready(model, device), tokenizer)
+        return Loaded(_ready(model, device, config.dtype), tokenizer)
     name = str(source) if source is not None else config.model
-    dtype = torch.bfloat16 if config.dtype == "bfloat16" else torch.float32
     try:
         tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name))
-        model = cast("PreTrainedModel", AutoModelForCausalLM.from_pretrained(name, dtype=dtype))
+        model = cast("PreTrainedModel", AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32))
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
         ) from error
-    return Loaded(_ready(model, device), tokenizer)
+    return Loaded(_ready(model, device, config.dtype), tokenizer)
 
 
-def _ready(model: PreTrainedModel, device: torch.device) -> PreTrainedModel:
-    # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
+def _ready(model: PreTrainedModel, device: torch.device, dtype: str) -> PreTrainedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
+    if dtype == "bfloat16":
+        # Weights stay float32, or small updates would be lost in rounding; sampler and learner compute alike.
+        model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
+    # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
     return model.eval()
 
 
-def _device(name: str) -> str:
-    if name != "auto":
-        return name
-    return "cuda" if torch.cuda.is_available() else "cpu"
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"cannot use the device {name!r}: {reason}. Try 'cpu', 'cuda' or 'auto'") from error
+    return device
 
 
-def _train_tokenizer(config: TrainConfig):
+def _train_tokenizer(config: TrainConfig) -> PreTrainedTokenizerFast:
     policy = random_policy()
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
     with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, **config.env) as envs:

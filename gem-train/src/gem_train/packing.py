@@ -39,7 +39,7 @@ class Packed:
         return Packed(*(tensor.to(device) for tensor in tensors))
 
 
-def pack(sequences: Sequence[TokenSequence], row_tokens: int, pad_id: int = 0) -> Packed:
+def pack(sequences: Sequence[TokenSequence], row_tokens: int) -> Packed:
     """Put `sequences` into rows of at most `row_tokens` ids each; one that is longer has a row to itself.
 
     First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%.
@@ -56,7 +56,7 @@ def pack(sequences: Sequence[TokenSequence], row_tokens: int, pad_id: int = 0) -
         rows[row].append(sequence)
         room[row] -= len(sequence)
     shape = len(rows), max(sum(map(len, row)) for row in rows)
-    ids = np.full(shape, pad_id, np.int64)
+    ids = np.zeros(shape, np.int64)
     positions = np.zeros(shape, np.int64)
     sampled = np.zeros(shape, np.bool_)
     logprobs = np.zeros(shape, np.float32)

@@ -23,7 +23,7 @@ def plot_curve(metrics: Sequence[Mapping[str, Any]], summary: Mapping[str, Any],
     from matplotlib.figure import Figure
 
     steps = np.array([line["step"] for line in metrics])
-    success = np.array([line["success"] if line["success"] is not None else np.nan for line in metrics])
+    success = np.array([line["success"] for line in metrics])
     figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

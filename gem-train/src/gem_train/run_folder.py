@@ -34,8 +34,8 @@ class RunFolder:
     """The files of one run.
 
     Args:
-        path: the folder; made if it does not exist.
-        config: of the run. A folder that holds a run already must hold this one.
+        path: the folder; `claim` makes it if it does not exist.
+        config: of the run. A folder that holds a checkpoint or a summary already must hold this run's.
 
     Raises:
         ConfigError: the folder holds a run with other settings, or something that is no run.
@@ -43,14 +43,18 @@ class RunFolder:
 
     def __init__(self, path: Path, config: TrainConfig) -> None:
         self.path = path
-        written = path / "config.toml"
-        if written.exists():
-            _refuse_other(path, read_toml(written), config)
-        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+        self._config = config
+        self._boards: dict[str, SummaryWriter] = {}
+        if (path / "config.toml").exists():
+            if self.newest_checkpoint() is not None or self.summary() is not None:
+                _refuse_other(path, read_toml(path / "config.toml"), config)
+        elif path.exists() and (not path.is_dir() or any(file.suffix != ".partial" for file in path.iterdir())):
             raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
-        path.mkdir(parents=True, exist_ok=True)
-        _write(written, to_toml(config))
-        self._board: SummaryWriter | None = None
+
+    def claim(self) -> None:
+        """Make the folder this run's. Done when the settings have proved good, so that a typo claims nothing."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        _write(self.path / "config.toml", to_toml(self._config))
 
     @property
     def curve(self) -> Path:
@@ -73,10 +77,11 @@ class RunFolder:
     def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
         """Append the metrics of one step."""
         _append(self.path / "metrics.jsonl", {"phase": phase, "step": step, **values})
-        if self._board is None:
-            self._board = SummaryWriter(str(self.path / "tensorboard"), purge_step=step)
+        # A writer a phase, because purging what a resumed run does again cuts every series of a writer.
+        if phase not in self._boards:
+            self._boards[phase] = SummaryWriter(str(self.path / "tensorboard" / phase), purge_step=step)
         for name, value in values.items():
-            self._board.add_scalar(f"{phase}/{name}", value, step)  # pyright: ignore[reportUnknownMemberType]
+            self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
 
     def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
         """Append one episode, as text."""
@@ -93,8 +98,6 @@ class RunFolder:
         torch.save(dict(state), partial / "state.pt")
         for file in partial.rglob("*"):
             _sync(file)
-        if complete.exists():
-            shutil.rmtree(complete)
         partial.rename(complete)
         _sync(folder)
         for old in _checkpoints(folder):
@@ -121,8 +124,8 @@ class RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._board is not None:
-            self._board.close()
+        for board in self._boards.values():
+            board.close()
 
 
 def new_run_path(config: TrainConfig) -> Path:

@@ -7,8 +7,9 @@ through. Its tokenizer is trained on transcripts of random play, so a whole sent
 from collections.abc import Iterable
 from typing import cast
 
+import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, set_seed
+from transformers import PreTrainedModel, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from gem import seeding
 from gem.transcript import Episode
@@ -54,21 +55,21 @@ def _texts(episodes: Iterable[Episode]) -> Iterable[str]:
 
 def tiny_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> PreTrainedModel:
     """A Qwen3 of about 0.17 million parameters with random weights drawn from `seed`, in float32."""
-    set_seed(seeding.derive(seed, "tiny") % 2**32)
-    return Qwen3ForCausalLM(
-        Qwen3Config(
-            vocab_size=VOCABULARY,
-            hidden_size=64,
-            intermediate_size=192,
-            num_hidden_layers=3,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=16,
-            max_position_embeddings=4096,
-            tie_word_embeddings=True,
-            pad_token_id=cast("int", tokenizer.convert_tokens_to_ids(PAD)),
-            bos_token_id=None,
-            eos_token_id=cast("int", tokenizer.convert_tokens_to_ids(END)),
-            dtype="float32",
-        )
+    config = Qwen3Config(
+        vocab_size=VOCABULARY,
+        hidden_size=64,
+        intermediate_size=192,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=4096,
+        tie_word_embeddings=True,
+        pad_token_id=cast("int", tokenizer.convert_tokens_to_ids(PAD)),
+        bos_token_id=None,
+        eos_token_id=cast("int", tokenizer.convert_tokens_to_ids(END)),
+        dtype="float32",
     )
+    with torch.random.fork_rng():
+        torch.manual_seed(seeding.derive(seed, "tiny"))
+        return Qwen3ForCausalLM(config)

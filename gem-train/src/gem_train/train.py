@@ -1,7 +1,8 @@
 """The training loop: play, score, credit, update, sync. One loop for every algorithm."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,9 @@ def train(config: TrainConfig, out: Path, display: Display) -> dict[str, Any]:
         if finished is not None:
             display.already_finished(finished, folder)
             return finished
-        if config.threads is not None:
-            torch.set_num_threads(config.threads)
-        torch.use_deterministic_algorithms(True, warn_only=True)
         checkpoint = folder.newest_checkpoint()
-        with build(config, checkpoint) as parts:
+        with _torch_settings(config), build(config, checkpoint) as parts:
+            folder.claim()
             run = Run(config, folder, display, parts)
             if checkpoint is None:
                 run.begin()
@@ -54,6 +53,18 @@ def train(config: TrainConfig, out: Path, display: Display) -> dict[str, Any]:
                 run.resume(checkpoint)
             run.learn()
             return run.finish()
+
+
+@contextmanager
+def _torch_settings(config: TrainConfig) -> Generator[None]:
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    torch.set_num_threads(config.threads or threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic)
 
 
 class Run:
@@ -71,7 +82,8 @@ class Run:
     def begin(self) -> None:
         """Warm up, and measure where training starts from."""
         self.folder.rewind(None)
-        self._warm_up()
+        if self.config.warmup.steps:
+            self._warm_up()
         self.before = {
             "random": _baseline(self.config, "random"),
             "expert": _baseline(self.config, "expert"),

@@ -46,9 +46,9 @@ class Algorithm(ABC):
         old_logprobs: whose log-probabilities of the sampled ids the ratio starts from.
     """
 
-    gamma: float = 1.0
-    clip: float = 0.2
-    old_logprobs: Literal["engine", "learner"] = "engine"
+    gamma: float
+    clip: float
+    old_logprobs: Literal["engine", "learner"]
 
     @property
     def needs(self) -> frozenset[Need]:
@@ -59,13 +59,13 @@ class Algorithm(ABC):
     def credit(self, batch: Batch, scores: Scores) -> Credit:
         """What each turn of the batch is worth."""
 
-    def loss(self, terms: TokenTerms, entropy: float) -> tuple[Tensor, dict[str, Tensor]]:
-        """The summed loss over the tokens with `entropy` as the weight of its bonus, and means to report.
+    def loss(self, terms: TokenTerms, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
+        """The summed loss over the tokens with a bonus for entropy, and means to report.
 
         The sum, not the mean: the learner divides by the tokens of the whole minibatch, which may come in parts.
         """
         policy = clipped_policy_loss(terms.logprobs, terms.old_logprobs, terms.advantages, self.clip)
-        loss = (policy - entropy * terms.entropy).sum()
+        loss = (policy - entropy_weight * terms.entropy).sum()
         with torch.no_grad():
             metrics = {
                 "policy_loss": policy.mean(),

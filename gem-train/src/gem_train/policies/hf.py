@@ -45,8 +45,7 @@ class HFPolicy(Policy):
         model: with full attention in every layer.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest answer.
-        temperature: of sampling; 0 takes the likeliest token. Log-probabilities are those of the distribution that
-            was drawn from (at temperature 0, of the model's own).
+        temperature: of sampling, above 0. Log-probabilities are those of the distribution that was drawn from.
         seed: of the sampling.
 
     Raises:
@@ -58,19 +57,20 @@ class HFPolicy(Policy):
         model: PreTrainedModel,
         chat: ChatEncoder,
         *,
-        max_new_tokens: int = 256,
+        max_new_tokens: int,
         temperature: float = 1.0,
         seed: int = 0,
     ) -> None:
         kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
         if kinds != {"full_attention"}:
             raise ConfigError(f"the hf policy needs full attention in every layer, and this model has {sorted(kinds)}")
-        if temperature < 0:
-            raise ConfigError(f"temperature is at least 0, not {temperature}")
+        if temperature <= 0:
+            raise ConfigError(f"temperature is above 0, not {temperature}")
         self.model = model
         self.chat = chat
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
+        self._max_positions: int = model.config.max_position_embeddings
         self._generator = torch.Generator(model.device)
         self._stop_ids = torch.tensor(chat.stop_ids, device=model.device)
         self._cache = SlotCache(model.config.num_hidden_layers)
@@ -117,6 +117,12 @@ class HFPolicy(Policy):
         if prompt.new_segment:
             conversation.context, conversation.cached = [], 0
         conversation.context.extend(prompt.ids)
+        needed = len(conversation.context) + self.max_new_tokens
+        if needed > self._max_positions:
+            raise ConfigError(
+                f"a conversation of {len(conversation.context)} ids and an answer of up to {self.max_new_tokens} "
+                f"do not fit the model's {self._max_positions} positions; lower max_new_tokens or the env's max_turns"
+            )
         return _Request(slot, prompt)
 
     def _completion(self, request: _Request) -> Completion:
@@ -179,13 +185,8 @@ class HFPolicy(Policy):
 
     def _sample(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """One token a row and its log-probability, both ``[batch]``."""
-        logits = logits.float()
-        if self.temperature == 0:
-            logprobs = logits.log_softmax(-1)
-            chosen = logprobs.argmax(-1)
-        else:
-            logprobs = (logits / self.temperature).log_softmax(-1)
-            # argmax(p / e) with e exponential draws from p, several times faster than torch.multinomial.
-            noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
-            chosen = (logprobs.exp() / noise).argmax(-1)
+        logprobs = (logits.float() / self.temperature).log_softmax(-1)
+        # argmax(p / e) with e exponential draws from p, several times faster than torch.multinomial.
+        noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
+        chosen = (logprobs.exp() / noise).argmax(-1)
         return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]

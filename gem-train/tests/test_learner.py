@@ -1,0 +1,125 @@
+"""An update against one written out by hand, and what must not change it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+from gem_train.algorithms import ReBN, Scores
+from gem_train.batch import Batch, TokenSequence
+from gem_train.config import OptimConfig
+from gem_train.credit import Credit
+from gem_train.learner import Learner
+from gem_train.packing import pack
+from gem_train.scoring import score_tokens
+from gem_train.tiny import tiny_model, tiny_tokenizer
+
+ALGORITHM = ReBN(gamma=0.9, clip=0.2, old_logprobs="engine")
+OPTIM = OptimConfig(lr=1e-3, entropy=0.05, epochs=2, minibatches=2, row_tokens=64, micro_rows=64)
+
+
+@pytest.fixture
+def model() -> PreTrainedModel:
+    return tiny_model(tiny_tokenizer([]), seed=0).eval()
+
+
+@pytest.fixture
+def batch(model: PreTrainedModel) -> Batch:
+    """Twelve sequences of random ids, two turns each, with log-probabilities a little off the model's own."""
+    rng = np.random.default_rng(0)
+    sequences = []
+    for index in range(12):
+        length = int(rng.integers(8, 24))
+        turn = np.full(length, -1)
+        turn[2:4], turn[6:8] = 2 * index, 2 * index + 1
+        ids = rng.integers(4, 256, length)
+        sequences.append(TokenSequence(ids, turn >= 0, np.zeros(length, np.float32), turn))
+    with torch.no_grad():
+        for index, sequence in enumerate(sequences):
+            logprobs = np.zeros(len(sequence), np.float32)
+            own = score_tokens(model, pack([sequence], 64), 1.0).logprobs.numpy()
+            logprobs[sequence.sampled] = own + rng.normal(scale=0.05, size=len(own))
+            sequences[index] = replace(sequence, logprobs=logprobs)
+    return Batch(tuple(sequences), rng.normal(size=24).astype(np.float32), np.repeat(np.arange(12), 2))
+
+
+def weights_after(model: PreTrainedModel, batch: Batch, optim: OptimConfig, scores: Scores | None = None):
+    learner = Learner(model, optim, steps=1, temperature=1.0, seed=7)
+    credit = ALGORITHM.credit(batch, scores or Scores())
+    metrics = learner.update(batch, scores or Scores(), credit, ALGORITHM.loss)
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()]), metrics
+
+
+def fresh(model: PreTrainedModel) -> PreTrainedModel:
+    copy = tiny_model(tiny_tokenizer([]), seed=0).eval()
+    copy.load_state_dict(model.state_dict())
+    return copy
+
+
+def test_one_update_is_what_the_formula_says(model: PreTrainedModel, batch: Batch):
+    """One minibatch, one epoch: the loss written out token by token over unpacked sequences, and a plain AdamW."""
+    optim = OptimConfig(lr=1e-3, entropy=0.05, epochs=1, minibatches=1, row_tokens=64, micro_rows=64)
+    by_hand = fresh(model)
+    credit = ALGORITHM.credit(batch, Scores())
+    optimizer = torch.optim.AdamW(by_hand.parameters(), lr=1e-3, betas=(0.9, 0.95), weight_decay=0.0)
+    losses = []
+    for sequence in batch.sequences:
+        logits = by_hand(input_ids=torch.from_numpy(sequence.ids)[None]).logits[0]
+        for position in np.flatnonzero(sequence.sampled):
+            logprobs = logits[position - 1].log_softmax(-1)
+            ratio = (logprobs[sequence.ids[position]] - float(sequence.logprobs[position])).exp()
+            advantage = float(credit.advantages[sequence.turn[position]])
+            surrogate = torch.minimum(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage)
+            losses.append(-surrogate + 0.05 * (logprobs.exp() * logprobs).sum())
+    torch.stack(losses).mean().backward()
+    norm = torch.nn.utils.clip_grad_norm_(by_hand.parameters(), 1.0)
+    optimizer.step()
+    expected = torch.cat([parameter.detach().flatten() for parameter in by_hand.parameters()])
+    found, metrics = weights_after(model, batch, optim)
+    # Adam divides by the gradient's size, so rounding weighs most where the gradient is nearly nothing.
+    assert (found - expected).abs().mean() < 1e-6
+    assert metrics["grad_norm"] == pytest.approx(float(norm), rel=1e-4)
+
+
+@pytest.mark.parametrize("change", [{"micro_rows": 1}, {"row_tokens": 8}, {"row_tokens": 500, "micro_rows": 2}])
+def test_how_a_minibatch_is_cut_up_changes_nothing(model: PreTrainedModel, batch: Batch, change: dict[str, int]):
+    whole, _ = weights_after(fresh(model), batch, OPTIM)
+    parts, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update=change))
+    assert (whole - parts).abs().mean() < 1e-6
+
+
+def test_epochs_and_minibatches_are_updates(model: PreTrainedModel, batch: Batch):
+    once, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update={"epochs": 1, "minibatches": 1}))
+    often, _ = weights_after(fresh(model), batch, OPTIM)
+    start = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+    # Adam's first step moves each weight by about the learning rate; four updates move further than one.
+    assert (often - start).abs().mean() > 1.5 * (once - start).abs().mean() > 0
+
+
+def test_the_learners_scores_replace_the_engines(model: PreTrainedModel, batch: Batch):
+    scores = Learner(model, OPTIM, steps=1, temperature=1.0, seed=7).score(batch, {"old_logprobs"})
+    assert scores.old_logprobs is not None
+    pairs = zip(batch.sequences, scores.old_logprobs, strict=True)
+    replaced = replace(batch, sequences=tuple(replace(sequence, logprobs=old) for sequence, old in pairs))
+    scored, _ = weights_after(fresh(model), batch, OPTIM, scores)
+    expected, _ = weights_after(fresh(model), replaced, OPTIM)
+    unscored, _ = weights_after(fresh(model), batch, OPTIM)
+    assert torch.equal(scored, expected)
+    assert not torch.equal(scored, unscored)
+
+
+def test_schedules_go_from_the_first_step_to_the_last(model: PreTrainedModel, batch: Batch):
+    optim = OptimConfig(lr=1e-3, lr_end=1e-4, entropy=0.2, entropy_end=0.0, minibatches=1)
+    learner = Learner(model, optim, steps=3, temperature=1.0, seed=0)
+    seen: list[float] = []
+
+    def loss(terms, entropy_weight):
+        seen.append(entropy_weight)
+        return ALGORITHM.loss(terms, entropy_weight)
+
+    credit = Credit(batch.rewards, batch.rewards)
+    rates = [learner.update(batch, Scores(), credit, loss)["lr"] for _ in range(3)]
+    assert rates == pytest.approx([1e-3, 5.5e-4, 1e-4])
+    assert seen == pytest.approx([0.2, 0.1, 0.0])
