@@ -110,9 +110,18 @@ def test_an_endless_loop_is_out_of_time():
     assert (result.ending, result.status) == ("out of time", -signal.SIGXCPU)
 
 
-def test_an_endless_loop_that_ignores_its_warning_is_killed():
+def test_an_endless_loop_that_ignores_its_warning_is_killed_and_out_of_time():
     program = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
-    assert run(program, limits=Limits(cpu_seconds=1)).status == -signal.SIGKILL
+    result = run(program, limits=Limits(cpu_seconds=1))
+    assert (result.ending, result.status) == ("out of time", -signal.SIGKILL)
+
+
+def test_a_program_that_ignores_its_warning_and_ends_by_itself_is_out_of_time():
+    program = (
+        "import signal, time\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile time.process_time() < 1.3: pass"
+    )
+    result = run(program, limits=Limits(cpu_seconds=1))
+    assert (result.ending, result.status) == ("out of time", 0)
 
 
 def test_sleeping_is_out_of_time_even_with_the_output_closed():
@@ -168,6 +177,7 @@ def test_children_are_killed_with_a_program_out_of_time():
 def test_a_program_starts_in_an_empty_folder_as_the_main_module():
     look = "import os, sys, __main__\nprint(os.listdir(), sys.argv, __name__, vars(__main__) is globals())"
     assert run(look).output == "['main.py'] ['main.py'] __main__ True\n"
+    assert run("import sys; print(sys.orig_argv)").output == "['main.py']\n"
 
 
 def test_a_program_has_the_standard_library_and_no_package_and_no_open_file_of_ours():

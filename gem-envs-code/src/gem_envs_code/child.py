@@ -36,7 +36,8 @@ def main(ready: int, cpu_seconds: int, memory: int, file_size: int) -> None:
     program = types.ModuleType("__main__")
     program.__file__ = "main.py"
     sys.modules["__main__"] = program
-    sys.argv = ["main.py"]
+    # Python's own record of the command line would name the folder that holds this file, and the tasks' answers.
+    sys.argv, sys.orig_argv = ["main.py"], ["main.py"]
     # Programs use them, and they are the work of `site`, which `-S` leaves out.
     builtins.exit = builtins.quit = sys.exit
     exec(compile(source, "main.py", "exec", dont_inherit=True), vars(program))

@@ -2,8 +2,9 @@
 
 **These are process limits and no sandbox.** The program runs as the user who runs this: it can read that user's
 files, open network connections and signal other processes. The limits hold back accidents (endless loops, floods of
-output, a hungry list), not malice. Run it on programs that you would run yourself, or on a machine that holds
-nothing of worth.
+output, a hungry list), not malice. Until there is a sandbox, a hostile program can find this pack's files, and read
+in them the hidden tests and the solution of the task that it is graded on. Run it on programs that you would run
+yourself, or on a machine that holds nothing of worth.
 
 What holds: a fresh empty folder as the working directory; no environment variables but a fixed hash seed, so that
 sets iterate alike in every run; the standard library and no installed package; limits on processor time, wall-clock
@@ -86,9 +87,40 @@ def run(program: str, stdin: str = "", limits: Limits = DEFAULT_LIMITS) -> Resul
                 os.close(ready_in_child)
             with process:
                 try:
-                    return _wait(process, ready_file, limits)
+                    return _wait(_Child(process), ready_file, limits)
                 finally:
                     _kill_group(process)
+
+
+class _Child:
+    """A process that was started, and the processor time it used, for which `Popen` does not ask when it reaps."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.cpu_seconds = 0.0
+        """User and system time, known when it has ended."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has ended, after waiting up to `seconds` for that."""
+        deadline = time.monotonic() + seconds
+        while not self._reaped(os.WNOHANG):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.001)
+        return True
+
+    def status(self) -> int:
+        """Its exit status or negative signal, when it has ended."""
+        self._reaped(0)
+        return self.process.returncode
+
+    def _reaped(self, options: int) -> bool:
+        if self.process.returncode is None:
+            pid, status, used = os.wait4(self.process.pid, options)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu_seconds = used.ru_utime + used.ru_stime
+        return self.process.returncode is not None
 
 
 def _start(folder: str, stdin: IO[bytes], ready: int, limits: Limits) -> subprocess.Popen[bytes]:
@@ -105,25 +137,28 @@ def _start(folder: str, stdin: IO[bytes], ready: int, limits: Limits) -> subproc
     )
 
 
-def _wait(process: subprocess.Popen[bytes], ready: IO[bytes], limits: Limits) -> Result:
+def _wait(child: _Child, ready: IO[bytes], limits: Limits) -> Result:
+    process = child.process
     assert process.stdout is not None
     assert process.stderr is not None
     streams = (process.stdout, process.stderr, ready)
     read = {stream.fileno(): bytearray() for stream in streams}
-    ending = _read(process, read, limits)
+    ending = _read(child, read, limits)
     if ending != "exited":
         _kill_group(process)
-    status = process.wait()
+    status = child.status()
     output, errors, said_ready = (bytes(read[stream.fileno()]) for stream in streams)
     if not said_ready:
         raise RunnerError(f"the program was not started ({ending}, status {status}): {errors.decode(errors='replace')}")
-    if status == -signal.SIGXCPU:
+    # A program that ignores SIGXCPU is killed a second later, or ends by itself before that.
+    overran = status == -signal.SIGXCPU or child.cpu_seconds >= limits.cpu_seconds
+    if ending == "exited" and overran:
         ending = "out of time"
     return Result(ending, status, output.decode(errors="replace"), errors.decode(errors="replace"))
 
 
 def _read(
-    process: subprocess.Popen[bytes], read: dict[int, bytearray], limits: Limits
+    child: _Child, read: dict[int, bytearray], limits: Limits
 ) -> Literal["exited", "out of time", "too much output"]:
     """Read the streams into `read` until the process ends or goes beyond a limit."""
     deadline = time.monotonic() + limits.seconds
@@ -135,7 +170,7 @@ def _read(
             if left <= 0:
                 return "out of time"
             events = selector.select(min(left, 0.05))
-            if not events and process.poll() is not None:
+            if not events and child.wait(0):
                 # The process has ended and its pipes are empty; children of it hold them open.
                 return "exited"
             for key, _ in events:
@@ -145,12 +180,8 @@ def _read(
                 read[key.fd] += chunk
                 if len(read[key.fd]) > limits.output:
                     return "too much output"
-    try:
-        # It may live on after closing its streams.
-        process.wait(max(0.0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        return "out of time"
-    return "exited"
+    # It may live on after closing its streams.
+    return "exited" if child.wait(deadline - time.monotonic()) else "out of time"
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
