@@ -13,6 +13,7 @@ from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.minesweeper import Minesweeper
 from gem_envs_games.sudoku import Sudoku
 from gem_envs_games.tower_of_hanoi import TowerOfHanoi
+from gem_envs_games.wordle import Wordle
 
 SPECS = {spec.id: spec for spec in plugin.gem_envs()}
 GEMS_SETTINGS = {
@@ -39,6 +40,9 @@ GEMS_SETTINGS = {
     "game:TowerofHanoi-v0-easy": {"num_disks": 3, "max_turns": 10},
     "game:TowerofHanoi-v0-hard": {"num_disks": 5, "max_turns": 35},
     "game:TowerofHanoi-v0-random": {"num_disks": None, "max_turns": None},
+    "game:Wordle-v0-easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
+    "game:Wordle-v0-hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
+    "game:Wordle-v0-random": {"word_length": None, "only_real_words": True, "max_turns": None},
 }
 FORGIVING = {f"{id}-forgiving": {**kwargs, "forgiving": True} for id, kwargs in GEMS_SETTINGS.items() if "Sudoku" in id}
 
@@ -239,6 +243,10 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (TowerOfHanoi, {"num_disks": 11}, "num_disks"),
         (TowerOfHanoi, {"num_disks": True}, "num_disks"),
         (TowerOfHanoi, {"max_turns": 0}, "max_turns"),
+        (Wordle, {"word_length": 2}, "word_length"),
+        (Wordle, {"word_length": 9}, "word_length"),
+        (Wordle, {"word_length": 5.0}, "word_length"),
+        (Wordle, {"max_turns": 0}, "max_turns"),
     ],
 )
 def test_settings_out_of_range_are_refused_by_name(game, kwargs, named):

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from gem.checks import whole_number
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
-from gem_envs_games.board_game import BoardGame, whole_number
+from gem_envs_games.board_game import BoardGame
 from gem_envs_games.mastermind_solver import Code, Marked, best_guess, pegs
 
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -33,11 +34,11 @@ class Mastermind(BoardGame):
     Args:
         code_length: 1 to 6.
         num_numbers: 2 to 10; a code is made of the numbers from 1 to this one.
-        max_turns: guesses in an episode.
         duplicate_numbers: whether a number may be in the code more than once; otherwise `code_length` is at most
             `num_numbers`.
+        max_turns: guesses in an episode.
 
-    Where any of the first three is None, each episode draws 2 of 4 numbers with 10 turns, 4 of 6 with 20, or 4 of 8
+    Where any of the three numbers is None, each episode draws 2 of 4 numbers with 10 turns, 4 of 6 with 20, or 4 of 8
     with 30.
     """
 
@@ -45,8 +46,8 @@ class Mastermind(BoardGame):
         self,
         code_length: int | None = 4,
         num_numbers: int | None = 6,
-        max_turns: int | None = 20,
         duplicate_numbers: bool = False,
+        max_turns: int | None = 20,
     ) -> None:
         super().__init__(max_turns=max_turns)
         self.duplicate_numbers = duplicate_numbers

@@ -105,6 +105,17 @@ _GAMES = (
             "random": {"num_rows": None, "max_turns": None},
         },
     ),
+    _Game(
+        "Wordle",
+        "wordle:Wordle",
+        "Find a secret word from marks on the letters of each guess",
+        "deduction",
+        {
+            "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
+            "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
+            "random": {"word_length": None, "only_real_words": True, "max_turns": None},
+        },
+    ),
 )
 
 

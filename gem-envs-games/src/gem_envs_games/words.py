@@ -23,3 +23,13 @@ def known_words(length: int) -> tuple[str, ...]:
 def _by_length(name: str) -> dict[int, tuple[str, ...]]:
     words = files("gem_envs_games").joinpath("data", name).read_text(encoding="ascii").upper().split()
     return {length: tuple(word for word in words if len(word) == length) for length in range(SHORTEST, LONGEST + 1)}
+
+
+def is_word(word: str) -> bool:
+    """Whether the pack knows this word, given in capitals."""
+    return SHORTEST <= len(word) <= LONGEST and word in _known_set(len(word))
+
+
+@cache
+def _known_set(length: int) -> frozenset[str]:
+    return frozenset(known_words(length))

@@ -1,0 +1,121 @@
+"""Wordle: find a secret word from marks on the letters of each guess."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.parsing import boxed
+from gem_envs_games.board_game import BoardGame
+from gem_envs_games.wordle_solver import Marked, best_guess, marks
+from gem_envs_games.words import LONGEST, SHORTEST, common_words, is_word, known_words
+
+_BETWEEN = re.compile(r"[\s,]+")
+_LETTERS = re.compile(r"[A-Za-z]+")
+
+
+class Wordle(BoardGame):
+    r"""Find the word; each letter of a guess is marked green (G), yellow (Y) or wrong (X).
+
+    The first observation has the rules, and each one has all guesses with their marks. An action is `\boxed{CRANE}`;
+    case does not matter, nor do spaces and commas between the letters.
+
+    The rules are those of the New York Times' Wordle (nytimes.com/games/wordle): green for a letter in its place,
+    yellow for one that is elsewhere in the word; a letter that a guess has more often than the secret is marked only
+    as often as the secret has it, green ones first, then from the left. The secret is one of the common words of the
+    pack's list. With `only_real_words`, a guess has to be in the whole list.
+
+    Rewards, as in GEM: 0.5 / word_length for each place that turns green for the first time, and 0.5 more for the
+    word, so a won game sums to 1. A reply without a word costs 0.1 and loses. A refused guess (of the wrong length,
+    no word, or made before) uses up a turn and gets no marks.
+
+    Args:
+        word_length: 3 to 8.
+        only_real_words: refuse guesses that are not in the list of words.
+        max_turns: guesses in an episode.
+
+    Where the length or the turns are None, each episode draws a length of 3 to 5, and allows 5 turns a letter.
+    """
+
+    def __init__(self, word_length: int | None = 5, only_real_words: bool = True, max_turns: int | None = 20) -> None:
+        super().__init__(max_turns=max_turns)
+        self.only_real_words = only_real_words
+        self._drawn = word_length is None or max_turns is None
+        if not self._drawn:
+            self.word_length = whole_number("word_length", word_length, SHORTEST, LONGEST)
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.word_length = self.rng.randint(3, 5)
+            self.max_turns = 5 * self.word_length
+        self.secret, example = self.rng.sample(common_words(self.word_length), 2)
+        self.marked: list[Marked] = []
+        self.green: set[int] = set()
+        if self.only_real_words:
+            words = (
+                f"A guess has to be one of the {len(known_words(self.word_length))} words of this length that I know: "
+                "common ones in American spelling, plurals and other forms included. I refuse others."
+            )
+        else:
+            words = "A guess need not be a word."
+        return self._ask(
+            f"You are playing Wordle. Find my secret English word of {self.word_length} letters.\n"
+            "I answer a guess with a mark below each of its letters:\n"
+            "- G (green): the letter is in the word, in this place.\n"
+            "- Y (yellow): the letter is in the word, in another place.\n"
+            "- X: the letter is not in the word, or not as often as you guessed it: each letter of the word gives one "
+            "mark, first to green ones, then to yellow ones from the left.\n"
+            f"{words}\n"
+            f"Give your guess inside \\boxed{{}}, for example {_say(example)}.\n"
+            f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
+            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "the game."
+        )
+
+    def _step(self, action: str) -> Step:
+        letters = _BETWEEN.sub("", boxed(action) or "")
+        if not _LETTERS.fullmatch(letters):
+            return self.malformed(f"At turn {self.turn}, you did not give a word inside \\boxed{{}}. You lose.")
+        guess = letters.upper()
+        wrong = self._objection(guess)
+        if wrong:
+            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+        answer = marks(self.secret, guess)
+        self.marked.append((guess, answer))
+        green = {place for place, mark in enumerate(answer) if mark == "G"}
+        reward = 0.5 * len(green - self.green) / self.word_length
+        self.green |= green
+        said = f"At turn {self.turn}, you guessed {guess} and got {answer}."
+        if guess == self.secret:
+            return self._ended(f"{said} Congratulations! That is my word.", reward + 0.5, success=True)
+        return self._goes_on(said, reward)
+
+    def _objection(self, guess: str) -> str | None:
+        """Why this guess gets no marks, or None."""
+        if len(guess) != self.word_length:
+            return f"it has {len(guess)} letters, and my word has {self.word_length}"
+        if self.only_real_words and not is_word(guess):
+            return f"{guess} is not a word that I know"
+        if any(guess == before for before, _ in self.marked):
+            return f"you have guessed {guess} before"
+        return None
+
+    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
+        return self._ongoing(f"{said} My word was {self.secret}." if self.last_turn else said, reward)
+
+    def _board(self) -> str:
+        rows = [" ".join(row) for mark in self.marked for row in mark]
+        return "\n".join(["Guesses so far:", *rows]) if rows else "Guesses so far: none"
+
+    def sample_action(self) -> str:
+        """A random common word of the right length, guessed before or not."""
+        return _say(self.action_rng.choice(common_words(self.word_length)))
+
+    def expert_action(self) -> str:
+        """A common word that all marks so far allow, and whose own marks are expected to tell much."""
+        return _say(best_guess(self.word_length, tuple(self.marked)))
+
+
+def _say(word: str) -> str:
+    return f"\\boxed{{{word}}}"

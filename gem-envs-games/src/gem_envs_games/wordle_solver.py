@@ -1,0 +1,54 @@
+"""Wordle: how a guess is marked, and a guess that all marks so far allow."""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from gem_envs_games.words import common_words
+
+Marked = tuple[str, str]
+"""A guess and its marks."""
+
+_CANDIDATES = 40
+"""Words that are weighed against each other, as guess and as secret."""
+
+
+def marks(secret: str, guess: str) -> str:
+    """G, Y or X for each letter of `guess`: right place, other place, or no such letter (left).
+
+    Each letter of the secret accounts for one mark: for a G first, and what no G has used up for Ys from the left.
+    """
+    left = [letter for letter, guessed in zip(secret, guess, strict=True) if letter != guessed]
+    answer = ""
+    for letter, guessed in zip(secret, guess, strict=True):
+        if letter == guessed:
+            answer += "G"
+        elif guessed in left:
+            left.remove(guessed)
+            answer += "Y"
+        else:
+            answer += "X"
+    return answer
+
+
+def consistent_words(words: Iterable[str], marked: tuple[Marked, ...]) -> list[str]:
+    """Those of `words` that would have got the same marks."""
+    for guess, answer in marked:
+        words = [word for word in words if marks(word, guess) == answer]
+    return list(words)
+
+
+@lru_cache(maxsize=4096)
+def best_guess(length: int, marked: tuple[Marked, ...]) -> str:
+    """One of the common words that all marks allow: the one whose marks are expected to leave the fewest of them.
+
+    Where there are many, some are taken, evenly spaced in the list, and only they are weighed against each other.
+    """
+    words = consistent_words(common_words(length), marked)
+    some = words[:: -(-len(words) // _CANDIDATES)]
+
+    def left(guess: str) -> int:
+        """The words that the marks of `guess` leave, summed over all that may be the secret."""
+        return sum(count * count for count in Counter(marks(word, guess) for word in some).values())
+
+    return min(some, key=left)
