@@ -102,8 +102,8 @@ TINY: dict[str, Any] = {
     "threads": 1,
     "rollout": {"max_new_tokens": 32},
     "optim": {
-        "lr": 3e-4,
-        "lr_end": 2e-4,
+        "lr": 4e-4,
+        "lr_end": 1e-5,
         "entropy": 0.02,
         "entropy_end": 0.0,
         "minibatches": 8,
