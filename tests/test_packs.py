@@ -60,6 +60,10 @@ PLUGINS: dict[str, tuple[tuple[str, ...], str]] = {
     "coin-exits": (("exits",), "raise SystemExit(3)"),
     "coin-misspelt": (("misspelt",), "import gem\nGEM_API = 1\n@gem.hookimpl\ndef gem_env():\n    return []"),
     "coin-thief": (("game", "thief"), TABLE.format(id="game:GuessTheNumber-v0-easy", module="coin_thief")),
+    "coin-parrot": (
+        ("parrot",),
+        "import gem\nGEM_API = 1\n@gem.hookimpl\ndef gem_wrappers():\n    return {'concat': 'a:b'}",
+    ),
     "coin-future": (("future",), "GEM_API = 2"),
     "coin-past": (("past",), "GEM_API = 0"),
     "coin-forgetful": (("forgetful",), "import gem\nGEM_API = 1\n@gem.hookimpl\ndef gem_envs():\n    ['no return']"),
@@ -72,6 +76,7 @@ REASONS = {
     "coin-exits": "importing coin_exits.plugin raised SystemExit: 3",
     "coin-misspelt": "has a hook 'gem_env', which does not exist. Did you mean 'gem_envs'?",
     "coin-thief": "it claims the id 'game:GuessTheNumber-v0-easy', which belongs to gem-envs-games",
+    "coin-parrot": "it claims the wrapper 'concat', which belongs to gem-core",
     "coin-future": "GEM_API = 2, and this gem-core has version 1 of the hooks; upgrade gem-core",
     "coin-past": "GEM_API = 0, and this gem-core has version 1 of the hooks; upgrade coin-past",
     "coin-forgetful": "gem_envs() must return a list of EnvSpec, and gave None",
@@ -225,7 +230,9 @@ print(gem.get_spec("game:GuessTheNumber-v0-easy").entry_point)
 def test_resolving_an_id_loads_only_the_packs_that_declare_its_namespace(crowded: Scratch) -> None:
     program = """
 import sys, gem
-gem.make("core:Echo-v0")
+from gem.registry import find_policy
+gem.make("core:Echo-v0", wrappers="concat")
+find_policy("expert")
 print([name for name in sys.modules if name.startswith(("coin_", "gem_envs"))])
 """
     assert crowded.run(program) == "[]\n"

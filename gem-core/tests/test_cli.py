@@ -15,6 +15,7 @@ from gem import registry, seeding
 from gem.cli.main import main
 from gem.cli.options import parse_arguments
 from gem.errors import ConfigError, UnknownId
+from gem.plugins import Pack
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -283,6 +284,16 @@ def test_a_class_in_the_folder_one_is_in_can_be_run(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
 
     assert json.loads(done.stdout)["episodes"] == 100
+
+
+def test_a_command_that_an_installed_pack_is_too_old_for_says_to_upgrade_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Pack("gem-train", "0.0.1", "gem_train.plugin", ("train",), state="loaded")
+    monkeypatch.setattr(registry, "_registry", registry.Registry([old]))
+
+    assert gemx("train").stderr == (
+        "gemx: 'train' is a command of gem-train, but not of the version that is installed, 0.0.1: "
+        "pip install --upgrade gem-train\n"
+    )
 
 
 def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(

@@ -88,6 +88,11 @@ def test_a_class_can_be_named_directly(id: str) -> None:
     assert f"{type(env).__module__}:{type(env).__name__}" == id
 
 
+def test_a_class_whose_name_is_no_name_of_an_env_is_refused() -> None:
+    with pytest.raises(SpecError, match="'sample_envs:_Hidden' is not an environment id"):
+        gem.make("sample_envs:_Hidden")
+
+
 def test_a_registered_id_wins_over_a_module_of_that_name() -> None:
     gem.register("sample_envs:Sum", Sum, rounds=8)
 

@@ -1,7 +1,8 @@
 """The registry: from an id to a spec, from a spec to an environment.
 
-Resolving an id loads the plugin modules of the packs that declare its namespace, and no others; it installs and
-downloads nothing.
+Resolving an id loads the plugin modules of the packs that declare its namespace, and no others, except that a pack
+that offers commands, tools, wrappers or policies is loaded after the packs that come before it: their names have no
+namespace, so anybody may have taken one. Resolving installs and downloads nothing.
 """
 
 import importlib
@@ -9,7 +10,7 @@ import importlib.util
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gem import plugins
@@ -25,6 +26,10 @@ WrapperLike = str | Callable[[Env], Env]
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
+Claim = tuple[str, str]
+"""A kind of thing, such as "id" or "wrapper", and a name that a pack claims for one of its own."""
+
+
 class Entry(NamedTuple):
     """A registered spec and the pack it comes from (None for `gem.register`)."""
 
@@ -38,6 +43,7 @@ class Registry:
     def __init__(self, packs: Iterable[Pack] | None = None) -> None:
         self._packs = None if packs is None else list(packs)
         self._entries: dict[str, Entry] = {}
+        self._owners: dict[Claim, str] = {}
 
     @property
     def packs(self) -> list[Pack]:
@@ -57,28 +63,36 @@ class Registry:
         if pack.state != "found":
             return
         plugins.load(pack)
-        # Who owns an id must not depend on which namespace was asked for first: packs that come before this one
-        # and share a namespace with its ids are entered before it.
+        # Who owns a name must not depend on what was asked for first: packs that come before this one and could
+        # claim the same are entered before it.
         shared = {spec.namespace for spec in pack.envs}
+        names = any(kind != "id" for kind, _ in _claims(pack))
         for earlier in itertools.takewhile(lambda other: other is not pack, self.packs):
-            if shared.intersection(earlier.namespaces):
+            if names or shared.intersection(earlier.namespaces):
                 self._load(earlier)
         self._enter(pack)
 
     def _enter(self, pack: Pack) -> None:
-        for spec in pack.envs:
-            taken = self._entries.get(spec.id)
-            if taken is not None:
-                owner = taken.pack.distribution if taken.pack else "gem.register()"
-                pack.fail(f"it claims the id {spec.id!r}, which belongs to {owner}")
-                break
-        else:
-            # Within one pack a repeated id is a slip in its table; the first would silently win.
-            ids = [spec.id for spec in pack.envs]
-            repeated = next((id for id in ids if ids.count(id) > 1), None)
-            if repeated is not None:
-                pack.fail(f"it lists the id {repeated!r} twice")
+        claims = _claims(pack)
+        fault = self._fault(claims)
+        if fault is not None:
+            pack.fail(fault)
+            return
+        self._owners.update(dict.fromkeys(claims, pack.distribution))
         self._entries.update({spec.id: Entry(spec, pack) for spec in pack.envs})
+
+    def _fault(self, claims: Sequence[Claim]) -> str | None:
+        """Why these claims of one pack cannot stand, if they cannot."""
+        seen: set[Claim] = set()
+        for claim in claims:
+            kind, name = claim
+            if claim in self._owners:
+                return f"it claims the {kind} {name!r}, which belongs to {self._owners[claim]}"
+            # Within one pack this is a slip in its table; the first would silently win.
+            if claim in seen:
+                return f"it lists the {kind} {name!r} twice"
+            seen.add(claim)
+        return None
 
     def add(self, spec: EnvSpec) -> None:
         """Register `spec` by hand.
@@ -92,6 +106,7 @@ class Registry:
             owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
             raise DuplicateId(f"{spec.id!r} is already registered by {owner}; choose another name")
         self._entries[spec.id] = Entry(spec, None)
+        self._owners["id", spec.id] = "gem.register()"
 
     def entries(self) -> list[Entry]:
         """Everything registered, all packs loaded, sorted by id."""
@@ -132,6 +147,15 @@ class Registry:
         if owner is not None and owner not in {pack.distribution for pack in self.packs}:
             message += f" {owner}, which has {namespace!r} ids too, is not installed: pip install {owner}."
         raise UnknownId(f"{message} `gemx list` shows every id.")
+
+
+def _claims(pack: Pack) -> list[Claim]:
+    tables = {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
+    return [
+        *(("id", spec.id) for spec in pack.envs),
+        *(("command", command.name) for command in pack.commands),
+        *((kind, name) for kind, table in tables.items() for name in table),
+    ]
 
 
 _registry = Registry()
@@ -256,14 +280,15 @@ def find_policy(name: str) -> Callable[..., Any]:
     return _find("policy", name, lambda pack: pack.policies)
 
 
-def _find(kind: str, name: str, table: Callable[[Pack], Any]) -> Any:
+def _find(kind: str, name: str, table: Callable[[Pack], Mapping[str, str]]) -> Any:
     known: dict[str, str] = {}
-    for pack in _registry.load():
-        for key, entry_point in table(pack).items():
-            known.setdefault(key, entry_point)
-    if name not in known:
-        raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
-    return import_object(known[name])
+    # The core's own names are found without loading any other pack.
+    for namespace in ("core", None):
+        for pack in _registry.load(namespace):
+            known.update(table(pack))
+        if name in known:
+            return import_object(known[name])
+    raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
 
 
 def import_object(entry_point: str) -> Any:
@@ -302,7 +327,11 @@ def _check_arguments(id: str, env_class: type[Env], arguments: dict[str, Any]) -
 
 
 def _direct_spec(id: str) -> EnvSpec | None:
-    """A spec for `"module.path:Class"`, or None where `id` does not read so or no such module can be found."""
+    """A spec for `"module.path:Class"`, or None where `id` does not read so or no such module can be found.
+
+    Raises:
+        SpecError: the class has a name that is no name of an environment, such as `_Hidden`.
+    """
     module_name, _, class_name = id.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), class_name)):
         return None
@@ -314,4 +343,5 @@ def _direct_spec(id: str) -> EnvSpec | None:
             return None
     # Dots are not part of a namespace, so the spec's own id spells the module with underscores.
     namespace = module_name.replace(".", "_").strip("_").lower()
-    return EnvSpec(id=f"{namespace}:{class_name}", entry_point=id)
+    own_id = str(EnvId.parse(f"{namespace}:{class_name}"))
+    return EnvSpec(id=own_id, entry_point=id)

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -67,16 +67,9 @@ def _load(namespace: str | None = None) -> list[Pack]:
         return registry().load(namespace)
 
 
-def _by_pack() -> list[tuple[Pack, list[CommandSpec]]]:
-    """The packs that offer commands; of two commands with one name, only the first."""
-    offered: list[tuple[Pack, list[CommandSpec]]] = []
-    seen: set[str] = set()
-    for pack in _load():
-        specs = [spec for spec in pack.commands if spec.name not in seen]
-        seen.update(spec.name for spec in specs)
-        if specs:
-            offered.append((pack, specs))
-    return offered
+def _by_pack() -> list[tuple[Pack, Sequence[CommandSpec]]]:
+    """The packs that offer commands, with them."""
+    return [(pack, pack.commands) for pack in _load() if pack.commands]
 
 
 def _import_command(spec: CommandSpec, pack: Pack) -> click.Command:
@@ -97,8 +90,14 @@ def _no_such_command(name: str, known: list[str]) -> UnknownId:
     if distribution is None:
         return UnknownId(f"there is no command {name!r}.{did_you_mean(name, known)} `gemx --help` shows every command.")
     for pack in registry().packs:
-        if pack.distribution == distribution:
-            return UnknownId(f"{name!r} is a command of {distribution}, which is {pack.state}: {pack.reason}")
+        if pack.distribution != distribution:
+            continue
+        if pack.state == "loaded":
+            return UnknownId(
+                f"{name!r} is a command of {distribution}, but not of the version that is installed, {pack.version}: "
+                f"pip install --upgrade {distribution}"
+            )
+        return UnknownId(f"{name!r} is a command of {distribution}, which is {pack.state}: {pack.reason}")
     return UnknownId(f"{name!r} is a command of {distribution}, which is not installed: pip install {distribution}")
 
 
