@@ -6,6 +6,7 @@ from click.testing import CliRunner, Result
 import gem
 from gem.cli.main import main
 from gem.cli.play import complete
+from gem.core import Step
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -65,6 +66,14 @@ def test_raw_says_exactly_what_was_typed() -> None:
 
     assert "There is no box." in done.stdout
     assert "No success: 1 turn, return -0.1." in done.stdout
+
+
+def test_raw_keeps_the_spaces_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("sample_envs.Sum._step", lambda self, action: said.append(action) or Step.ongoing(""))
+    play(":raw  two words  ", ":raw", ":quit ")
+
+    assert said == [" two words  ", ""]
 
 
 def test_an_unknown_command_and_help_take_no_turn() -> None:

@@ -56,8 +56,8 @@ def play(id: str, seed: int | None, arguments: Sequence[str]) -> None:
 def _next_action(env: Env) -> str | None:
     """What the person says, as a reply that `env` can read; None when they leave."""
     while (line := _read("> ")) is not None:
-        command, _, rest = line.strip().partition(" ")
-        match command:
+        command, _, rest = line.lstrip().partition(" ")
+        match command.rstrip():
             case ":quit":
                 return None
             case ":help":
