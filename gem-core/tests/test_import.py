@@ -1,8 +1,10 @@
 """Importing `gem` does nothing."""
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,18 @@ def test_importing_gem_alone_loads_none_of_its_modules() -> None:
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(gem, name) is not None
     assert name in dir(gem)
+
+
+def test_the_public_names_are_the_same_for_python_and_for_a_type_checker() -> None:
+    tree = ast.parse(Path(gem.__file__).read_text("utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        (node.module, alias.name) for node in checked.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    lazy = {("gem", name) for name in gem._SUBMODULES} | {(module, name) for name, module in gem._MODULE_OF.items()}
+
+    assert typed == lazy
+    assert sorted(gem.__all__) == sorted(["__version__", *(name for _, name in lazy)])
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

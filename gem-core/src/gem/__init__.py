@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gem import errors, parsing, seeding
+    from gem import errors, evaluate, parsing, rollout, seeding, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.evaluate import Report
     from gem.hookspecs import CommandSpec, hookimpl
@@ -41,7 +41,7 @@ _HOME = {
     "gem.vector": ("VectorEnv", "make_vec"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("errors", "parsing", "seeding")
+_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "seeding", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec",
@@ -64,13 +64,16 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "__version__",
     "all_specs",
     "errors",
+    "evaluate",
     "get_spec",
     "hookimpl",
     "make",
     "make_vec",
     "parsing",
     "register",
+    "rollout",
     "seeding",
+    "wrappers",
 ]
 
 
