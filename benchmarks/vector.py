@@ -1,0 +1,145 @@
+"""The vector engine beside gem-llm's and gymnasium's vectors, on envs that are fast, that wait, and that compute.
+
+    python benchmarks/vector.py [--kinds fast,io,constant,cpu] [--num-envs 1,8,64] [--repeats 1] [--json FILE]
+
+A job is a number of steps in all. The barrier forms do them in rounds; the barrier-free form gives each env its next
+action when it has answered the last. `io` and `constant` are compared with the ideal: the time in which the same
+latencies would bring the same number of steps if no env ever waited for another. The other kinds are in steps per
+second. Each number is the median of the repeats, in which the sides take turns; making the envs is not counted.
+
+gem-llm and gymnasium are installed from PyPI into virtual environments of their own, and kept for the next run.
+gymnasium's async vector has one process an env, of about 40 MB each; it is left out above 64 envs.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import statistics
+import sys
+from pathlib import Path
+
+from peers import FOLDER, PEERS, ask, python_of
+from workloads import calibrate, ideal
+
+MODES = {
+    "ours": ("sync barrier", "thread barrier", "thread free", "process barrier", "process free"),
+    "gem-llm": ("sync", "async"),
+    "gymnasium": ("sync", "async"),
+}
+MODULES = {"ours": "sides.ours", "gem-llm": "sides.gem_llm", "gymnasium": "sides.gymnasium_vector"}
+WAITS = ("io", "constant")
+MOST_PROCESSES = 64
+"""Envs of gymnasium's async vector: one process each."""
+WORTHWHILE = {"io": ("thread", "async"), "constant": ("thread", "async")}
+"""Where envs wait, what does one step after another takes minutes and says nothing."""
+
+
+def job(kind, num_envs):
+    """Steps in all, whole rounds."""
+    rounds = {"fast": max(4, 20_000 // num_envs), "io": 20, "constant": 20, "cpu": max(2, 256 // num_envs)}[kind]
+    return rounds * num_envs
+
+
+def cases(kind, num_envs):
+    """The sides and modes that take part."""
+    for side, modes in MODES.items():
+        for mode in modes:
+            if kind in WORTHWHILE and num_envs > 1 and not mode.startswith(WORTHWHILE[kind]):
+                continue
+            if side == "gymnasium" and mode == "async" and num_envs > MOST_PROCESSES:
+                continue
+            yield side, mode
+
+
+def measure(pythons, side, mode, kind, num_envs, rounds):
+    """Seconds of one job, in a process of its own."""
+    case = {"mode": mode, "kind": kind, "num_envs": num_envs, "steps": job(kind, num_envs), "rounds": rounds}
+    return float(ask(pythons[side], __file__, "--play", MODULES[side], json.dumps(case)))
+
+
+def run(arguments):
+    """Every number, by kind and number of envs."""
+    pythons = {"ours": sys.executable, **{peer: python_of(peer, arguments.venv_dir) for peer in PEERS}}
+    rounds = calibrate()
+    results = []
+    for kind in arguments.kinds:
+        for num_envs in arguments.num_envs:
+            taken = {case: [] for case in cases(kind, num_envs)}
+            for _ in range(arguments.repeats):
+                for (side, mode), times in taken.items():
+                    times.append(measure(pythons, side, mode, kind, num_envs, rounds))
+            steps = job(kind, num_envs)
+            best = ideal(kind, num_envs, steps) if kind in WAITS else None
+            for (side, mode), times in taken.items():
+                seconds = statistics.median(times)
+                results.append(
+                    {
+                        "kind": kind,
+                        "num_envs": num_envs,
+                        "side": side,
+                        "mode": mode,
+                        "seconds": seconds,
+                        "steps_per_second": steps / seconds,
+                        "of_ideal": best / seconds if best is not None else None,
+                    }
+                )
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "peers": PEERS,
+        "repeats": arguments.repeats,
+        "results": results,
+    }
+
+
+def table(report):
+    """The report as Markdown: a table a kind, a row a side and mode, a column a number of envs."""
+    lines = []
+    for kind in dict.fromkeys(result["kind"] for result in report["results"]):
+        chosen = [result for result in report["results"] if result["kind"] == kind]
+        columns = list(dict.fromkeys(result["num_envs"] for result in chosen))
+        cells = {(result["side"], result["mode"], result["num_envs"]): _cell(result) for result in chosen}
+        rows = list(dict.fromkeys((result["side"], result["mode"]) for result in chosen))
+        unit = "share of the ideal" if kind in WAITS else "steps per second"
+        lines += [f"`{kind}`: {unit}", "", f"| | {' | '.join(f'{n:,}' for n in columns)} |"]
+        lines += [f"|---|{'--:|' * len(columns)}"]
+        for side, mode in rows:
+            lines.append(f"| {side}, {mode} | {' | '.join(cells.get((side, mode, n), '') for n in columns)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cell(result):
+    return f"{result['of_ideal']:.1%}" if result["of_ideal"] is not None else f"{result['steps_per_second']:,.0f}"
+
+
+def _numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=["fast", "io", "constant", "cpu"])
+    parser.add_argument(
+        "--num-envs", type=lambda text: [int(n) for n in text.split(",")], default=[1, 8, 64, 256, 1024]
+    )
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--venv-dir", type=Path, default=FOLDER, help="where the peers are installed")
+    parser.add_argument("--json", type=Path, help="write the report there, too")
+    parser.add_argument("--play", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.play:
+        module, case = arguments.play
+        print(importlib.import_module(module).play(json.loads(case)))
+        return
+    report = run(arguments)
+    text = json.dumps(report, indent=2)
+    if arguments.json:
+        arguments.json.write_text(text + "\n")
+    print(text, table(report), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
