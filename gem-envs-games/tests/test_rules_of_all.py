@@ -8,6 +8,7 @@ import gem
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem_envs_games import plugin
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
+from gem_envs_games.game_2048 import Game2048
 from gem_envs_games.guess_the_number import GuessTheNumber
 from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.minesweeper import Minesweeper
@@ -20,6 +21,10 @@ GEMS_SETTINGS = {
     "game:FifteenPuzzle-v0-easy": {"num_rows": 2, "max_turns": 10},
     "game:FifteenPuzzle-v0-hard": {"num_rows": 4, "max_turns": 50},
     "game:FifteenPuzzle-v0-random": {"num_rows": None, "max_turns": None},
+    "game:Game2048-v0-easy": {"target_tile": 64, "max_turns": 50},
+    "game:Game2048-v0-hard": {"target_tile": 512, "max_turns": 50},
+    "game:Game2048-v0-extreme-hard": {"target_tile": 2048, "max_turns": 100},
+    "game:Game2048-v0-random": {"target_tile": None, "max_turns": None},
     "game:GuessTheNumber-v0-easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
     "game:GuessTheNumber-v0-hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
     "game:GuessTheNumber-v0-random": {"min_number": None, "max_number": None, "max_turns": None},
@@ -218,6 +223,12 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (FifteenPuzzle, {"max_turns": 0}, "max_turns"),
         (FifteenPuzzle, {"scramble": 0}, "scramble"),
         (FifteenPuzzle, {"scramble": 21}, "scramble"),
+        (Game2048, {"target_tile": 4}, "target_tile"),
+        (Game2048, {"target_tile": 262_144}, "target_tile"),
+        (Game2048, {"target_tile": 64, "board_size": 2}, "target_tile"),
+        (Game2048, {"board_size": 9}, "board_size"),
+        (Game2048, {"target_tile": None, "board_size": 2}, "board_size"),
+        (Game2048, {"max_turns": 0}, "max_turns"),
         (GuessTheNumber, {"min_number": 5, "max_number": 5}, "min_number"),
         (GuessTheNumber, {"min_number": 1, "max_number": 10**9}, "max_number"),
         (GuessTheNumber, {"min_number": -(10**9)}, "min_number"),

@@ -116,6 +116,18 @@ _GAMES = (
             "random": {"word_length": None, "only_real_words": True, "max_turns": None},
         },
     ),
+    _Game(
+        "Game2048",
+        "game_2048:Game2048",
+        "Slide and merge tiles up to a target",
+        "planning",
+        {
+            "easy": {"target_tile": 64, "max_turns": 50},
+            "hard": {"target_tile": 512, "max_turns": 50},
+            "extreme-hard": {"target_tile": 2048, "max_turns": 100},
+            "random": {"target_tile": None, "max_turns": None},
+        },
+    ),
 )
 
 

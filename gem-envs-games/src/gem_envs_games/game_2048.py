@@ -1,0 +1,123 @@
+"""2048: slide and merge tiles until one of them reaches a target."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.errors import ConfigError
+from gem_envs_games.board_game import BoardGame
+from gem_envs_games.directions import direction, say
+from gem_envs_games.game_2048_moves import Board, best_move, moved, moves
+
+_DRAWN = ((16, 20), (32, 30), (64, 50))
+"""Target tile and turns that an episode may draw, as in GEM."""
+
+
+class Game2048(BoardGame):
+    r"""Slide all tiles in one direction after another; equal ones merge, and one of them has to reach the target.
+
+    The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
+    `right`.
+
+    The rules are those of G. Cirulli's 2048 (github.com/gabrielecirulli/2048): every tile slides as far as it can;
+    two equal tiles that meet become one of their sum, which merges no further in that move, and of three in a line
+    the two that are further in the direction of the move merge. After a move that changed the board a 2 (nine times
+    of ten) or a 4 comes up in an empty cell, each as likely as another; the game starts with two such tiles. It is
+    won when the target is there, and lost when no move would change the board.
+
+    Rewards, as in GEM: a move after which the largest tile is larger than before earns that many doublings as a share
+    of all that lead from the largest tile at the start to the target, so a won game sums to 1; a new tile counts from
+    the next move on. Any other move earns 0. A reply without a direction costs 0.1 and loses. A move that changes
+    nothing uses up a turn.
+
+    A board grows by at most 4 a turn, so a target above ``4 * (max_turns + 2)`` is out of reach: then the return
+    tells how far the player came.
+
+    Args:
+        target_tile: a power of two, from 8 to the largest that fits on the board, or 131072 if that is less.
+        max_turns: moves in an episode.
+        board_size: 2 to 8 rows and columns.
+
+    Where `target_tile` or `max_turns` is None, each episode draws 16 and 20 turns, 32 and 30, or 64 and 50; the board
+    then has at least 3 rows.
+    """
+
+    def __init__(self, target_tile: int | None = 2048, max_turns: int | None = 1000, board_size: int = 4) -> None:
+        super().__init__(max_turns=max_turns)
+        self._drawn = target_tile is None or max_turns is None
+        self.board_size = whole_number("board_size", board_size, 3 if self._drawn else 2, 8)
+        if target_tile is not None and not self._drawn:
+            # A last merge takes two equal tiles, each made of two, and so on down to two 4s: a cell for each.
+            largest = 2 ** min(board_size**2 + 1, 17)
+            self.target_tile = whole_number(f"target_tile on a board of size {board_size}", target_tile, 8, largest)
+            if target_tile.bit_count() != 1:
+                raise ConfigError(f"target_tile is a power of two, not {target_tile}")
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.target_tile, self.max_turns = self.rng.choice(_DRAWN)
+        self.board: Board = (0,) * self.board_size**2
+        self._add_tile()
+        self._add_tile()
+        self._first = self._largest = max(self.board)
+        return self._ask(
+            f"You are playing 2048 on a board of {self.board_size} rows and {self.board_size} columns.\n"
+            f"Make a tile of {self.target_tile} to win. You lose when no move is left that changes the board.\n"
+            "A move slides all tiles up, down, left or right, as far as they can. Two equal tiles that meet merge into "
+            "one of their sum; the merged tile merges no further in the same move. Of three equal tiles in a line, the "
+            "two nearest to the side moved to merge.\n"
+            "After each move that changes the board, a new tile comes up in a random empty cell: a 2 (9 times of 10) "
+            "or a 4.\n"
+            "Your move is \\boxed{up}, \\boxed{down}, \\boxed{left} or \\boxed{right}.\n"
+            f"You have {self.max_turns} turns; each move takes one, also one that changes nothing. Each doubling of "
+            "your largest tile scores, even if you do not win.\n"
+            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "the game.\n"
+            "On the board, '.' is an empty cell."
+        )
+
+    def _add_tile(self) -> str:
+        """Put a new tile on the board; what it is and where."""
+        cell = self.rng.choice([cell for cell, tile in enumerate(self.board) if not tile])
+        tile = 2 if self.rng.random() < 0.9 else 4
+        self.board = (*self.board[:cell], tile, *self.board[cell + 1 :])
+        row, col = divmod(cell, self.board_size)
+        return f"a {tile} in row {row + 1}, column {col + 1}"
+
+    def _step(self, action: str) -> Step:
+        name = direction(action)
+        if name is None:
+            return self.malformed(f"At turn {self.turn}, you did not give a direction inside \\boxed{{}}. You lose.")
+        after = moved(self.board, self.board_size, name)
+        if after == self.board:
+            return self._ongoing(f"At turn {self.turn}, you tried to move {name}, which changes nothing.")
+        self.board = after
+        reward = self._progress()
+        said = f"At turn {self.turn}, you moved {name}."
+        if self._largest >= self.target_tile:
+            return self._ended(f"{said} Congratulations! You made {self._largest}.", reward, success=True)
+        said += f" New: {self._add_tile()}."
+        if not moves(self.board, self.board_size):
+            return self._ended(f"{said} No move is left. You lose.", reward, success=False)
+        return self._ongoing(said, reward)
+
+    def _progress(self) -> float:
+        """The reward for what the largest tile has become."""
+        before, self._largest = self._largest, max(self._largest, *self.board)
+        doublings = self._largest.bit_length() - before.bit_length()
+        return doublings / (self.target_tile.bit_length() - self._first.bit_length())
+
+    def _board(self) -> str:
+        width = max(4, len(str(max(self.board))))
+        cells = [f"{tile or '.':>{width}}" for tile in self.board]
+        size = self.board_size
+        return "\n".join(" ".join(cells[start : start + size]) for start in range(0, len(cells), size))
+
+    def sample_action(self) -> str:
+        """A random move that changes the board."""
+        return say(self.action_rng.choice(list(moves(self.board, self.board_size)) or ["up"]))
+
+    def expert_action(self) -> str:
+        """The move that `best_move` likes best; it sees no more than the player."""
+        return say(best_move(self.board, self.board_size) or "up")
