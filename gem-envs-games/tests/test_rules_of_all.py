@@ -10,6 +10,7 @@ from gem_envs_games import plugin
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.game_2048 import Game2048
 from gem_envs_games.guess_the_number import GuessTheNumber
+from gem_envs_games.hangman import Hangman
 from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.minesweeper import Minesweeper
 from gem_envs_games.sudoku import Sudoku
@@ -28,6 +29,9 @@ GEMS_SETTINGS = {
     "game:GuessTheNumber-v0-easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
     "game:GuessTheNumber-v0-hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
     "game:GuessTheNumber-v0-random": {"min_number": None, "max_number": None, "max_turns": None},
+    "game:Hangman-v0-easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
+    "game:Hangman-v0-hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
+    "game:Hangman-v0-random": {"word_length": None, "hardcore": False, "max_turns": None},
     "game:Mastermind-v0-easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
     "game:Mastermind-v0-hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
     "game:Mastermind-v0-random": {
@@ -233,6 +237,10 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (GuessTheNumber, {"min_number": 1, "max_number": 10**9}, "max_number"),
         (GuessTheNumber, {"min_number": -(10**9)}, "min_number"),
         (GuessTheNumber, {"max_turns": 0}, "max_turns"),
+        (Hangman, {"word_length": 2}, "word_length"),
+        (Hangman, {"word_length": 9}, "word_length"),
+        (Hangman, {"word_length": "5"}, "word_length"),
+        (Hangman, {"max_turns": 0}, "max_turns"),
         (Mastermind, {"code_length": 0}, "code_length"),
         (Mastermind, {"code_length": 7, "num_numbers": 8}, "code_length"),
         (Mastermind, {"num_numbers": 11}, "num_numbers"),

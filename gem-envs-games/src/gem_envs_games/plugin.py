@@ -48,6 +48,17 @@ _GAMES = (
         },
     ),
     _Game(
+        "Hangman",
+        "hangman:Hangman",
+        "Find a secret word by guessing letters of it, or the word",
+        "search",
+        {
+            "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
+            "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
+            "random": {"word_length": None, "hardcore": False, "max_turns": None},
+        },
+    ),
+    _Game(
         "Mastermind",
         "mastermind:Mastermind",
         "Find a secret code from black and white pegs",

@@ -1,0 +1,140 @@
+"""Hangman: find a secret word by guessing letters of it, or the word."""
+
+import re
+from collections.abc import Mapping
+from string import ascii_uppercase
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.parsing import boxed
+from gem_envs_games.board_game import BoardGame
+from gem_envs_games.hangman_solver import best_guess, secret_words
+from gem_envs_games.words import LONGEST, SHORTEST
+
+_BETWEEN = re.compile(r"[\s,]+")
+_LETTERS = re.compile(r"[A-Za-z]+")
+_DRAWN = ((3, 10), (5, 15), (7, 20))
+"""Letters and turns that an episode may draw, as in GEM."""
+
+
+class Hangman(BoardGame):
+    r"""Find the word: a letter that is in it is shown wherever it stands.
+
+    The first observation has the rules, and each one has the word as far as it is known and all guesses. An action is
+    `\boxed{E}` for a letter or `\boxed{HOUSE}` for the word; case, spaces and commas do not matter.
+
+    The rules are those of the pencil game, except that, as in GEM, every guess takes a turn, right or wrong, and only
+    the turns are limited. The game is won when the word has been named or all its letters have been found.
+
+    Rewards, as in GEM: a letter earns 0.5 / word_length for each place where it stands; winning earns 0.5, and as
+    much for each hidden place as its letter would have. So a won game sums to 1. A reply without a letter or word
+    costs 0.1 and loses. A refused guess (made before, or a word of the wrong length) uses up a turn, as does a wrong
+    one, and a wrong word shows none of its letters.
+
+    Args:
+        word_length: 3 to 8.
+        hardcore: draw the secret from all words of the pack, not from the common ones.
+        max_turns: guesses in an episode.
+
+    Where the length or the turns are None, each episode draws 3 letters with 10 turns, 5 with 15, or 7 with 20.
+    """
+
+    def __init__(self, word_length: int | None = 5, hardcore: bool = False, max_turns: int | None = 20) -> None:
+        super().__init__(max_turns=max_turns)
+        self.hardcore = hardcore
+        self._drawn = word_length is None or max_turns is None
+        if not self._drawn:
+            self.word_length = whole_number("word_length", word_length, SHORTEST, LONGEST)
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        if self._drawn:
+            self.word_length, self.max_turns = self.rng.choice(_DRAWN)
+        self.secret, example = self.rng.sample(secret_words(self.word_length, self.hardcore), 2)
+        # In the order of the guesses; without repeats.
+        self.tried = ""
+        self.wrong_words: list[str] = []
+        self._found = False
+        kind = "an English word" if self.hardcore else "a common English word"
+        return self._ask(
+            f"You are playing Hangman. My secret is {kind} of {self.word_length} letters, in American spelling.\n"
+            "Each turn, guess one letter or the whole word. A letter that is in the word is shown in every place where "
+            "it stands. A wrong word shows nothing. You win when you name the word, or when all its letters are "
+            "shown.\n"
+            f"Give your guess inside \\boxed{{}}, for example {_say('E')} or {_say(example)}.\n"
+            f"You have {self.max_turns} turns; each guess takes one, right or wrong, also one that I refuse because "
+            "you made it before or because it has the wrong length.\n"
+            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "the game.\n"
+            "Hidden letters are shown as '_'."
+        )
+
+    def _step(self, action: str) -> Step:
+        letters = _BETWEEN.sub("", boxed(action) or "")
+        if not _LETTERS.fullmatch(letters):
+            return self.malformed(
+                f"At turn {self.turn}, you did not give a letter or a word inside \\boxed{{}}. You lose."
+            )
+        guess = letters.upper()
+        wrong = self._objection(guess)
+        if wrong:
+            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+        said = f"At turn {self.turn}, you guessed {guess}"
+        if len(guess) == 1:
+            return self._letter(guess, said)
+        if guess == self.secret:
+            reward = 0.5 * self._pattern().count("_") / self.word_length + 0.5
+            self._found = True
+            return self._ended(f"{said}. Congratulations! That is my word.", reward, success=True)
+        self.wrong_words.append(guess)
+        return self._goes_on(f"{said}, which is not my word.")
+
+    def _letter(self, letter: str, said: str) -> Step:
+        self.tried += letter
+        places = self.secret.count(letter)
+        if not places:
+            return self._goes_on(f"{said}, which is not in my word.")
+        said = f"{said}, which is in my word {'once' if places == 1 else f'{places} times'}."
+        reward = 0.5 * places / self.word_length
+        if "_" not in self._pattern():
+            return self._ended(f"{said} Congratulations! You found the whole word.", reward + 0.5, success=True)
+        return self._goes_on(said, reward)
+
+    def _objection(self, guess: str) -> str | None:
+        """Why this guess is not answered, or None."""
+        if len(guess) not in (1, self.word_length):
+            return f"it has {len(guess)} letters, and my word has {self.word_length}"
+        if guess in self.wrong_words or (len(guess) == 1 and guess in self.tried):
+            return f"you have guessed {guess} before"
+        return None
+
+    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
+        return self._ongoing(f"{said} My word was {self.secret}." if self.last_turn else said, reward)
+
+    def _pattern(self) -> str:
+        return self.secret if self._found else "".join(c if c in self.tried else "_" for c in self.secret)
+
+    def _board(self) -> str:
+        missing = [letter for letter in self.tried if letter not in self.secret]
+        return (
+            f"Word: {' '.join(self._pattern())}\n"
+            f"Letters that are not in it: {' '.join(missing) or 'none so far'}\n"
+            f"Words that it is not: {' '.join(self.wrong_words) or 'none so far'}"
+        )
+
+    def sample_action(self) -> str:
+        """As likely as not a random letter that has not been guessed; else a random word that may be a secret."""
+        letters = [letter for letter in ascii_uppercase if letter not in self.tried]
+        if letters and self.action_rng.random() < 0.5:
+            return _say(self.action_rng.choice(letters))
+        return _say(self.action_rng.choice(secret_words(self.word_length, self.hardcore)))
+
+    def expert_action(self) -> str:
+        """The letter whose answer is expected to leave the fewest words, or a word where two are left or one turn."""
+        tried = "".join(sorted(self.tried))
+        last = self.turn + 1 == self.max_turns
+        return _say(best_guess(self._pattern(), self.hardcore, tried, tuple(self.wrong_words), last))
+
+
+def _say(guess: str) -> str:
+    return f"\\boxed{{{guess}}}"
