@@ -2,11 +2,8 @@
 
 from abc import abstractmethod
 
-from gem.checks import whole_number
 from gem.core import Step
 from gem.turn_env import TurnEnv
-
-__all__ = ["BoardGame", "whole_number"]
 
 
 class BoardGame(TurnEnv):
