@@ -13,6 +13,7 @@ from gem_envs_games.guess_the_number import GuessTheNumber
 from gem_envs_games.hangman import Hangman
 from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.minesweeper import Minesweeper
+from gem_envs_games.sokoban import Sokoban
 from gem_envs_games.sudoku import Sudoku
 from gem_envs_games.tower_of_hanoi import TowerOfHanoi
 from gem_envs_games.wordle import Wordle
@@ -43,6 +44,9 @@ GEMS_SETTINGS = {
     "game:Minesweeper-v0-easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
     "game:Minesweeper-v0-hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
     "game:Minesweeper-v0-random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
+    "game:Sokoban-v0-easy": {"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
+    "game:Sokoban-v0-hard": {"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
+    "game:Sokoban-v0-random": {"dim_room": None, "num_boxes": None, "max_turns": None},
     "game:Sudoku-v0-easy": {"clues": 10, "max_turns": 15, "scale": 4},
     "game:Sudoku-v0-hard": {"clues": 50, "max_turns": 50, "scale": 9},
     "game:Sudoku-v0-random": {"clues": None, "max_turns": None, "scale": None},
@@ -252,6 +256,10 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (Minesweeper, {"num_mines": 0}, "num_mines"),
         (Minesweeper, {"rows": 2, "cols": 2, "num_mines": 4}, "num_mines"),
         (Minesweeper, {"max_turns": -1}, "max_turns"),
+        (Sokoban, {"dim_room": (6, 4)}, "dim_room"),
+        (Sokoban, {"num_boxes": 0}, "num_boxes"),
+        (Sokoban, {"num_boxes": 5}, "num_boxes"),
+        (Sokoban, {"num_boxes": 3, "max_turns": 29}, "max_turns"),
         (Sudoku, {"scale": 5}, "scale"),
         (Sudoku, {"scale": 4, "clues": 3}, "clues"),
         (Sudoku, {"scale": 4, "clues": 16}, "clues"),

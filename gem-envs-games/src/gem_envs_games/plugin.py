@@ -139,6 +139,17 @@ _GAMES = (
             "random": {"target_tile": None, "max_turns": None},
         },
     ),
+    _Game(
+        "Sokoban",
+        "sokoban:Sokoban",
+        "Push every box onto a goal",
+        "planning",
+        {
+            "easy": {"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
+            "hard": {"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
+            "random": {"dim_room": None, "num_boxes": None, "max_turns": None},
+        },
+    ),
 )
 
 
