@@ -9,7 +9,7 @@ import torch
 
 from gem.policy import random_policy
 from gem.rollout import rollout
-from gem.transcript import Episode
+from gem.transcript import Episode, Failure, Transcript
 from gem.vector import make_vec
 from gem_train.batch import Batch, TokenSequence, collate
 from gem_train.build import Parts, build
@@ -164,25 +164,41 @@ def test_the_learners_own_scores_equal_the_engines(parts: Parts, batch: Batch):
 
 
 def test_the_policy_follows_new_weights(parts: Parts):
-    """After `load`, sampled log-probabilities are the new model's, in conversations under way too."""
-    other = {name: tensor + 0.02 * torch.randn_like(tensor) for name, tensor in parts.learner.weights()}
+    """After `load`, sampled log-probabilities are the new model's, in a conversation under way too."""
+    model, policy = parts.loaded.model, parts.policy
+    generator = torch.Generator().manual_seed(0)
     own = {name: tensor.clone() for name, tensor in parts.learner.weights()}
+    other = {name: tensor + 0.02 * torch.randn(tensor.shape, generator=generator) for name, tensor in own.items()}
+
+    def sampled_and_scored(past: Transcript) -> tuple[tuple[float, ...], list[float]]:
+        """The log-probabilities that the next answer was sampled with, and those that the model gives its ids."""
+        policy.send({0: past})
+        answer = policy.recv()[0]
+        context.extend([*answer.prompt_ids, *answer.ids])
+        with torch.inference_mode():
+            logits = model(input_ids=torch.tensor([context])).logits[0, -len(answer.ids) - 1 : -1]
+        past.add(answer, 0.0, "At turn 1, you guessed 5, and my number is higher than 5.", {})
+        return answer.logprobs, logits.log_softmax(-1)[range(len(answer.ids)), answer.ids].tolist()
+
+    context: list[int] = []
+    past = Transcript("Enter your first guess.")
     try:
-        parts.policy.load(other.items())
-        parts.policy.reseed(3)
-        played = list(rollout(parts.policy, parts.envs, range(16)))
-        sampled = np.concatenate([turn.completion.logprobs for episode in played for turn in episode.turns])
-        packed = pack(collate(played).sequences, 128)
-        np.testing.assert_allclose(flat(scores_by_turn(parts, packed)), sampled, atol=1e-4)
+        np.testing.assert_allclose(*sampled_and_scored(past), atol=1e-4)
+        policy.load(other.items())
+        np.testing.assert_allclose(*sampled_and_scored(past), atol=1e-4)
+        first = past.turns[0].completion
+        with torch.inference_mode():
+            logits = model(input_ids=torch.tensor([[*first.prompt_ids, *first.ids]])).logits[
+                0, -len(first.ids) - 1 : -1
+            ]
+        renewed = logits.log_softmax(-1)[range(len(first.ids)), first.ids].numpy()
+        assert np.abs(renewed - first.logprobs).max() > 1e-2
     finally:
-        parts.policy.load(own.items())
-    packed = pack(collate(played).sequences, 128)
-    assert np.abs(flat(scores_by_turn(parts, packed)) - sampled).max() > 1e-2
+        policy.load(own.items())
+        policy.forget(0)
 
 
 def test_a_failed_episode_is_left_out_of_the_batch(episodes: list[Episode], batch: Batch):
-    from gem.transcript import Failure
-
     failed = [replace(episodes[0], failure=Failure("Boom: gone", "")), *episodes[1:]]
     assert collate(failed).num_turns == batch.num_turns - len(episodes[0].turns)
     assert len(collate(failed).sequences) == len(batch.sequences) - 1

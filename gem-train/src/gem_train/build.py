@@ -44,7 +44,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Part
             f"rollout.group_size ({config.rollout.group_size})"
         )
     play = config.rollout
-    with make_vec(config.id, play.num_envs, **config.env) as envs:
+    with make_vec(config.id, play.num_envs, env_kwargs=config.env) as envs:
         loaded = load_model(config, checkpoint and checkpoint / "model")
         chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
         policy = HFPolicy(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature)

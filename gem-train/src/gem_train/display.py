@@ -85,7 +85,9 @@ class Display:
         if self._as_json:
             self._result.file.write(json.dumps(summary) + "\n")
             return
-        for number, episode in enumerate(folder.episodes("evaluation")[:_EPISODES], start=1):
+        # Short episodes finish first; evenly spaced ones are of all lengths.
+        episodes = folder.episodes("evaluation")
+        for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
             self._result.print(f"\n--- Episode {number} after training, seed {episode['seed']} ---", style="bold")
             self._result.print(_episode(episode), soft_wrap=True)
         self._result.print()

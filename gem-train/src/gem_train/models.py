@@ -81,5 +81,5 @@ def _device(name: str) -> torch.device:
 def _train_tokenizer(config: TrainConfig) -> PreTrainedTokenizerFast:
     policy = random_policy()
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
-    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, **config.env) as envs:
+    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, env_kwargs=config.env) as envs:
         return tiny_tokenizer(rollout(policy, envs, seeds))

@@ -144,7 +144,7 @@ class Run:
 
     def _warm_up(self) -> None:
         teacher = find_policy(self.config.warmup.policy)()
-        with make_vec(self.config.id, self.config.warmup.episodes, hints=teacher.hints, **self.config.env) as envs:
+        with make_vec(self.config.id, self.config.warmup.episodes, hints=teacher.hints, env_kwargs=self.config.env) as envs:
             losses = imitate(self.parts.loaded.model, self.parts.chat, teacher, envs, self.config)
             for step, loss in enumerate(losses, start=1):
                 self.folder.write_metrics("warmup", step, {"loss": loss})
@@ -189,7 +189,7 @@ def _evaluation_seeds(config: TrainConfig) -> Iterator[int]:
 def _baseline(config: TrainConfig, name: str) -> dict[str, Any] | None:
     """How a policy that needs no model does on the evaluation's seeds; None where the env knows no expert."""
     policy = find_policy(name)()
-    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, **config.env) as envs:
+    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, env_kwargs=config.env) as envs:
         try:
             episodes = list(rollout(policy, envs, _evaluation_seeds(config)))
         except HintMissing:
