@@ -143,9 +143,10 @@ class Run:
         return summary
 
     def _warm_up(self) -> None:
-        teacher = find_policy(self.config.warmup.policy)()
-        with make_vec(self.config.id, self.config.warmup.episodes, hints=teacher.hints, env_kwargs=self.config.env) as envs:
-            losses = imitate(self.parts.loaded.model, self.parts.chat, teacher, envs, self.config)
+        config = self.config
+        teacher = find_policy(config.warmup.policy)()
+        with make_vec(config.id, config.warmup.episodes, hints=teacher.hints, env_kwargs=config.env) as envs:
+            losses = imitate(self.parts.loaded.model, self.parts.chat, teacher, envs, config)
             for step, loss in enumerate(losses, start=1):
                 self.folder.write_metrics("warmup", step, {"loss": loss})
                 self.display.warmed_up(step, loss)
