@@ -91,11 +91,11 @@ def test_an_env_that_takes_its_worker_with_it_fails_alone(backend: str) -> None:
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_an_env_that_hangs_is_ended_at_its_deadline_and_fails_alone(backend: str) -> None:
     with vector(
-        backend, length=LENGTH, step_timeout=0.5, **({} if backend == "thread" else {"num_workers": 1})
+        backend, length=LENGTH, step_timeout=1.0, **({} if backend == "thread" else {"num_workers": 1})
     ) as envs:
         failure = play_beside(envs, "hang").infos[1]["failure"]
 
-    assert failure.error == "TimeoutError: timed out after 0.5 s"
+    assert failure.error == "TimeoutError: timed out after 1 s"
     if backend == "thread":
         assert "vector_envs.py" in failure.traceback
 
