@@ -98,7 +98,7 @@ class Game2048(BoardGame):
         if self._largest >= self.target_tile:
             return self._ended(f"{said} Congratulations! You made {self._largest}.", reward, success=True)
         said += f" New: {self._add_tile()}."
-        if not moves(self.board, self.board_size):
+        if 0 not in self.board and not moves(self.board, self.board_size):
             return self._ended(f"{said} No move is left. You lose.", reward, success=False)
         return self._ongoing(said, reward)
 
