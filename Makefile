@@ -25,7 +25,7 @@ test: $(VENV)/test
 lint: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/pytest -q tests/test_layering.py
 
 format: $(VENV)/test
