@@ -104,7 +104,11 @@ PROGRAM = """
     import os, sys, time
     sys.path.append({tests!r})
     import gem
+    import signal
     from pathlib import Path
+
+    # A shell starts what it runs in the background with SIGINT ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     if __name__ == "__main__":
         envs = gem.make_vec("vector_envs:Walk", 4, backend="process", num_workers=2)
@@ -141,7 +145,10 @@ def test_the_workers_end_with_their_parent_however_it_ends(
         if ended_by is not None:
             assert all(is_running(pid) for pid in pids)
             parent.send_signal(ended_by)
-        parent.communicate(timeout=30)
+        try:
+            parent.communicate(timeout=30)
+        finally:
+            parent.kill()
 
     assert len(pids) == 2
     assert parent.returncode == (7 if ended_by is None else -ended_by)
@@ -206,10 +213,15 @@ def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell starts what it runs in the background with SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        try:
+            _, said = running.communicate(timeout=30)
+        finally:
+            running.kill()
     pids = {int(pid) for pid in started.read_text().split()}
 
     assert running.returncode == 130
