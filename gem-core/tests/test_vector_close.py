@@ -214,7 +214,7 @@ def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None
         stderr=subprocess.PIPE,
         text=True,
         # A shell starts what it runs in the background with SIGINT ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - it takes no lock
     ) as running:
         assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
         running.send_signal(signal.SIGINT)
