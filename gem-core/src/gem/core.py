@@ -7,7 +7,7 @@ import inspect
 import pickle
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding
@@ -30,6 +30,10 @@ Info = dict[str, Any]
 """Side information for logs and tests. The agent never needs it to act."""
 
 
+_new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+"""Makes a named tuple in half the time, where it is made for every step."""
+
+
 class Step(NamedTuple):
     """What one action brought about. It unpacks like Gymnasium's five.
 
@@ -46,17 +50,17 @@ class Step(NamedTuple):
     @classmethod
     def ongoing(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
         """A step after which the episode goes on."""
-        return cls(observation, reward, False, False, info)
+        return _new(cls, (observation, reward, False, False, info))
 
     @classmethod
     def final(cls, observation: Observation, reward: float, *, success: bool, **info: Any) -> Self:
         """A step with which the task ended."""
-        return cls(observation, reward, True, False, {"success": success, **info})
+        return _new(cls, (observation, reward, True, False, {"success": success, **info}))
 
     @classmethod
     def cut_off(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
         """A step with which something outside the task (a turn limit, a budget) ended the episode."""
-        return cls(observation, reward, False, True, {"success": False, **info})
+        return _new(cls, (observation, reward, False, True, {"success": False, **info}))
 
     @property
     def done(self) -> bool:
@@ -211,8 +215,11 @@ class Env(ABC):
         return self._action_rng
 
     def _seed_generators(self, seed: int) -> None:
-        self._rng = seeding.generator(seed)
-        self._seed = int(seed)
+        self._seed = seeding.check_seed(seed)
+        if self._rng is None:
+            self._rng = random.Random(self._seed)
+        else:  # a new one would cost a quarter more, and half the reset of a quick env
+            self._rng.seed(self._seed)
         self._action_rng = None
 
     def _rebuild(self) -> Self:

@@ -11,8 +11,9 @@ from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem.turn_env import TurnEnv
 
-_GUESS = re.compile(r"\s*(-?)([0-9]+)\s*")
 _MOST_DIGITS = 9
+# A number, and in the groups its sign and digits if it may lie in any range: `int()` refuses thousands of digits.
+_GUESS = re.compile(rf"\s*(-?)0*([0-9]{{1,{_MOST_DIGITS}}})\s*|\s*-?[0-9]+\s*")
 _LARGEST = 10**_MOST_DIGITS - 1
 
 
@@ -45,8 +46,6 @@ class GuessTheNumber(TurnEnv):
                 raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
         self.number = self.min_number
         self.guesses: set[int] = set()
-        # What the hints leave possible, for the expert.
-        self._low, self._high = self.min_number, self.max_number
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if not self._fixed:
@@ -55,7 +54,6 @@ class GuessTheNumber(TurnEnv):
             self.max_turns = math.ceil(math.sqrt(self.max_number - self.min_number)) + 1
         self.number = self.rng.randint(self.min_number, self.max_number)
         self.guesses = set()
-        self._low, self._high = self.min_number, self.max_number
         return (
             "You are playing Guess the Number.\n"
             f"I have picked a number between {self.min_number} and {self.max_number} (inclusive). "
@@ -70,43 +68,33 @@ class GuessTheNumber(TurnEnv):
         match = _GUESS.fullmatch(boxed(action) or "")
         if match is None:
             return self.malformed(f"At turn {self.turn}, you did not give a number inside \\boxed{{}}. You lose.")
-        guess = _number(*match.groups())
+        sign, digits = match.groups()
+        guess = None if digits is None else int(sign + digits)
         if guess == self.number:
             return Step.final(f"Congratulations! You found the number {guess} in {self.turn} turns.", 1.0, success=True)
-        named = f"a number of more than {_MOST_DIGITS} digits" if guess is None else guess
-        said = f"At turn {self.turn}, you guessed {named}, "
-        closeness = 0.0
         if guess is None or not self.min_number <= guess <= self.max_number:
-            said += f"which is not between {self.min_number} and {self.max_number}."
+            named = f"a number of more than {_MOST_DIGITS} digits" if guess is None else guess
+            hint = f"{named}, which is not between {self.min_number} and {self.max_number}."
+        elif guess in self.guesses:
+            hint = f"{guess}, which you have guessed before."
         else:
-            closeness = 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
-            said += self._hint(guess)
-        if self.last_turn:
-            return Step.cut_off(f"{said} That was your last guess: my number was {self.number}.", closeness)
-        return Step.ongoing(said)
+            self.guesses.add(guess)
+            hint = f"{guess}, and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
+        said = f"At turn {self.turn}, you guessed {hint}"
+        if not self.last_turn:
+            return Step.ongoing(said)
+        return Step.cut_off(f"{said} That was your last guess: my number was {self.number}.", self._closeness(guess))
 
-    def _hint(self, guess: int) -> str:
-        if guess in self.guesses:
-            return "which you have guessed before."
-        self._learn(guess)
-        return f"and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
-
-    def _learn(self, guess: int) -> None:
-        self.guesses.add(guess)
-        if guess > self.number:
-            self._high = min(self._high, guess - 1)
-        else:
-            self._low = max(self._low, guess + 1)
+    def _closeness(self, guess: int | None) -> float:
+        if guess is None or not self.min_number <= guess <= self.max_number:
+            return 0.0
+        return 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
 
     def sample_action(self) -> str:
         return f"\\boxed{{{self.action_rng.randint(self.min_number, self.max_number)}}}"
 
     def expert_action(self) -> str:
         """Bisection: wins within ``floor(log2(range)) + 1`` guesses."""
-        return f"\\boxed{{{(self._low + self._high) // 2}}}"
-
-
-def _number(sign: str, digits: str) -> int | None:
-    """The number, or None if it has too many digits to lie in any range: `int()` refuses thousands of them."""
-    digits = digits.lstrip("0") or "0"
-    return int(sign + digits) if len(digits) <= _MOST_DIGITS else None
+        low = max((guess + 1 for guess in self.guesses if guess < self.number), default=self.min_number)
+        high = min((guess - 1 for guess in self.guesses if guess > self.number), default=self.max_number)
+        return f"\\boxed{{{(low + high) // 2}}}"

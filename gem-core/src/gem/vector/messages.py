@@ -22,6 +22,9 @@ STRIDE = 0x1E3779B97F4A7C15
 large that neighbouring bases stay apart. `seeding.derive` would cost more than a step of a quick env."""
 _SEEDS = 1 << seeding.SEED_BITS
 
+_new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+"""Makes a named tuple in half the time, where it is made for every episode."""
+
 Maker = Callable[[], Env]
 
 
@@ -59,7 +62,7 @@ class Stream(NamedTuple):
 
     def next(self) -> "Stream":
         """The stream, one episode on."""
-        return Stream(self.base, self.number + 1)
+        return _new(Stream, (self.base, self.number + 1))
 
 
 @dataclass(slots=True)
