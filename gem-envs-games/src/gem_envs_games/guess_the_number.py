@@ -12,9 +12,8 @@ from gem.parsing import boxed
 from gem.turn_env import TurnEnv
 
 _MOST_DIGITS = 9
-# A number, and in the groups its sign and digits if it may lie in any range: `int()` refuses thousands of digits.
-_GUESS = re.compile(rf"\s*(-?)0*([0-9]{{1,{_MOST_DIGITS}}})\s*|\s*-?[0-9]+\s*")
 _LARGEST = 10**_MOST_DIGITS - 1
+_GUESS = re.compile(rf"\s*(-?)0*(?:([0-9]{{1,{_MOST_DIGITS}}})|[0-9]+)\s*")
 
 
 class GuessTheNumber(TurnEnv):
@@ -65,15 +64,13 @@ class GuessTheNumber(TurnEnv):
         )
 
     def _step(self, action: str) -> Step:
-        match = _GUESS.fullmatch(boxed(action) or "")
-        if match is None:
+        guess = _number(boxed(action) or "")
+        if guess is None:
             return self.malformed(f"At turn {self.turn}, you did not give a number inside \\boxed{{}}. You lose.")
-        sign, digits = match.groups()
-        guess = None if digits is None else int(sign + digits)
         if guess == self.number:
             return Step.final(f"Congratulations! You found the number {guess} in {self.turn} turns.", 1.0, success=True)
-        if guess is None or not self.min_number <= guess <= self.max_number:
-            named = f"a number of more than {_MOST_DIGITS} digits" if guess is None else guess
+        if not self.min_number <= guess <= self.max_number:
+            named = guess if abs(guess) <= _LARGEST else f"a number of more than {_MOST_DIGITS} digits"
             hint = f"{named}, which is not between {self.min_number} and {self.max_number}."
         elif guess in self.guesses:
             hint = f"{guess}, which you have guessed before."
@@ -85,8 +82,8 @@ class GuessTheNumber(TurnEnv):
             return Step.ongoing(said)
         return Step.cut_off(f"{said} That was your last guess: my number was {self.number}.", self._closeness(guess))
 
-    def _closeness(self, guess: int | None) -> float:
-        if guess is None or not self.min_number <= guess <= self.max_number:
+    def _closeness(self, guess: int) -> float:
+        if not self.min_number <= guess <= self.max_number:
             return 0.0
         return 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
 
@@ -98,3 +95,14 @@ class GuessTheNumber(TurnEnv):
         low = max((guess + 1 for guess in self.guesses if guess < self.number), default=self.min_number)
         high = min((guess - 1 for guess in self.guesses if guess > self.number), default=self.max_number)
         return f"\\boxed{{{(low + high) // 2}}}"
+
+
+def _number(text: str) -> int | None:
+    """The number that `text` is, or None; one of too many digits is out of any range, and `int()` may refuse it."""
+    if len(text) <= _MOST_DIGITS and text.isdecimal() and text.isascii():  # nearly always, and much the quickest
+        return int(text)
+    match = _GUESS.fullmatch(text)
+    if match is None:
+        return None
+    sign, digits = match.groups()
+    return _LARGEST + 1 if digits is None else int(sign + digits)
