@@ -1,0 +1,118 @@
+"""Which MCP servers to use: the `mcpServers` JSON that other MCP clients read, checked."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
+
+from gem.errors import ConfigError
+
+Config = str | Path | Mapping[str, Any]
+"""The URL of one server, the path of a JSON file, `{"mcpServers": {name: server}}`, or one server's own entry."""
+
+ONLY = "server"
+"""The name of a server that was given without one."""
+
+
+class StdioServer(BaseModel):
+    """A program that is started, and spoken to through its standard input and output."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["stdio"] = "stdio"
+    command: str = Field(min_length=1)
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """Added to the few variables that every server gets: PATH, HOME and the like, and none with a secret."""
+    cwd: str | None = None
+    begun: ClassVar[str] = "started"
+    """What has been done to it when it answers, for messages."""
+
+    @property
+    def where(self) -> str:
+        """The command line, for messages."""
+        return " ".join((self.command, *self.args))
+
+
+class HttpServer(BaseModel):
+    """A server that runs already, spoken to by streamable HTTP."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["http"] = "http"
+    url: str = Field(pattern=r"^https?://")
+    headers: Mapping[str, str] = Field(default_factory=dict[str, str])
+    begun: ClassVar[str] = "reached"
+
+    @property
+    def where(self) -> str:
+        """The address, for messages."""
+        return self.url
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    return "stdio" if "command" in entry else "http"
+
+
+Server = StdioServer | HttpServer
+_Server: TypeAdapter[Server] = TypeAdapter(
+    Annotated[Annotated[StdioServer, Tag("stdio")] | Annotated[HttpServer, Tag("http")], Discriminator(_kind)]
+)
+_HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
+"""How client configurations spell the one transport."""
+
+
+def read_servers(config: Config) -> dict[str, Server]:
+    """Name → server.
+
+    An entry has `command`, `args`, `env` and `cwd`, or `url` and `headers`; the transport (`type` or `transport`) may
+    be said or left out. What other clients keep in the same file is ignored.
+
+    Raises:
+        ConfigError: it is not in this form, or names a transport other than stdio and streamable HTTP.
+    """
+    found = _load(config)
+    entries = found.get("mcpServers", found) if "command" not in found and "url" not in found else {ONLY: found}
+    if not entries:
+        raise ConfigError('name at least one MCP server: {"mcpServers": {"files": {"command": …, "args": […]}}}')
+    return {name: _server(name, entry) for name, entry in entries.items()}
+
+
+def digest(server: Server) -> str:
+    """The same for two configurations exactly when they say the same."""
+    return hashlib.sha256(server.model_dump_json().encode()).hexdigest()
+
+
+def _load(config: Config) -> Mapping[str, Any]:
+    if isinstance(config, Mapping):
+        return config
+    if isinstance(config, str) and config.startswith(("http://", "https://")):
+        return {"url": config}
+    try:
+        loaded: Any = json.loads(Path(config).read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(
+            f"{str(config)!r} is neither an MCP server's URL nor a file to read: {error.strerror}"
+        ) from error
+    except ValueError as error:
+        raise ConfigError(f"{config} is no JSON: {error}") from error
+    if not isinstance(loaded, dict):
+        raise ConfigError(f'{config} holds no JSON object; it should read {{"mcpServers": {{…}}}}')
+    return cast("Mapping[str, Any]", loaded)
+
+
+def _server(name: str, entry: Mapping[str, Any]) -> Server:
+    if not isinstance(entry, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
+        raise ConfigError(f"the MCP server {name!r} is described by an object with a command or a url, not {entry!r}")
+    said = entry.get("type", entry.get("transport"))
+    kind = "http" if said in _HTTP else said
+    if kind not in (None, "stdio", "http"):
+        raise ConfigError(f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {said!r}")
+    try:
+        return _Server.validate_python({**entry, "type": kind or _kind(entry)})
+    except ValidationError as error:
+        what = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors())
+        raise ConfigError(f"the MCP server {name!r} is not described properly: {what}") from error

@@ -1,0 +1,114 @@
+"""One handshake with one server, from its opening to its end."""
+
+import asyncio
+
+import anyio
+from mcp import Client, Implementation, MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+from gem_tools import __version__
+from gem_tools.mcp.config import Server
+from gem_tools.mcp.errors import McpServerError
+from gem_tools.mcp.transport import Tail, transport
+
+_NO_ANSWER = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+
+
+class Connection:
+    """An SDK client in a task of its own, because its contexts must be left by the task that entered them.
+
+    The handshake is tried before the newest protocol (2026-07-28), which has no sessions over HTTP: with it, a server
+    could not tell one episode's calls from another's.
+
+    Args:
+        answer: seconds in which the server must answer a request.
+    """
+
+    def __init__(self, name: str, server: Server, answer: float) -> None:
+        self.calls = 0
+        """Calls under way, counted by whoever makes them."""
+        self._name, self._server, self._answer = name, server, answer
+        self._stderr = Tail()
+        self._scope = anyio.CancelScope()
+        self._settled = asyncio.Event()
+        self._leave = asyncio.Event()
+        self._client: Client | None = None
+        self.failure: Exception | None = None
+        """What ended it, if it was not `close`."""
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def client(self) -> Client:
+        """The SDK's client, once `open` has returned."""
+        assert self._client is not None
+        return self._client
+
+    async def open(self, timeout: float) -> None:
+        """Start or reach the server, and shake hands.
+
+        Raises:
+            McpServerError: that failed, or took more than `timeout` seconds.
+        """
+        self._task = asyncio.create_task(self._own())
+        try:
+            with anyio.fail_after(timeout):
+                await self._settled.wait()
+        except TimeoutError:
+            await self.close()
+            raise self.fault(f"was not ready within {timeout:g} s") from None
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+        if self._client is None:
+            await self.close()
+            raise self.fault(f"could not be {self._server.begun}{said(self.failure)}") from self.failure
+
+    async def close(self) -> None:
+        """Leave, and wait until the server's process, if it is ours, has ended. It may be asked more than once."""
+        self._leave.set()
+        if not self._settled.is_set():
+            self._scope.cancel()
+        if self._task is not None:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([self._task])
+
+    def fault(self, what: str) -> McpServerError:
+        """The fault to raise; `what` goes on from "the MCP server …"."""
+        return McpServerError(what, server=self._name, where=self._server.where, stderr=self._stderr.text)
+
+    async def _own(self) -> None:
+        try:
+            with self._scope:
+                for mode in ("legacy", "auto"):
+                    try:
+                        await self._stay(mode)
+                    except Exception as error:
+                        self.failure = _innermost(error)
+                    # Refused, but answered: perhaps the server knows the newest protocol alone.
+                    refused = isinstance(self.failure, MCPError) and self.failure.code not in _NO_ANSWER
+                    if self._settled.is_set() or not refused:
+                        break
+        finally:
+            self._settled.set()
+
+    async def _stay(self, mode: str) -> None:
+        about = Implementation(name="gem-tools", version=__version__)
+        streams = transport(self._server, self._stderr)
+        async with Client(streams, mode=mode, client_info=about, read_timeout_seconds=self._answer) as client:
+            self._client = client
+            self._settled.set()
+            await self._leave.wait()
+
+
+def said(error: Exception | None) -> str:
+    """The end of a sentence that names a cause."""
+    return "" if error is None else f": {error or type(error).__name__}"
+
+
+def _innermost(error: Exception) -> Exception:
+    """The one thing that went wrong in groups of one: each of the SDK's task groups wraps it once more."""
+    match error:
+        case ExceptionGroup(exceptions=(Exception() as only,)):
+            return _innermost(only)
+        case _:
+            return error

@@ -1,0 +1,72 @@
+"""Results of MCP tools as the agent sees them, and what our tools return as MCP content."""
+
+import json
+from collections.abc import Sequence
+
+from mcp_types import (
+    AudioContent,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from gem.core import ContentPart, Observation
+
+
+def to_observation(result: CallToolResult) -> Observation:
+    """Text where there is only text, and content parts where there is an image.
+
+    A result that has structured content alone is shown as JSON. What no chat API takes (sound, binary files, links)
+    is named in brackets.
+    """
+    if not result.content and result.structured_content is not None:
+        return json.dumps(result.structured_content, ensure_ascii=False)
+    return joined([_part(block) for block in result.content])
+
+
+def joined(parts: Sequence[ContentPart]) -> Observation:
+    """The parts as they are if one is no text, and otherwise their texts, a line each."""
+    if all(part["type"] == "text" for part in parts):
+        return "\n".join(part.get("text", "") for part in parts)
+    return list(parts)
+
+
+def to_blocks(observation: Observation) -> list[ContentBlock]:
+    """The same the other way: content parts as MCP content. Images are `data:` URLs; another URL stays a link."""
+    if isinstance(observation, str):
+        return [TextContent(text=observation)]
+    return [_block(part) for part in observation]
+
+
+def _part(block: ContentBlock) -> ContentPart:
+    match block:
+        case TextContent():
+            return _text(block.text)
+        case ImageContent():
+            return {"type": "image_url", "image_url": {"url": f"data:{block.mime_type};base64,{block.data}"}}
+        case AudioContent():
+            return _text(f"[sound, {block.mime_type}]")
+        case ResourceLink():
+            return _text(f"[{block.name}: {block.uri}]")
+        case EmbeddedResource(resource=TextResourceContents(text=text)):
+            return _text(text)
+        case EmbeddedResource(resource=resource):
+            return _text(f"[{resource.uri}, {resource.mime_type or 'binary'}]")
+
+
+def _block(part: ContentPart) -> ContentBlock:
+    if part["type"] == "text":
+        return TextContent(text=part.get("text", ""))
+    url = part.get("image_url", {}).get("url", "")
+    head, _, data = url.partition(";base64,")
+    if not data:
+        return ResourceLink(name="image", uri=url)
+    return ImageContent(data=data, mime_type=head.removeprefix("data:"))
+
+
+def _text(text: str) -> ContentPart:
+    return {"type": "text", "text": text}

@@ -1,0 +1,70 @@
+"""The SDK's two transports, opened from a configuration. The end of a program's standard error is kept."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx2
+from mcp import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from gem_tools.mcp.config import Server, StdioServer
+
+KEPT = 2000
+"""Bytes of standard error that are kept, the last ones."""
+
+_CONNECT = 10.0
+"""Seconds to reach a server by HTTP. How long an answer may take is the caller's business."""
+_DRAIN = 0.5
+"""Seconds to wait for the last words of a program that has ended; only its own children could still hold the pipe."""
+
+
+class Tail(asyncio.Protocol):
+    """The end of what comes out of a pipe. The rest is read and dropped, so that nobody who writes ever waits."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+        self.ended = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        self._kept += data
+        del self._kept[:-KEPT]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended.set()
+
+    @property
+    def text(self) -> str:
+        """As it can be shown, without the white space around it."""
+        return self._kept.decode(errors="replace").strip()
+
+
+@asynccontextmanager
+async def transport(server: Server, stderr: Tail) -> AsyncGenerator[Any]:
+    """The pair of streams that the SDK's `Client` takes. Leaving ends the program, by force after a grace period."""
+    if not isinstance(server, StdioServer):
+        timeout = httpx2.Timeout(_CONNECT, read=None)
+        async with (
+            httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as http,
+            streamable_http_client(server.url, http_client=http) as streams,
+        ):
+            yield streams
+        return
+    parameters = StdioServerParameters(
+        command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+    )
+    reading, writing = os.pipe()
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: stderr, os.fdopen(reading, "rb", 0))
+    try:
+        with os.fdopen(writing, "w") as errlog:
+            async with stdio_client(parameters, errlog) as streams:
+                # The program has a copy of its own; ours would keep the pipe open after the program's end.
+                errlog.close()
+                yield streams
+        with anyio.move_on_after(_DRAIN, shield=True):
+            await stderr.ended.wait()
+    finally:
+        pipe.close()

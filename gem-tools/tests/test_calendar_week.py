@@ -1,0 +1,181 @@
+"""The state behind the calendar's tools, the tasks on it, and the way from one state to another."""
+
+import json
+from random import Random
+
+import pytest
+
+from gem_tools.calendar.errands import draw
+from gem_tools.calendar.planner import next_call
+from gem_tools.calendar.week import CLOSES, DAYS, MOST_TODOS, OPENS, Refused, Week
+
+
+def busy_week():
+    week = Week()
+    week.add_event("Dentist", "Monday", "09:00")
+    week.add_event("Lunch", "Monday", "12:00", 2)
+    week.add_event("Call", "Tuesday", "16:00")
+    week.add_todo("buy stamps")
+    return week
+
+
+def taken(week):
+    """Hour by hour, as on paper: (day, hour) → the ids of the events in it."""
+    hours = {(day, hour): [] for day in DAYS for hour in range(OPENS, CLOSES)}
+    for event in week.events.values():
+        for hour in range(event.start, event.start + event.hours):
+            hours[event.day, hour].append(event.id)
+    return hours
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda week: week.add_event("x", "Monday", "09:00"), "not free: e1: Monday 09:00-10:00 Dentist"),
+        (lambda week: week.add_event("x", "Monday", "11:00", 2), "not free: e2"),
+        (lambda week: week.add_event("x", "Monday", "13:00"), "not free: e2"),
+        (lambda week: week.move_event("e3", "Monday", "12:00"), "not free: e2"),
+        (lambda week: week.move_event("e2", "Monday", "16:00"), "between 09:00 and 17:00"),
+        (lambda week: week.add_event("x", "Monday", "08:00"), "between 09:00 and 17:00"),
+        (lambda week: week.add_event("x", "Monday", "16:00", 2), "between 09:00 and 17:00"),
+        (lambda week: week.add_event("x", "Monday", "99:00"), "between 09:00 and 17:00"),
+        (lambda week: week.add_event("x", "Sunday", "10:00"), "no day of this week: Monday, Tuesday"),
+        (lambda week: week.add_event("x", "Monday", "10:30"), "no full hour, such as 09:00"),
+        (lambda week: week.add_event("x", "Monday", "١٠:00"), "no full hour"),
+        (lambda week: week.add_event("two\nlines", "Monday", "10:00"), "one line of 1 to 80"),
+        (lambda week: week.add_event("half a \ud800", "Monday", "10:00"), "printable"),
+        (lambda week: week.add_event("x" * 81, "Monday", "10:00"), "1 to 80"),
+        (lambda week: week.add_todo("  "), "1 to 80"),
+        (lambda week: week.move_event("e9", "Monday", "10:00"), "no event 'e9'; list_events"),
+        (lambda week: week.delete_event("t4"), "no event 't4'"),
+        (lambda week: week.complete_todo("e1"), "no to-do 'e1'; list_todos"),
+        (lambda week: week.delete_todo("\ud800"), "no to-do"),
+        (lambda week: [week.add_todo("again") for _ in range(MOST_TODOS)], "the list is full"),
+    ],
+)
+def test_a_change_that_is_not_possible_is_refused_with_its_reason(change, reason):
+    week = busy_week()
+    before = week.facts()
+    with pytest.raises(Refused, match="(?s)" + reason):
+        change(week)
+    if reason != "the list is full":
+        assert week.facts() == before
+
+
+def test_an_event_may_move_into_hours_that_it_takes_itself():
+    week = busy_week()
+    assert str(week.move_event("e2", "monday", "13:00")) == "e2: Monday 13:00-15:00 Lunch"
+
+
+def test_an_id_is_never_given_twice_and_outlives_a_move():
+    week = busy_week()
+    week.delete_event("e3")
+    assert week.add_event("New", "Friday", "9:00").id == "e5"
+    assert week.move_event("e1", "Friday", "10:00").id == "e1"
+
+
+def test_a_state_goes_through_json_unchanged_and_counts_ids_on():
+    week = busy_week()
+    again = Week.of(json.loads(json.dumps(week.state())))
+    assert again.state() == week.state()
+    assert again.add_todo("x") == week.add_todo("x")
+
+
+def test_ids_and_order_make_no_difference_to_what_a_week_says():
+    week, other = busy_week(), Week()
+    other.add_todo("buy stamps")
+    other.add_event("Call", "Tuesday", "16:00")
+    other.add_event("Lunch", "Friday", "12:00", 2)
+    other.add_event("Dentist", "Monday", "09:00")
+    assert week.facts() != other.facts()
+    other.move_event("e3", "Monday", "12:00")
+    assert week.facts() == other.facts()
+    week.complete_todo("t4")
+    assert week.facts() != other.facts()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_free_hours_are_those_that_a_walk_over_the_week_finds(seed):
+    week = draw(Random(seed), events=16, todos=0, errands=1).week
+    hours = taken(week)
+    assert all(len(ids) <= 1 for ids in hours.values())
+    for day in DAYS:
+        for length in (1, 2, 3):
+            starts = range(OPENS, CLOSES - length + 1)
+            free = [start for start in starts if not any(hours[day, start + more] for more in range(length))]
+            assert week.free(day, length) == free
+
+
+def drawn(seed, **sizes):
+    rng = Random(seed)
+    sizes = {"events": rng.randint(0, 16), "todos": rng.randint(0, 8), "errands": rng.randint(1, 8), **sizes}
+    return draw(rng, **sizes)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_errands_carried_out_from_their_words_lead_to_the_goal(seed):
+    """Read as a person would read them: by their words alone, knowing nothing of how they were made."""
+    week, errands, goal = drawn(seed)
+    assert week.facts() != goal.facts()
+    for errand in errands:
+        carry_out(week, errand)
+    assert week.facts() == goal.facts()
+
+
+def carry_out(week, errand):
+    def named(title):
+        return next(event for event in week.events.values() if event.title == title)
+
+    words = errand.rstrip(".").split()
+    days = [word.strip(",;") for word in words if word.strip(",;") in DAYS]
+    quoted = errand.split('"')[1] if '"' in errand else None
+    match words[0]:
+        case "Move" if "at" in words:
+            week.move_event(named(quoted).id, days[0], words[-1])
+        case "Move":
+            event = named(quoted)
+            assert event.day == days[0]
+            starts = week.free(days[1], event.hours)
+            start = min(starts) if "early" in words else max(starts)
+            week.move_event(event.id, days[1], f"{start:02}:00")
+        case "Cancel" if words[1] == "everything":
+            for event in week.on(days[0]):
+                week.delete_event(event.id)
+        case "Cancel":
+            week.delete_event(named(quoted).id)
+        case "Add":
+            hours = int(words[-2])
+            week.add_event(quoted, days[0], f"{min(week.free(days[0], hours)):02}:00", hours)
+        case "Tick":
+            (todo,) = [todo for todo in week.todos.values() if todo.text == quoted]
+            week.complete_todo(todo.id)
+        case "Put":
+            week.add_todo(quoted)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_planner_arrives_from_any_week_and_never_takes_a_refused_step(seed):
+    goal = drawn(seed).goal
+    week = drawn(seed + 1000).week
+    for event in list(goal.events.values())[::2]:
+        if OPENS in week.free(event.day, event.hours):
+            week.add_event(event.title, event.day, "09:00", event.hours)
+    steps = 0
+    while (call := next_call(week, goal)) is not None:
+        getattr(week, call.tool)(**call.arguments)
+        steps += 1
+    assert week.facts() == goal.facts()
+    assert steps <= 2 * (len(goal.events) + len(goal.todos)) + 40
+
+
+def test_two_events_that_stand_in_each_others_place_change_places():
+    week, goal = Week(), Week()
+    week.add_event("A", "Monday", "09:00")
+    week.add_event("B", "Monday", "10:00")
+    goal.add_event("B", "Monday", "09:00")
+    goal.add_event("A", "Monday", "10:00")
+    calls = []
+    while (call := next_call(week, goal)) is not None:
+        getattr(week, call.tool)(**call.arguments)
+        calls.append(call.tool)
+    assert calls == ["delete_event", "move_event", "add_event"]
