@@ -9,15 +9,14 @@ episodes of 20 turns. Numbers are steps per CPU-second: the median of the repeat
 the median of some runs in one process. gem-llm's async vector runs in threads, whose CPU time counts in full.
 """
 
-import argparse
 import importlib
 import json
 import platform
 import statistics
 import sys
-from pathlib import Path
+from argparse import SUPPRESS
 
-from peers import FOLDER, PEERS, ask, python_of
+from peers import PEERS, ask, options, python_of, show
 
 NUM_ENVS = 64
 MODES = {"ours": ("sync",), "gem-llm": ("sync", "async"), "gymnasium": ("sync",)}
@@ -37,7 +36,7 @@ def measure(pythons, side, mode):
 
 def run(arguments):
     """Every number, by case, side and mode."""
-    pythons = {"ours": sys.executable, **{peer: python_of(peer, arguments.venv_dir) for peer in PEERS}}
+    pythons = {"ours": sys.executable, **{peer: python_of(peer, arguments.venv_dir) for peer in MODES if peer in PEERS}}
     sides = [(side, mode) for side, modes in MODES.items() for mode in modes]
     rounds = {each: [] for each in sides}
     for _ in range(arguments.repeats):
@@ -54,7 +53,7 @@ def run(arguments):
     return {
         "num_envs": NUM_ENVS,
         "python": platform.python_version(),
-        "peers": PEERS,
+        "peers": {peer: PEERS[peer] for peer in MODES if peer in PEERS},
         "repeats": arguments.repeats,
         "steps_per_cpu_second": results,
     }
@@ -71,11 +70,8 @@ def table(report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--venv-dir", type=Path, default=FOLDER, help="where the peers are installed")
-    parser.add_argument("--json", type=Path, help="write the report there, too")
-    parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
+    parser = options(__doc__.splitlines()[0], repeats=5)
+    parser.add_argument("--side", nargs=2, help=SUPPRESS)
     arguments = parser.parse_args()
     if arguments.side:
         module, mode = arguments.side
@@ -84,10 +80,7 @@ def main():
         print(json.dumps({case: speed for case, speed in made.items() if speed is not None}))
         return
     report = run(arguments)
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text, table(report), sep="\n\n")
+    show(report, table(report), arguments.json)
 
 
 if __name__ == "__main__":

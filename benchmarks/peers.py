@@ -1,5 +1,7 @@
 """The other libraries, each in a virtual environment of its own, which is made on first use and kept."""
 
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +9,8 @@ import tempfile
 import venv
 from pathlib import Path
 
-PEERS = {"gem-llm": "gem-llm==0.1.0", "gymnasium": "gymnasium==1.2.2"}
+PEERS = {"gem-llm": "gem-llm==0.1.0", "gymnasium": "gymnasium==1.2.2", "verifiers": "verifiers==0.1.14"}
+_MODULES = {"gem-llm": "gem", "gymnasium": "gymnasium", "verifiers": "verifiers"}
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 
 
@@ -16,8 +19,7 @@ def python_of(peer: str, folder: Path = FOLDER) -> Path:
     requirement = PEERS[peer]
     home = folder / requirement
     python = home / "bin" / "python"
-    name = peer if peer == "gymnasium" else "gem"
-    if not python.exists() or subprocess.run([python, "-c", f"import {name}"], check=False).returncode:
+    if not python.exists() or subprocess.run([python, "-c", f"import {_MODULES[peer]}"], check=False).returncode:
         venv.create(home, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", requirement], check=True)
     return python
@@ -29,3 +31,20 @@ def ask(python: Path | str, *arguments: str) -> str:
     environ = {name: value for name, value in os.environ.items() if ours or name != "PYTHONPATH"}
     command = [python, *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environ).stdout.splitlines()[-1]
+
+
+def options(description: str, repeats: int) -> argparse.ArgumentParser:
+    """The options that every benchmark with peers has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--repeats", type=int, default=repeats)
+    parser.add_argument("--venv-dir", type=Path, default=FOLDER, help="where the peers are installed")
+    parser.add_argument("--json", type=Path, help="write the report there, too")
+    return parser
+
+
+def show(report: dict, table: str, file: Path | None) -> None:
+    """Print the report and its table, and write the report to `file`."""
+    text = json.dumps(report, indent=2)
+    if file:
+        file.write_text(text + "\n")
+    print(text, table, sep="\n\n")

@@ -1,4 +1,6 @@
-"""The vector engine beside gem-llm's and gymnasium's vectors, on envs that are fast, that wait, and that compute.
+"""The vector engine beside the vectors of gem-llm and gymnasium and the rollouts of verifiers.
+
+The envs are fast, or wait, or compute.
 
     python benchmarks/vector.py [--kinds fast,io,constant,cpu] [--num-envs 1,8,64] [--repeats 1] [--json FILE]
 
@@ -7,28 +9,34 @@ action when it has answered the last. `io` and `constant` are compared with the 
 latencies would bring the same number of steps if no env ever waited for another. The other kinds are in steps per
 second. Each number is the median of the repeats, in which the sides take turns; making the envs is not counted.
 
-gem-llm and gymnasium are installed from PyPI into virtual environments of their own, and kept for the next run.
+The others are installed from PyPI into virtual environments of their own, and kept for the next run. verifiers plays
+rollouts of five turns with a model that answers at once, as many at a time as there are envs.
 gymnasium's async vector has one process an env, of about 40 MB each; it is left out above 64 envs.
 """
 
-import argparse
 import importlib
 import json
 import os
 import platform
 import statistics
 import sys
-from pathlib import Path
+from argparse import SUPPRESS
 
-from peers import FOLDER, PEERS, ask, python_of
+from peers import PEERS, ask, options, python_of, show
 from workloads import calibrate, ideal
 
 MODES = {
     "ours": ("sync barrier", "thread barrier", "thread free", "process barrier", "process free"),
     "gem-llm": ("sync", "async"),
     "gymnasium": ("sync", "async"),
+    "verifiers": ("asyncio",),
 }
-MODULES = {"ours": "sides.ours", "gem-llm": "sides.gem_llm", "gymnasium": "sides.gymnasium_vector"}
+MODULES = {
+    "ours": "sides.ours",
+    "gem-llm": "sides.gem_llm",
+    "gymnasium": "sides.gymnasium_vector",
+    "verifiers": "sides.verifiers_rollouts",
+}
 WAITS = ("io", "constant")
 MOST_PROCESSES = 64
 """Envs of gymnasium's async vector: one process each."""
@@ -49,6 +57,8 @@ def cases(kind, num_envs):
             if kind in WORTHWHILE and num_envs > 1 and not mode.startswith(WORTHWHILE[kind]):
                 continue
             if side == "gymnasium" and mode == "async" and num_envs > MOST_PROCESSES:
+                continue
+            if side == "verifiers" and kind not in WAITS:  # coroutines share one thread: they can only wait at once
                 continue
             yield side, mode
 
@@ -120,25 +130,17 @@ def _numbers(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__.splitlines()[0], repeats=3)
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=["fast", "io", "constant", "cpu"])
-    parser.add_argument(
-        "--num-envs", type=lambda text: [int(n) for n in text.split(",")], default=[1, 8, 64, 256, 1024]
-    )
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--venv-dir", type=Path, default=FOLDER, help="where the peers are installed")
-    parser.add_argument("--json", type=Path, help="write the report there, too")
-    parser.add_argument("--play", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--num-envs", type=_numbers, default=[1, 8, 64, 256, 1024])
+    parser.add_argument("--play", nargs=2, help=SUPPRESS)
     arguments = parser.parse_args()
     if arguments.play:
         module, case = arguments.play
         print(importlib.import_module(module).play(json.loads(case)))
         return
     report = run(arguments)
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text, table(report), sep="\n\n")
+    show(report, table(report), arguments.json)
 
 
 if __name__ == "__main__":
