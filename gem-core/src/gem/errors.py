@@ -14,6 +14,10 @@ GemError
 ├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
+├── ToolError(RuntimeError)        a tool that could not do what it was asked: its text is the agent's answer
+├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool: text for the agent as well
+├── ToolTimeout(TimeoutError)      a tool that has not come back in time: a fault, not an answer
+├── SandboxUnavailable(RuntimeError) no sandbox here that is as strong as was asked for
 └── ConfigError(ValueError)        settings that are unknown or out of range
 ```
 
@@ -82,6 +86,29 @@ class ContractViolation(GemError, AssertionError):
 
 class NothingToLearn(GemError, RuntimeError):
     """Every episode of a batch failed, so there is nothing to learn from."""
+
+
+class SandboxUnavailable(GemError, RuntimeError):
+    """This machine offers no sandbox that is as strong as was asked for."""
+
+
+class ToolError(GemError, RuntimeError):
+    """A tool could not do what it was asked. Raise it in a tool: its text is what the agent is answered.
+
+    Any other exception that a tool raises is a fault, which ends the episode as failed.
+    """
+
+
+class BadArguments(GemError, ValueError):
+    """The arguments of a tool call do not fit the tool. The text says which and why, for the agent to read."""
+
+
+class ToolTimeout(GemError, TimeoutError):
+    """A tool has not come back in time.
+
+    This is a fault: how long a call takes depends on the machine's load, and an agent must not be taught by that. A
+    tool that gives its agent so much time and no more measures it itself, and raises `ToolError`.
+    """
 
 
 class ConfigError(GemError, ValueError):

@@ -1,0 +1,205 @@
+"""A sandbox: a few slots, and programs that queue for them."""
+
+import asyncio
+import os
+import threading
+import warnings
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from gem.errors import ConfigError
+from gem.sandbox.judge import lost, result
+from gem.sandbox.levels import open_slot
+from gem.sandbox.slot import Outcome, Slot, SlotLost
+from gem.sandbox.types import LEVELS, Job, Level, Limits, Result
+from gem.sandbox.visible import View, view
+
+
+class NotIsolated(UserWarning):
+    """Programs run with limits alone, and can do to this machine whatever its user can."""
+
+
+class Sandbox:
+    """Runs untrusted programs, several at once, each in a process of its own that sees next to nothing.
+
+    ```python
+    with Sandbox(slots=2) as box:
+        print(box.run("print(1 + 1)").stdout)
+    ```
+
+    Threads may share it; programs beyond the number of slots wait their turn. Slots start when they are first needed,
+    and one that died is replaced.
+
+    Args:
+        slots: Programs that run at once. None: as many as this process has processors.
+        modules: Modules that programs can import beside the standard library, imported once for all of them.
+        readable: Files and folders of this machine that programs can read.
+        level: How to keep them in. None: the strongest way that works here.
+        min_level: The weakest way to take, where `level` is None.
+        limits: What a program may use, where its job does not say.
+
+    Raises:
+        SandboxUnavailable: when the first program runs: nothing as strong as that works here.
+        MissingExtra: a module of `modules` is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        slots: int | None = None,
+        modules: Sequence[str] = (),
+        readable: Sequence[str] = (),
+        level: Level | None = None,
+        min_level: Level = "landlock",
+        limits: Limits | None = None,
+    ) -> None:
+        for name in {level, min_level} - {None}:
+            if name not in LEVELS:
+                raise ConfigError(f"a level is one of {', '.join(LEVELS)}, not {name!r}")
+        if slots is not None and slots < 1:
+            raise ConfigError(f"slots is at least 1, not {slots!r}")
+        if min_level == "process" and level is None:
+            raise ConfigError("no isolation at all must be asked for by name: level='process'")
+        if level == "process":
+            warnings.warn("programs run with limits alone (level='process')", NotIsolated, stacklevel=2)
+        self.slots = slots or len(os.sched_getaffinity(0))
+        self.limits = limits or Limits()
+        self._level, self._min_level = level, min_level
+        self._modules = tuple(modules)
+        self._view: View = view(self._modules, tuple(readable))
+        self._closed = False
+        self._begin()
+        _live.add(self)
+
+    def _begin(self) -> None:
+        """The state of a sandbox none of whose slots has started."""
+        self._lock = threading.Lock()
+        self._turns = threading.Semaphore(self.slots)
+        self._idle: list[Slot] = []
+        self._threads: ThreadPoolExecutor | None = None
+
+    def run(
+        self,
+        code: str,
+        *,
+        stdin: str | bytes = "",
+        files: Mapping[str, str | bytes] | None = None,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> Result:
+        """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`."""
+        return self.run_job(self._job(code, stdin, files, limits, changes))
+
+    async def arun(
+        self,
+        code: str,
+        *,
+        stdin: str | bytes = "",
+        files: Mapping[str, str | bytes] | None = None,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> Result:
+        """`run`, for coroutines."""
+        job = self._job(code, stdin, files, limits, changes)
+        return await asyncio.get_running_loop().run_in_executor(self._executor(), self.run_job, job)
+
+    def run_many(self, jobs: Iterable[Job | str]) -> list[Result]:
+        """Run programs, as many at once as there are slots. Results come in the order of the jobs."""
+        made = [Job(code=job) if isinstance(job, str) else job for job in jobs]
+        return list(self._executor().map(self.run_job, made))
+
+    def run_job(self, job: Job) -> Result:
+        """Run one job and wait for its end."""
+        limits = job.limits or self.limits
+        try:
+            level, outcome = self.play(job, [job.stdin.encode() if isinstance(job.stdin, str) else job.stdin], limits)
+        except SlotLost as error:
+            return lost(str(error), self._level or self._min_level)
+        return result(outcome, 0, limits, level)
+
+    def play(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> tuple[Level, Outcome]:
+        """Run one process, once for each of `inputs`, in the next free slot.
+
+        Raises:
+            SlotLost: the slot died with it.
+        """
+        with self._turns:
+            slot = self._take()
+            try:
+                outcome = slot.run(job, inputs, limits)
+            except BaseException:
+                slot.close()
+                raise
+            self._give(slot)
+        return slot.level, outcome
+
+    def _job(
+        self,
+        code: str,
+        stdin: str | bytes,
+        files: Mapping[str, str | bytes] | None,
+        limits: Limits | None,
+        changes: dict[str, Any],
+    ) -> Job:
+        return Job(code=code, stdin=stdin, files=files or {}, limits=replace(limits or self.limits, **changes))
+
+    def _take(self) -> Slot:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("this sandbox is closed")
+            if self._idle:
+                return self._idle.pop()
+        return open_slot(self._view, self._modules, self._level, self._min_level)
+
+    def _give(self, slot: Slot) -> None:
+        with self._lock:
+            if not self._closed:
+                self._idle.append(slot)
+                return
+        slot.close()
+
+    def _executor(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self.slots, thread_name_prefix="gem-sandbox")
+            return self._threads
+
+    def close(self) -> None:
+        """End every slot. Programs that are running finish first, in their own threads."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            threads, self._threads = self._threads, None
+        for slot in idle:
+            slot.close()
+        if threads is not None:
+            threads.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _forget(self) -> None:
+        """In the child of a fork: the slots are the parent's."""
+        for slot in self._idle:
+            slot.forget()
+        self._begin()
+
+
+_live: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for box in list(_live):
+        box._forget()  # pyright: ignore[reportPrivateUsage]
+
+
+os.register_at_fork(after_in_child=_after_fork)

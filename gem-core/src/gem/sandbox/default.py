@@ -1,0 +1,64 @@
+"""The sandboxes of this process that nobody has to make: one for each level asked for, made when first used."""
+
+import atexit
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gem.sandbox.box import Sandbox
+from gem.sandbox.types import Job, Level, Result
+
+_boxes: dict[tuple[Level | None, Level], Sandbox] = {}
+_lock = threading.Lock()
+
+
+def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbox:
+    """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends."""
+    with _lock:
+        box = _boxes.get((level, min_level))
+        if box is None:
+            box = _boxes[level, min_level] = Sandbox(level=level, min_level=min_level)
+        return box
+
+
+def run(
+    code: str,
+    *,
+    stdin: str | bytes = "",
+    files: Mapping[str, str | bytes] | None = None,
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Result:
+    """Run `code` in this process's own sandbox: see `Sandbox.run`. `limits` are those of `Limits`, by name.
+
+    Raises:
+        SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
+    """
+    return default(level, min_level).run(code, stdin=stdin, files=files, **limits)
+
+
+async def arun(
+    code: str,
+    *,
+    stdin: str | bytes = "",
+    files: Mapping[str, str | bytes] | None = None,
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Result:
+    """`run`, for coroutines."""
+    return await default(level, min_level).arun(code, stdin=stdin, files=files, **limits)
+
+
+def run_many(jobs: Iterable[Job | str], *, level: Level | None = None, min_level: Level = "landlock") -> list[Result]:
+    """Run programs, as many at once as there are processors: see `Sandbox.run_many`."""
+    return default(level, min_level).run_many(jobs)
+
+
+def _close() -> None:
+    for box in _boxes.values():
+        box.close()
+
+
+atexit.register(_close)

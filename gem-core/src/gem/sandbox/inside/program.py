@@ -1,0 +1,145 @@
+"""One program, in the child that was forked for it: confined first, then run as `__main__`."""
+
+import atexit
+import builtins
+import gc
+import linecache
+import os
+import signal
+import sys
+import threading
+import traceback
+from _sitebuiltins import Quitter
+from collections.abc import Callable
+from types import ModuleType
+from typing import NamedTuple, NoReturn
+
+NAME = "main.py"
+"""What tracebacks call the program."""
+
+FAILED = 1
+_FLUSH_FAILED = 120  # Python's own status where standard output could not be written
+
+
+class Streams(NamedTuple):
+    """Descriptors of one run of the program."""
+
+    stdin: int
+    stdout: int
+
+
+def play(
+    source: bytes, streams: list[Streams], stderr: int, log: int, each: float, confine: Callable[[], None]
+) -> NoReturn:
+    """Run `source` once for each of `streams`, one after another, and end the process.
+
+    One run ends as Python would: its status is that of the process. After each of several runs a byte is written to
+    `log`, its status, and the process ends with 0; a program that ends the process itself is missing from it.
+
+    Args:
+        each: Seconds of CPU time that one of several runs may take.
+        confine: Called before the program gets a say.
+    """
+    status = FAILED
+    try:
+        os.dup2(stderr, 2)
+        several = len(streams) > 1
+        if not several:
+            _attach(streams[0])
+        os.closerange(max(log, *map(max, streams)) + 1 if several else 3, 1 << 16)
+        _dress()
+        confine()
+        if several:
+            for one in streams:
+                signal.setitimer(signal.ITIMER_PROF, each)
+                _attach(one)
+                os.close(one.stdin)
+                os.close(one.stdout)
+                os.write(log, bytes([_once(source)]))
+            status = 0
+        else:
+            status = _once(source)
+    finally:
+        os._exit(status)
+
+
+def _attach(streams: Streams) -> None:
+    os.dup2(streams.stdin, 0)
+    os.dup2(streams.stdout, 1)
+
+
+def _dress() -> None:
+    """Make this process look like a Python that was started for the program."""
+    sys.argv = [NAME]
+    sys.path.insert(0, os.getcwd())
+    builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    gc.enable()
+
+
+def _once(source: bytes) -> int:
+    # As the interpreter opens them in a UTF-8 locale.
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    module = ModuleType("__main__")
+    module.__dict__.update(__builtins__=builtins, __file__=os.path.join(os.getcwd(), NAME))
+    sys.modules["__main__"] = module
+    status = _execute(source, module)
+    try:
+        threading._shutdown()  # pyright: ignore
+        atexit._run_exitfuncs()
+        atexit._clear()
+        if threading.active_count() == 1:
+            # Files that the program left open are written when they are collected.
+            module.__dict__.clear()
+            gc.collect()
+    except BaseException:
+        traceback.print_exc()
+    return _flush() or status
+
+
+def _execute(source: bytes, module: ModuleType) -> int:
+    try:
+        exec(compile(source, NAME, "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as end:
+        return _status(end)
+    except BaseException as error:
+        try:
+            _report(source, error)
+        except BaseException:
+            os.write(2, f"{type(error).__name__}\n".encode())
+        return FAILED
+    return 0
+
+
+def _status(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code & 0xFF
+    print(end.code, file=sys.stderr)
+    return FAILED
+
+
+def _report(source: bytes, error: BaseException) -> None:
+    text = source.decode("utf-8", "replace")
+    linecache.cache[NAME] = (len(text), None, text.splitlines(keepends=True), NAME)
+    trace = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of `_execute`
+    error.__traceback__ = trace
+    if sys.excepthook is sys.__excepthook__:
+        traceback.print_exception(error)
+    else:
+        sys.excepthook(type(error), error, trace)
+
+
+def _flush() -> int:
+    status = 0
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if not stream.closed:
+                stream.flush()
+        except BaseException:
+            status = _FLUSH_FAILED
+    return status

@@ -1,0 +1,150 @@
+"""The fork server of a slot: one child for each program, and the truth about how it ended.
+
+It never reads what a program writes. Programs, their input and their output travel as descriptors that the supervisor
+has made; what the server tells about a program it has from the kernel.
+"""
+
+import gc
+import importlib
+import json
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from . import calls, program
+from .ground import Ground, PrivateGround
+
+MOST_BYTES = 1 << 17
+"""Bytes of the longest message."""
+
+MOST_DESCRIPTORS = 253
+"""Descriptors that one message can carry: SCM_MAX_FD of Linux."""
+
+_TICK = 0.005  # seconds between two looks at a program that is near its limit
+
+
+def main(channel: int, supervisor: int) -> None:
+    """Serve until the supervisor closes the socket `channel`, or dies, which `supervisor` tells, a pidfd of it."""
+    sock = socket.socket(fileno=channel)
+    config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
+    calls.prctl(calls.SET_NO_NEW_PRIVS)
+    ground = PrivateGround(config) if config["private"] else Ground(config)
+    sys.path += config["path"]
+    for name in config["preload"]:
+        importlib.import_module(name)
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    base = _address_space()
+    poll = select.poll()
+    for fd in (channel, supervisor):
+        poll.register(fd, select.POLLIN)
+    sock.send(b"{}")
+    while all(fd == channel for fd, _ in poll.poll()):
+        message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
+        if not message:
+            return
+        job: dict[str, Any] = json.loads(message)
+        job["address_space"] = base + job["memory"]
+        outcome = _serve(job, fds, ground, poll)
+        if outcome is None:
+            return
+        sock.send(json.dumps(outcome).encode())
+
+
+def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.poll) -> dict[str, Any] | None:
+    """Run one program to its end. None: the supervisor is gone."""
+    ground.fresh(job)
+    start = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        _become(job, fds, ground)
+    for fd in fds:
+        os.close(fd)
+    ended = _watch(pid, start, job, poll)
+    _, status, usage = os.wait4(pid, 0)
+    duration = time.monotonic() - start
+    ground.sweep()
+    if ended == "orphaned":
+        return None
+    return {
+        "status": os.waitstatus_to_exitcode(status),
+        "ended": ended,
+        "duration": duration,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "max_rss": usage.ru_maxrss * 1024,
+        "full": ground.full(),
+    }
+
+
+def _watch(pid: int, start: float, job: Mapping[str, Any], poll: select.poll) -> str | None:
+    """Wait for the end of the child `pid`, or bring it about. Returns why, or None where it ended by itself."""
+    child = os.pidfd_open(pid)
+    clock = ~pid << 3 | 2  # the process's CPU time: clock_getcpuclockid(3)
+    poll.register(child, select.POLLIN)
+    cores = os.cpu_count() or 1
+    ended = None
+    try:
+        while ended is None:
+            cpu_left = job["cpu"] - time.clock_gettime(clock)
+            wall_left = start + job["wall"] - time.monotonic()
+            if cpu_left <= 0:
+                ended = "cpu"
+            elif wall_left <= 0:
+                ended = "timeout"
+            else:
+                pause = max(_TICK, min(cpu_left / cores, wall_left))
+                ready = {fd for fd, _ in poll.poll(pause * 1000)}
+                if child in ready:
+                    return None
+                if ready:
+                    ended = "orphaned"
+        os.kill(pid, signal.SIGKILL)
+        return ended
+    finally:
+        poll.unregister(child)
+        os.close(child)
+
+
+def _become(job: Mapping[str, Any], fds: list[int], ground: Ground) -> None:
+    """The child: from a copy of the server to the program. Does not return."""
+    try:
+        source, stderr, log, *streams = fds
+        pairs = [program.Streams(*streams[at : at + 2]) for at in range(0, len(streams), 2)]
+        ground.drop_rights()
+        code = os.pread(source, job["source"], 0)
+        at = len(code)
+        for name, size in job["files"]:
+            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+            with open(name, "wb") as file:
+                file.write(os.pread(source, size, at))
+            at += size
+        program.play(code, pairs, stderr, log, job["each"], lambda: ground.confine(job))
+    finally:
+        os._exit(program.FAILED)
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process uses now.
+
+    There is no /proc here, so the limit is lowered until one page more does not fit.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 47
+    while high - low > mmap.PAGESIZE:
+        middle = (low + high) // 2
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+            mmap.mmap(-1, mmap.PAGESIZE).close()
+            high = middle
+        except (OSError, MemoryError):
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high

@@ -1,0 +1,137 @@
+"""The seccomp filter of a program: a list of system calls that are allowed, everything else refused.
+
+A filter is a program for the kernel's classic BPF machine, run at every system call: Linux
+`Documentation/userspace-api/seccomp_filter.rst`. Calls are found by binary search over their numbers, so that the
+filter costs the same whether ten calls are allowed or two hundred.
+"""
+
+import errno
+import struct
+from collections.abc import Iterable, Sequence
+
+from gem.sandbox.syscalls import CHECKED, FORKING, PLAIN, WRITING, numbers
+
+_INSTRUCTION = struct.Struct("<HBBI")
+_LOAD, _AND, _GOTO, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
+_KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
+_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_FARTHEST = 255  # instructions that a conditional jump can skip
+
+OWN_PID = 0x7FED1234
+"""Stands in a filter for the process's own pid, which only the process itself knows: replaced before it is installed."""
+
+_CLONE_THREAD = 0x00010000
+_CLONE_NAMESPACES = 0x7E020080  # every CLONE_NEW… of clone(2)
+_WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC of open(2)
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, the locks of a file and of an open file, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
+# F_GET_SEALS; none of those that let the kernel send signals.
+_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1034)
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+_PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
+
+Code = list[tuple[int, int, int, int]]
+
+
+def build(machine: str, *, forks: bool = False, writes: bool = True) -> bytes:
+    """The filter for `machine` ("x86_64" or "aarch64"), as the kernel takes it; `OWN_PID` is still to be replaced.
+
+    Args:
+        forks: May start processes and other programs.
+        writes: May change files at all. Where, is for others to see to.
+    """
+    rules: dict[int, Code] = {}
+
+    def add(names: Iterable[int], code: Code) -> None:
+        rules.update(dict.fromkeys(names, code))
+
+    add(numbers(PLAIN, machine).values(), _answer(_ALLOW))
+    add(numbers(WRITING, machine).values(), _answer(_ALLOW) if writes else _refuse(errno.EROFS))
+    if forks:
+        add(numbers(FORKING, machine).values(), _answer(_ALLOW))
+    codes = _checked(forks=forks, writes=writes)
+    for name, number in numbers(CHECKED, machine).items():
+        rules[number] = codes[name]
+    program = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, _ARCH[machine]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+        *_search(_ranges(rules)),
+    ]
+    return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
+
+
+def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
+    opens = (lambda index: _answer(_ALLOW)) if writes else _reading
+    missing, unsupported = _refuse(errno.ENOSYS), _refuse(errno.ENOTSUP)
+    to_itself = _answer(_ALLOW) if forks else _one_of(0, [OWN_PID])
+    return {
+        "open": opens(1),
+        "openat": opens(2),
+        "fcntl": _one_of(1, _FCNTL),
+        "ioctl": _one_of(1, _IOCTL),
+        "socketpair": _stream_pair(),
+        "prlimit64": _one_of(0, [0]),
+        "kill": to_itself,
+        "tgkill": to_itself,
+        "prctl": _one_of(0, _PRCTL),
+        "clone": _masked(0, _CLONE_NAMESPACES | (0 if forks else _CLONE_THREAD), 0 if forks else _CLONE_THREAD),
+        # Libraries fall back to the older call on these errors, and give up on any other.
+        "clone3": missing,
+        "openat2": missing,
+        "fchmodat2": missing,
+        **dict.fromkeys(["listxattr", "llistxattr", "flistxattr", "getxattr", "lgetxattr", "fgetxattr"], unsupported),
+    }
+
+
+def _answer(value: int) -> Code:
+    return [(_RETURN, 0, 0, value)]
+
+
+def _refuse(number: int = errno.EPERM) -> Code:
+    return _answer(_ERRNO | number)
+
+
+def _argument(index: int) -> tuple[int, int, int, int]:
+    # The low half of the argument, on a little-endian machine: all that the kernel looks at in the calls checked here.
+    return (_LOAD, 0, 0, 16 + 8 * index)
+
+
+def _one_of(index: int, values: Sequence[int]) -> Code:
+    tests: Code = [(_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)]
+    return [_argument(index), *tests, *_refuse(), *_answer(_ALLOW)]
+
+
+def _masked(index: int, mask: int, value: int, otherwise: int = errno.EPERM) -> Code:
+    return [_argument(index), (_AND, 0, 0, mask), (_EQUAL, 0, 1, value), *_answer(_ALLOW), *_refuse(otherwise)]
+
+
+def _reading(index: int) -> Code:
+    return _masked(index, _WRITING_FLAGS, 0, errno.EROFS)
+
+
+def _stream_pair() -> Code:
+    """socketpair(AF_UNIX, SOCK_STREAM): a pair of datagram sockets could send to the addresses of others."""
+    return [_argument(0), (_EQUAL, 1, 0, 1), *_refuse(), *_masked(1, 0xF, 1)]
+
+
+def _ranges(rules: dict[int, Code]) -> list[tuple[int, Code]]:
+    """The number line cut where the rule changes: each part's first number and its rule."""
+    refused = _refuse()
+    ranges: list[tuple[int, Code]] = [(0, rules.get(0, refused))]
+    for number in sorted({n for known in rules for n in (known, known + 1)} - {0}):
+        rule = rules.get(number, refused)
+        if rule != ranges[-1][1]:
+            ranges.append((number, rule))
+    return ranges
+
+
+def _search(ranges: list[tuple[int, Code]]) -> Code:
+    if len(ranges) == 1:
+        return ranges[0][1]
+    middle = len(ranges) // 2
+    low, high = _search(ranges[:middle]), _search(ranges[middle:])
+    first = ranges[middle][0]
+    if len(low) <= _FARTHEST:
+        return [(_AT_LEAST, len(low), 0, first), *low, *high]
+    return [(_AT_LEAST, 0, 1, first), (_GOTO, 0, 0, len(low)), *low, *high]

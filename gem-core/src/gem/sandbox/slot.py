@@ -1,0 +1,129 @@
+"""One slot: a fork server, one program after another."""
+
+import fcntl
+import json
+import math
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from gem.sandbox.launch import Server
+from gem.sandbox.types import Job, Level, Limits
+
+GRACE = 10.0
+"""Seconds beyond a program's wall-clock time until its server counts as lost."""
+
+_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+
+
+class SlotLost(Exception):
+    """The fork server died, or did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one process: what the server saw, and what the process wrote.
+
+    Attributes:
+        status: Its exit status, or minus the number of the signal that ended it.
+        ended: Why the server ended it: "cpu", "timeout" or None.
+        full: Whether its disk was full at the end.
+        outputs: Its standard output, for each input, cut to one byte more than the limit.
+        log: For each input that it was done with, when there are several: whether it ended in failure.
+    """
+
+    status: int
+    ended: str | None
+    duration: float
+    cpu: float
+    max_rss: int
+    full: bool
+    outputs: list[bytes]
+    stderr: bytes
+    log: bytes
+
+
+class Slot:
+    """Sends programs to a fork server, one at a time."""
+
+    def __init__(self, server: Server, level: Level) -> None:
+        self.level = level
+        self._server = server
+
+    def run(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> Outcome:
+        """Run `job` in one process, once for each of `inputs`.
+
+        Raises:
+            SlotLost: the server is gone; so is the program.
+        """
+        code = job.code.encode("utf-8", "surrogateescape")
+        files = {name: data.encode() if isinstance(data, str) else data for name, data in job.files.items()}
+        with ExitStack() as closing:
+
+            def memory(content: bytes | None = None) -> int:
+                fd = os.memfd_create("", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+                closing.callback(os.close, fd)
+                if content is not None:
+                    _fill(fd, content)
+                return fd
+
+            source, stderr, log = memory(b"".join([code, *files.values()])), memory(), memory()
+            outputs: list[int] = []
+            streams: list[int] = []
+            for content in inputs:
+                output = memory()
+                outputs.append(output)
+                streams += [memory(content), output]
+            message = {
+                "source": len(code),
+                "files": [[name, len(data)] for name, data in files.items()],
+                "cpu": limits.timeout * len(inputs),
+                "each": limits.timeout,
+                "wall": limits.wall_seconds * len(inputs),
+                "cpu_seconds": math.ceil(limits.timeout * len(inputs)) + 1,
+                "memory": limits.memory,
+                "file_size": max(limits.output + 1, limits.disk),
+                "disk": limits.disk,
+                "inodes": limits.inodes,
+                "open_files": limits.open_files,
+                "threads": limits.threads,
+                "processes": limits.processes,
+            }
+            answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds * len(inputs))
+            return Outcome(
+                **answer,
+                outputs=[os.pread(fd, limits.output + 1, 0) for fd in outputs],
+                stderr=os.pread(stderr, limits.output + 1, 0),
+                log=os.pread(log, len(inputs), 0),
+            )
+
+    def _ask(self, message: dict[str, Any], fds: list[int], wall: float) -> dict[str, Any]:
+        sock = self._server.socket
+        sock.settimeout(wall + GRACE)
+        try:
+            socket.send_fds(sock, [json.dumps(message).encode()], fds)
+            answer = sock.recv(1 << 16)
+        except OSError as error:
+            raise SlotLost(f"the fork server did not answer: {error}") from error
+        if not answer:
+            raise SlotLost("the fork server died")
+        return json.loads(answer)
+
+    def forget(self) -> None:
+        """Let go of the server in the child of a fork, where it belongs to the parent."""
+        self._server.socket.close()
+
+    def close(self) -> None:
+        """End the server, and whatever runs in it."""
+        self._server.end()
+
+
+def _fill(fd: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
