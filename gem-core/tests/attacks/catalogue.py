@@ -1,0 +1,15 @@
+"""Every attack, by name."""
+
+from attacks import files, interpreter, kernel, network, others, resources, verdicts
+
+GROUPS = {
+    "Files": files.ATTACKS,
+    "Other processes": others.ATTACKS,
+    "Sockets and shared memory": network.ATTACKS,
+    "Using things up": resources.ATTACKS,
+    "The kernel": kernel.ATTACKS,
+    "The interpreter, and the next program": interpreter.ATTACKS,
+    "The verdict": verdicts.ATTACKS,
+}
+ALL = tuple(attack for group in GROUPS.values() for attack in group)
+BY_NAME = {attack.name: attack for attack in ALL}
