@@ -1,0 +1,134 @@
+"""Documents, and collections of them: from the file that ships, from any JSONL, from a data set."""
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self, cast, overload
+
+from gem.errors import ConfigError, MissingExtra
+
+SHIPPED = "data/world.jsonl"
+"""The corpus that ships, inside this package. `data/README.md` says where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text with a title, and an id that no other document of its corpus has."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def contents(self) -> str:
+        """Title and text in one string, as the corpora of Search-R1 keep them."""
+        return f'"{self.title}"\n{self.text}'
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], default_id: str) -> Self:
+        """A document from a row with `text` (and `title`), or with `contents`, whose first line is the title.
+
+        Raises:
+            ConfigError: the row has neither.
+        """
+        text, title = row.get("text"), row.get("title", "")
+        if text is None and isinstance(row.get("contents"), str):
+            title, _, text = row["contents"].partition("\n")
+            title = title.strip('"')
+        if not isinstance(text, str) or not isinstance(title, str):
+            raise ConfigError(f"a document needs a 'text' or 'contents' that is a string; this row has {sorted(row)}")
+        return cls(str(row.get("id", default_id)), title, text)
+
+
+class Corpus(Sequence[Document]):
+    """Documents in order, all in memory.
+
+    Args:
+        documents: at least one, with ids of their own.
+
+    Raises:
+        ConfigError: there is none, or an id comes twice.
+    """
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._documents = tuple(documents)
+        if not self._documents:
+            raise ConfigError("this corpus has no document")
+        if len(self._by_id) < len(self._documents):
+            seen: set[str] = set()
+            twice = next(each.id for each in self._documents if each.id in seen or seen.add(each.id))
+            raise ConfigError(f"two documents of this corpus have the id {twice!r}")
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """The corpus that comes with this package: a fictional world, told in some 560 short documents."""
+        text = files("gem_tools").joinpath(SHIPPED).read_text("utf-8")
+        return cls(_read(text.splitlines(), SHIPPED))
+
+    @classmethod
+    def from_jsonl(cls, path: str | Path) -> Self:
+        """A corpus from a file with one JSON object a line: see `Document.of`; the line's number is the default id.
+
+        Raises:
+            ConfigError: there is no such file, or a line of it is no document.
+        """
+        try:
+            with Path(path).open(encoding="utf-8") as lines:
+                return cls(_read(lines, str(path)))
+        except FileNotFoundError as error:
+            raise ConfigError(f"there is no file {str(path)!r} to read a corpus from") from error
+
+    @classmethod
+    def from_dataset(cls, name: str, *, split: str = "train", **load: Any) -> Self:
+        """A corpus from a data set, by `datasets.load_dataset(name, split=split, **load)`.
+
+        Raises:
+            MissingExtra: the package datasets is not installed.
+        """
+        try:
+            from datasets import load_dataset  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+        except ImportError as error:
+            raise MissingExtra("to read data sets: pip install 'gem-tools[data]'") from error
+        rows = cast("Iterable[Mapping[str, Any]]", load_dataset(name, split=split, **load))
+        return cls(Document.of(row, str(number)) for number, row in enumerate(rows))
+
+    def find(self, name: str) -> Document | None:
+        """The document with this id, or else the first with this title (upper and lower case are the same)."""
+        return self._by_id.get(name) or self._by_title.get(name.strip().strip('"').casefold())
+
+    def near(self, name: str, most: int = 3) -> list[str]:
+        """The titles that are spelt most like `name`."""
+        found = difflib.get_close_matches(name.casefold(), self._by_title, n=most, cutoff=0.5)
+        return [self._by_title[title].title for title in found]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Document]:
+        return {document.id: document for document in self._documents}
+
+    @cached_property
+    def _by_title(self) -> dict[str, Document]:
+        return {document.title.casefold(): document for document in reversed(self._documents)}
+
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Document]: ...
+    def __getitem__(self, index: int | slice) -> Document | Sequence[Document]:
+        return self._documents[index]
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+
+def _read(lines: Iterable[str], name: str) -> Iterator[Document]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield Document.of(json.loads(line), str(number))
+        except (ValueError, AttributeError) as error:
+            raise ConfigError(f"{name}, line {number}: {error}") from error

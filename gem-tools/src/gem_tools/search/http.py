@@ -1,0 +1,71 @@
+"""Asking a server over HTTP: connections kept and shared by threads, deadlines, retries, and faults that are clear."""
+
+from collections.abc import Mapping
+
+import urllib3
+from urllib3.exceptions import HTTPError, MaxRetryError
+
+from gem.errors import ConfigError
+from gem_tools.search.retriever import SearchFault
+
+_PASSING = (429, 500, 502, 503, 504)
+"""Statuses of a server that may do better in a moment."""
+_LONGEST_WAIT = 10.0
+"""Seconds of a wait between tries, whatever a server asks for."""
+_NO_QUERY: Mapping[str, str] = {}
+
+
+class Server:
+    """One address that is asked again and again. Searching changes nothing, so that every request may be repeated.
+
+    Args:
+        name: what messages call it.
+        url: where it is.
+        timeout: seconds to wait for a connection, and again for each part of an answer.
+        retries: how often to try again, after 0.1, 0.2, 0.4 … seconds, when nobody answers or a passing trouble is
+            reported.
+    """
+
+    def __init__(self, name: str, url: str, *, timeout: float = 5.0, retries: int = 3) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ConfigError(f"the address of {name} begins with http:// or https://, unlike {url!r}")
+        self.url = url
+        self._name = name
+        self._pool = urllib3.PoolManager(
+            maxsize=64,
+            timeout=timeout,
+            retries=urllib3.Retry(
+                total=retries,
+                backoff_factor=0.1,
+                backoff_max=_LONGEST_WAIT,
+                retry_after_max=int(_LONGEST_WAIT),
+                status_forcelist=_PASSING,
+                allowed_methods=None,
+                raise_on_status=False,
+            ),
+        )
+
+    def ask(self, *, query: Mapping[str, str] = _NO_QUERY, body: bytes | None = None, content_type: str = "") -> bytes:
+        """The body of the answer to a GET with `query`, or to a POST of `body`.
+
+        Raises:
+            SearchFault: nobody answers, or not with status 200. The message has nothing of `query`, which may hold a
+                key.
+        """
+        try:
+            if body is None:
+                answer = self._pool.request("GET", self.url, fields=dict(query))
+            else:
+                answer = self._pool.request("POST", self.url, body=body, headers={"Content-Type": content_type})
+        except HTTPError as error:
+            # The text of a MaxRetryError has the whole address, key included; its reason has not.
+            reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+            raise SearchFault(f"{self._name} at {self.url} does not answer: {reason}") from reason
+        if answer.status != 200:
+            text = answer.data[:300].decode(errors="replace")
+            raise SearchFault(f"{self._name} at {self.url} answers {answer.status}: {text}")
+        return answer.data
+
+    def wrong(self, why: Exception | str) -> SearchFault:
+        """The fault to raise when an answer came that is not what it should be."""
+        return SearchFault(f"{self._name} at {self.url} answers with something else than results: {why}")

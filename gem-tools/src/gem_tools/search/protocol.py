@@ -1,0 +1,137 @@
+"""What goes over the wire between a search client and a search server, in the two forms that are in use.
+
+| | body | request | reply |
+|---|---|---|---|
+| Search-R1 | JSON | `{"queries": [q, …], "topk": 3, "return_scores": true}` | `{"result": [[found, …], …]}` |
+| GEM | msgpack | `{"query": q, "topk": 3, "return_scores": true}` | `{"result": [found, …]}` |
+
+`found` is `{"document": document, "score": 1.5}`; without `return_scores` Search-R1 has the bare document there, and
+GEM has no score. A document is `{"id": …, "contents": "\\"title\\"\\ntext"}`; ours have title and text beside it.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol
+
+import msgpack  # pyright: ignore[reportMissingTypeStubs]
+from pydantic import BaseModel, Field, TypeAdapter
+
+from gem_tools.search.corpus import Document
+from gem_tools.search.retriever import Hit
+
+_msgpack: Any = msgpack
+"""The library has no types."""
+
+MOST_QUERIES = 1024
+MOST_HITS = 1000
+"""Of one request: bounds on what one client can ask a server to do at once."""
+
+Topk = Annotated[int, Field(ge=1, le=MOST_HITS)]
+
+
+class Request(BaseModel):
+    """What a client asks, in Search-R1's form."""
+
+    queries: list[str] = Field(max_length=MOST_QUERIES)
+    topk: Topk | None = None
+    """None for what the server likes to give."""
+    return_scores: bool = False
+
+
+class _GemRequest(BaseModel):
+    query: str
+    topk: Topk | None = None
+    return_scores: bool = False
+
+
+class _Found(BaseModel):
+    document: dict[str, Any]
+    score: float | None = None
+
+    def hit(self) -> Hit:
+        return Hit(Document.of(self.document, self.document.get("title", "")), self.score)
+
+
+_REPLY = TypeAdapter(dict[str, list[list[_Found]]])
+_GEM_REPLY = TypeAdapter(dict[str, list[_Found]])
+
+
+class Wire(Protocol):
+    """One of the two forms. Reading raises `ValueError` where the bytes are not in it."""
+
+    content_type: str
+    queries_at_once: int
+    """How many queries fit into one request."""
+
+    def write_request(self, queries: Sequence[str], topk: int) -> bytes: ...
+    def read_request(self, body: bytes) -> Request: ...
+    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes: ...
+    def read_reply(self, body: bytes) -> list[list[Hit]]: ...
+
+
+class SearchR1:
+    content_type = "application/json"
+    queries_at_once = MOST_QUERIES
+
+    def write_request(self, queries: Sequence[str], topk: int) -> bytes:
+        return Request(queries=list(queries), topk=topk, return_scores=True).model_dump_json().encode()
+
+    def read_request(self, body: bytes) -> Request:
+        return Request.model_validate_json(body)
+
+    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes:
+        rows = [[_row(hit) if request.return_scores else _document(hit) for hit in hits] for hits in results]
+        return _to_json({"result": rows})
+
+    def read_reply(self, body: bytes) -> list[list[Hit]]:
+        return [[found.hit() for found in hits] for hits in _REPLY.validate_json(body)["result"]]
+
+
+class Gem:
+    content_type = "application/msgpack"
+    queries_at_once = 1
+
+    def write_request(self, queries: Sequence[str], topk: int) -> bytes:
+        (query,) = queries
+        return _pack({"query": query, "topk": topk, "return_scores": True})
+
+    def read_request(self, body: bytes) -> Request:
+        asked = _GemRequest.model_validate(_unpack(body))
+        return Request(queries=[asked.query], topk=asked.topk, return_scores=asked.return_scores)
+
+    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes:
+        rows = [_row(hit if request.return_scores else Hit(hit.document, None)) for hit in results[0]]
+        return _pack({"result": rows})
+
+    def read_reply(self, body: bytes) -> list[list[Hit]]:
+        return [[found.hit() for found in _GEM_REPLY.validate_python(_unpack(body))["result"]]]
+
+
+WIRES: dict[str, Wire] = {"search-r1": SearchR1(), "gem": Gem()}
+
+
+def wire_of(body: bytes) -> Wire:
+    """The form that a request is in: JSON objects begin with a brace or white space, msgpack's maps never do."""
+    return WIRES["search-r1" if body[:1] in b"{ \t\r\n" else "gem"]
+
+
+def _document(hit: Hit) -> dict[str, str]:
+    document = hit.document
+    return {"id": document.id, "title": document.title, "text": document.text, "contents": document.contents}
+
+
+def _row(hit: Hit) -> dict[str, Any]:
+    return {"document": _document(hit), "score": hit.score}
+
+
+_to_json = TypeAdapter(dict[str, Any]).dump_json
+
+
+def _pack(value: Any) -> bytes:
+    return _msgpack.packb(value)
+
+
+def _unpack(body: bytes) -> Any:
+    try:
+        return _msgpack.unpackb(body)
+    except (msgpack.UnpackException, UnicodeDecodeError) as error:
+        raise ValueError(f"this is neither JSON nor msgpack: {error!r}") from error

@@ -1,0 +1,39 @@
+"""A search server of ours, of GEM or of Search-R1, as a retriever."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from gem_tools.search.http import Server
+from gem_tools.search.protocol import WIRES
+from gem_tools.search.retriever import Hit
+
+
+class Remote:
+    """Asks the search server at an address, such as one that `gemx search-server` has started.
+
+    Args:
+        url: such as "http://127.0.0.1:8000/retrieve".
+        protocol: what the server speaks; ours speaks both. See `gem_tools.search.protocol`.
+        timeout: seconds to wait for an answer.
+        retries: how often to try again.
+    """
+
+    def __init__(
+        self, url: str, *, protocol: Literal["search-r1", "gem"] = "search-r1", timeout: float = 5.0, retries: int = 3
+    ) -> None:
+        self._server = Server("the search server", url, timeout=timeout, retries=retries)
+        self._wire = WIRES[protocol]
+
+    def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
+        found: list[list[Hit]] = []
+        for start in range(0, len(queries), self._wire.queries_at_once):
+            asked = queries[start : start + self._wire.queries_at_once]
+            answer = self._server.ask(body=self._wire.write_request(asked, topk), content_type=self._wire.content_type)
+            try:
+                results = self._wire.read_reply(answer)
+            except (ValueError, KeyError) as error:
+                raise self._server.wrong(error) from error
+            if len(results) != len(asked):
+                raise self._server.wrong(f"{len(results)} results for {len(asked)} queries")
+            found += results
+        return found

@@ -1,0 +1,132 @@
+"""Search engines of the web as retrievers: SerpAPI, and Google's Custom Search. Both need an account."""
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from typing import Any
+
+from gem.errors import ConfigError
+from gem_tools.search.corpus import Document
+from gem_tools.search.http import Server
+from gem_tools.search.retriever import Hit
+
+_AT_ONCE = 8
+"""Queries under way at once, of one call of `search`."""
+
+
+class _Engine(ABC):
+    """A search engine that is asked by GET and answers in JSON. Hits are titles, snippets and links."""
+
+    name: str
+    items: str
+    """Where the list of hits is in an answer."""
+
+    def __init__(self, url: str, *, timeout: float, retries: int) -> None:
+        self._server = Server(self.name, url, timeout=timeout, retries=retries)
+
+    def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
+        if len(queries) < 2:
+            return [self._hits(query, topk) for query in queries]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(queries))) as pool:
+            return list(pool.map(self._hits, queries, repeat(topk)))
+
+    @abstractmethod
+    def _query(self, query: str, topk: int) -> Mapping[str, str]:
+        """The parameters of the request."""
+
+    @abstractmethod
+    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
+        """What an answer with status 200 says went wrong."""
+
+    def _hits(self, query: str, topk: int) -> list[Hit]:
+        body = self._server.ask(query=self._query(query, topk))
+        try:
+            answer = json.loads(body)
+            if trouble := self._trouble(answer):
+                raise self._server.wrong(trouble)
+            found = answer.get(self.items, [])[:topk]
+            return [Hit(Document(one["link"], one["title"], one.get("snippet", "")), None) for one in found]
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise self._server.wrong(error) from error
+
+
+class SerpApi(_Engine):
+    """Searches by SerpAPI.
+
+    Args:
+        api_key: the account's key; None to read the variable SERPAPI_API_KEY.
+        engine: one of SerpAPI's engines that give organic results, such as "google", "bing" or "duckduckgo".
+        url: where SerpAPI is.
+        timeout: seconds to wait for an answer.
+        retries: how often to try again.
+
+    Source of the interface: https://serpapi.com/search-api.
+    """
+
+    name = "SerpAPI"
+    items = "organic_results"
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        engine: str = "google",
+        url: str = "https://serpapi.com/search",
+        timeout: float = 20.0,
+        retries: int = 3,
+    ) -> None:
+        super().__init__(url, timeout=timeout, retries=retries)
+        self._fixed = {"api_key": _secret(api_key, "SERPAPI_API_KEY"), "engine": engine, "output": "json"}
+
+    def _query(self, query: str, topk: int) -> Mapping[str, str]:
+        return {**self._fixed, "q": query, "num": str(topk)}
+
+    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
+        # No results is reported as an error, too.
+        error = answer.get("error")
+        return None if error is None or "hasn't returned any results" in error else error
+
+
+class Google(_Engine):
+    """Searches by the Custom Search JSON API of Google, which gives at most ten hits.
+
+    Args:
+        api_key: the account's key; None to read the variable GOOGLE_API_KEY.
+        engine_id: the search engine's id ("cx"); None to read the variable GOOGLE_CSE_ID.
+        url: where the API is.
+        timeout: seconds to wait for an answer.
+        retries: how often to try again.
+
+    Source of the interface: https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list.
+    """
+
+    name = "Google"
+    items = "items"
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        engine_id: str | None = None,
+        *,
+        url: str = "https://www.googleapis.com/customsearch/v1",
+        timeout: float = 20.0,
+        retries: int = 3,
+    ) -> None:
+        super().__init__(url, timeout=timeout, retries=retries)
+        self._fixed = {"key": _secret(api_key, "GOOGLE_API_KEY"), "cx": _secret(engine_id, "GOOGLE_CSE_ID")}
+
+    def _query(self, query: str, topk: int) -> Mapping[str, str]:
+        return {**self._fixed, "q": query, "num": str(min(topk, 10))}
+
+    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
+        return None
+
+
+def _secret(given: str | None, variable: str) -> str:
+    value = given or os.environ.get(variable)
+    if not value:
+        raise ConfigError(f"give it as an argument, or set the environment variable {variable}")
+    return value

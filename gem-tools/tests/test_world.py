@@ -1,0 +1,75 @@
+"""The corpus that ships: made by the committed script, free of contradictions, each fact told once."""
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / "world/make_world.py"
+FILE = files("gem_tools").joinpath("data/world.jsonl")
+ROWS = {row["id"]: row for row in map(json.loads, FILE.read_text("utf-8").splitlines())}
+
+
+def of(kind):
+    return [row for row in ROWS.values() if row["kind"] == kind]
+
+
+def test_the_script_makes_the_file_that_ships(tmp_path):
+    subprocess.run([sys.executable, SCRIPT, "--out", tmp_path / "world.jsonl"], check=True)
+
+    assert (tmp_path / "world.jsonl").read_bytes() == FILE.read_bytes()
+    assert len(FILE.read_bytes()) < 300_000
+
+
+def test_no_two_documents_have_the_same_title():
+    assert len({row["title"] for row in ROWS.values()}) == len(ROWS) > 500
+
+
+def test_every_fact_is_told_in_the_text_of_its_document():
+    for row in ROWS.values():
+        for value in row["facts"].values():
+            assert (ROWS[value]["title"] if isinstance(value, str) else str(value)) in row["text"]
+
+
+def test_a_text_names_nothing_but_what_its_facts_lead_to():
+    titles = {id: row["title"] for id, row in ROWS.items()}
+    for id, row in ROWS.items():
+        own = {row["title"], *(titles[value] for value in row["facts"].values() if isinstance(value, str))}
+        named = {title for title in titles.values() if title in row["text"]}
+        # A title may be part of a longer one that is meant.
+        assert all(any(title in mine for mine in own) for title in named), id
+
+
+@pytest.mark.parametrize(
+    ("kind", "maker", "least", "most"),
+    [
+        ("book", "author", 18, 80),
+        ("painting", "painter", 18, 80),
+        ("opera", "composer", 18, 80),
+        ("building", "architect", 18, 80),
+        ("company", "founder", 18, 80),
+    ],
+)
+def test_makers_were_grown_up_and_alive_when_they_made_it(kind, maker, least, most):
+    for row in of(kind):
+        age = row["facts"]["year"] - ROWS[row["facts"][maker]]["facts"]["birth_year"]
+        assert least <= age <= most, row["title"]
+
+
+def test_nobody_comes_before_what_their_life_needs():
+    year = {id: row["facts"].get("year", row["facts"].get("birth_year")) for id, row in ROWS.items()}
+    for id, row in ROWS.items():
+        facts = row["facts"]
+        for relation in ("publisher", "theatre"):
+            assert year[facts[relation]] <= year[id] if relation in facts else True
+        if "teacher" in facts:
+            assert year[facts["teacher"]] + 15 <= year[id]
+        if "school" in facts:
+            assert year[facts["school"]] <= year[id] + 18
+        if "capital" in facts:
+            assert ROWS[facts["capital"]]["facts"]["province"] == id
+        for office in ("mayor", "governor", "director"):
+            assert ROWS[facts[office]]["facts"]["birth_year"] >= 1940 if office in facts else True
