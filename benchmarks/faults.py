@@ -23,7 +23,7 @@ import gem
 
 ERRORS = {"raise": "ZeroDivisionError", "die": "WorkerLost", "hang": "TimeoutError"}
 FAULTS = {"hang": 0.001, "die": 0.001, "raise": 0.009}
-DEADLINE = 1.0
+DEADLINE = 3.0
 
 
 class Faulty(gem.TurnEnv):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding
-from gem.errors import SnapshotError
+from gem.errors import ConfigError, SnapshotError
 from gem.spec import EnvSpec
 
 
@@ -172,7 +172,7 @@ class Env(ABC):
             SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
         """
         state = self.snapshot()
-        copies = [self._rebuild() for _ in range(n)]
+        copies = [self.rebuild() for _ in range(n)]
         for copy in copies:
             copy.spec = self.spec
             copy.restore(state)
@@ -222,9 +222,23 @@ class Env(ABC):
             self._rng.seed(self._seed)
         self._action_rng = None
 
-    def _rebuild(self) -> Self:
-        """A new instance from the same constructor call, the envs among its arguments new as well."""
+    def rebuild(self, **changes: Any) -> Self:
+        """A new instance from the constructor call that built this one, the envs among its arguments new as well.
+
+        Args:
+            changes: arguments that differ; below wrappers, they are the innermost env's.
+
+        Raises:
+            ConfigError: the env takes no such arguments, or refuses them.
+        """
         args, kwargs = self._made_with
+        if changes:
+            try:
+                kwargs = {**inspect.signature(type(self)).bind_partial(*args).arguments, **kwargs, **changes}
+                inspect.signature(type(self)).bind(**kwargs)
+            except TypeError as error:
+                raise ConfigError(f"{type(self).__name__} cannot be built anew with {changes}: {error}") from error
+            args = ()
         return type(self)(*map(_rebuilt, args), **{name: _rebuilt(value) for name, value in kwargs.items()})
 
     def _attributes(self) -> dict[str, Any]:
@@ -268,6 +282,11 @@ class Wrapper(Env):
     def expert_action(self) -> str | None:
         return self.env.expert_action()
 
+    def rebuild(self, **changes: Any) -> Self:
+        args, kwargs = self._made_with
+        inner = {name: _rebuilt(value, **changes) for name, value in kwargs.items()}
+        return type(self)(*(_rebuilt(value, **changes) for value in args), **inner)
+
     def snapshot(self) -> bytes:
         return _dump_snapshot(self, (self._attributes(), self.env.snapshot()))
 
@@ -307,8 +326,8 @@ class Wrapper(Env):
         return getattr(self.env, name)
 
 
-def _rebuilt(value: Any) -> Any:
-    return value._rebuild() if isinstance(value, Env) else value  # pyright: ignore[reportPrivateUsage]
+def _rebuilt(value: Any, **changes: Any) -> Any:
+    return value.rebuild(**changes) if isinstance(value, Env) else value
 
 
 def _name_of(env: Env) -> str:

@@ -7,6 +7,7 @@
 | `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
+| | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
 | | `TurnLimit`, `TimeLimit` | truncate an episode |
 | | `TransformAction`, `TransformObservation`, `ShapeReward` | a function on the way in or out |
 
@@ -15,6 +16,7 @@ Those without a name need an argument: `gem.make(id, wrappers=[functools.partial
 
 from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate
 from gem.wrappers.concat import Concat, ConcatWithAction
+from gem.wrappers.curriculum import Curriculum
 from gem.wrappers.limits import TimeLimit, TurnLimit
 from gem.wrappers.tracking import EpisodeTracking
 from gem.wrappers.transforms import ShapeReward, TransformAction, TransformObservation
@@ -25,6 +27,7 @@ __all__ = [
     "ConcatChat",
     "ConcatChatOnReset",
     "ConcatWithAction",
+    "Curriculum",
     "EpisodeTracking",
     "HasChatTemplate",
     "ShapeReward",

@@ -5,26 +5,20 @@ sends answers back, so that a finished answer never waits for a slow env. When t
 the process ends at once, and with it whatever its envs have started in its process group.
 """
 
-import mmap
 import os
 import pickle
 import runpy
 import signal
 import socket
-import struct
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gem.vector.backends.board import Board
 from gem.vector.backends.wire import LENGTH_BYTES, frame, length
-from gem.vector.messages import Stream
 from gem.vector.worker import Plan, Worker
-
-CALL = struct.Struct("<qqqd")
-"""The call of an env that is under way: slot (-1: none), base and number of its stream, and when it began."""
 
 running_main = False
 """Whether this is a worker that is running its parent's script to find the classes in it."""
@@ -43,10 +37,7 @@ def main(socket_fd: int, board_fd: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)
     stream = connection.makefile("rb")
-    board = mmap.mmap(board_fd, CALL.size)
-
-    def announce(slot: int, stream: Stream) -> None:
-        CALL.pack_into(board, 0, slot, stream.base, stream.number, time.monotonic())
+    board = Board(board_fd)
 
     def read() -> bytes:
         header = stream.read(LENGTH_BYTES)
@@ -67,7 +58,7 @@ def main(socket_fd: int, board_fd: int) -> None:
     start: Start = pickle.loads(read())
     if start.main is not None:
         _run_main(start.main)
-    worker = Worker(start.plan, announce)
+    worker = Worker(start.plan, board.announce)
     connection.sendall(frame(pickle.dumps([])))
     for task in (feed, answer):
         threading.Thread(target=_or_end, args=[task], daemon=True).start()

@@ -5,7 +5,6 @@ They are started directly and not by `multiprocessing`, whose resource tracker o
 """
 
 import json
-import mmap
 import os
 import pickle
 import selectors
@@ -21,11 +20,12 @@ from contextlib import suppress
 from gem.errors import ConfigError
 from gem.vector.backends import child
 from gem.vector.backends.backend import Crew
-from gem.vector.backends.child import CALL, Start
-from gem.vector.backends.remote import Call, Link, RemoteBackend, WorkerLost, portable
+from gem.vector.backends.board import Board, Call
+from gem.vector.backends.child import Start
+from gem.vector.backends.remote import Link, RemoteBackend, WorkerLost, portable
 from gem.vector.backends.wire import Frames, frame
 from gem.vector.messages import Stream
-from gem.vector.worker import NOBODY, Batch, Plan
+from gem.vector.worker import Batch, Plan
 
 GRACE = 1.0
 """Seconds that `close` leaves the workers to close their envs."""
@@ -45,9 +45,8 @@ class ProcessLink(Link):
         super().__init__(slots)
         ours, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as board:
-            board.truncate(CALL.size)
-            self._board = mmap.mmap(board.fileno(), CALL.size)
-            CALL.pack_into(self._board, 0, NOBODY, 0, 0, 0.0)
+            Board.prepare(board)
+            self._board = Board(board)
             fds = theirs.fileno(), board.fileno()
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), *map(str, fds)],
@@ -94,12 +93,7 @@ class ProcessLink(Link):
         return [answer for message in messages for answer in pickle.loads(message)]
 
     def call(self) -> Call | None:
-        # A worker writes while this reads: two equal readings are a true one.
-        reading, again = CALL.unpack_from(self._board), CALL.unpack_from(self._board)
-        while reading != again:
-            reading, again = again, CALL.unpack_from(self._board)
-        slot, base, number, since = reading
-        return None if slot == NOBODY else Call(slot, Stream(base, number), time.monotonic() - since)
+        return self._board.call()
 
     def kill(self) -> None:
         with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has ended

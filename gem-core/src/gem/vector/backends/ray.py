@@ -8,7 +8,8 @@ from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
 from gem.vector.backends.backend import Crew
-from gem.vector.backends.remote import Call, Link, RemoteBackend, WorkerLost, portable
+from gem.vector.backends.board import Call
+from gem.vector.backends.remote import Link, RemoteBackend, WorkerLost, portable
 from gem.vector.messages import Stream
 from gem.vector.worker import NOBODY, Batch, Plan, Worker
 

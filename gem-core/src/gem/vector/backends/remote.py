@@ -13,24 +13,17 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from gem.errors import ConfigError
 from gem.transcript import Failure
 from gem.vector.backends.backend import timed_out
+from gem.vector.backends.board import Call
 from gem.vector.messages import Arrival, Autoreset, Message, Rebuild, Record, Reset, Restore, Stream
 from gem.vector.slot import failure_of
 from gem.vector.worker import Answer, Batch, unpickle
 
 MOST_FALSE_STARTS = 3
-
-
-class Call(NamedTuple):
-    """The call of an env that is under way in a worker."""
-
-    slot: int
-    stream: Stream
-    seconds: float
 
 
 class WorkerLost(Exception):

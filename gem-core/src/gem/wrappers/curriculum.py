@@ -1,0 +1,122 @@
+"""A curriculum: the env grows harder as the agent succeeds, and easier as it fails."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.errors import ConfigError, SnapshotError
+from gem.spec import EnvSpec
+
+_LEVEL_BYTES = 4
+"""Of a snapshot: which level's env can read the rest."""
+
+
+class Curriculum(Wrapper):
+    """Plays an env on levels, and moves among them with the share of episodes that succeed.
+
+    The first episode is on level 0. After `window` episodes on a level, and after each one from then on, the share
+    of successes among the last `window` decides: at least `promote` leads to the next level, less than `demote` back
+    to the one before, and the counting starts anew. Only episodes that were played to their end count. Every info of
+    `reset` and of a last step has `"level"`.
+
+    In a vector each slot has a curriculum of its own. What an episode is follows from its seed and its level;
+    `reset(options={"level": 2})` sets the level, to evaluate on it or to play an episode again.
+
+    Args:
+        env: an env of ours, wrapped or not; each level's is made by the constructor calls that made it.
+        levels: what differs on each level, easiest first: keyword arguments of the innermost env's constructor.
+        window: episodes over which success is measured.
+        promote: the share of successes that leads up.
+        demote: the share below which it leads down.
+
+    Raises:
+        ConfigError: there are no levels, the env refuses those of a level, or the shares are not in order.
+    """
+
+    _unsaved = Wrapper._unsaved | {"_envs"}
+
+    def __init__(
+        self,
+        env: Env,
+        *,
+        levels: Sequence[Mapping[str, Any]],
+        window: int = 20,
+        promote: float = 0.8,
+        demote: float = 0.3,
+    ) -> None:
+        if not levels:
+            raise ConfigError("a curriculum needs levels: [{'num_disks': 3}, {'num_disks': 4}, …]")
+        if not 0 <= demote < promote <= 1:
+            raise ConfigError(f"0 <= demote < promote <= 1 does not hold for demote={demote} and promote={promote}")
+        self._envs = [_on_level(env, number, changes) for number, changes in enumerate(levels)]
+        super().__init__(self._envs[0])
+        self.window = whole_number("window", window, 1)
+        self.promote = promote
+        self.demote = demote
+        self.level = 0
+        self._successes: list[bool] = []
+        env.close()
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        options = dict(options or {})
+        level = options.pop("level", None)
+        level = self._next_level() if level is None else whole_number("level", level, 0, len(self._envs) - 1)
+        if level != self.level:
+            if seed is None:  # the world goes on: the next env's generators follow from the last one's
+                seed = self.env.rng.getrandbits(63)
+            self.level, self.env = level, self._envs[level]
+            self._successes = []
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, {**info, "level": self.level}
+
+    def step(self, action: str) -> Step:
+        step = self.env.step(action)
+        if not step.done:
+            return step
+        self._successes = [*self._successes, step.info["success"]][-self.window :]
+        return step._replace(info={**step.info, "level": self.level})
+
+    def snapshot(self) -> bytes:
+        return self.level.to_bytes(_LEVEL_BYTES, "big") + super().snapshot()
+
+    def restore(self, state: bytes) -> None:
+        level = int.from_bytes(state[:_LEVEL_BYTES], "big")
+        if level >= len(self._envs):
+            raise SnapshotError("this is no snapshot of a curriculum, or of one with more levels")
+        before, self.env = self.env, self._envs[level]
+        try:
+            super().restore(state[_LEVEL_BYTES:])
+        except SnapshotError:
+            self.env = before
+            raise
+
+    def close(self) -> None:
+        for env in self._envs:
+            env.close()
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        return self.env.spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        for env in self._envs:
+            env.spec = spec
+
+    def _next_level(self) -> int:
+        if len(self._successes) < self.window:
+            return self.level
+        share = sum(self._successes) / self.window
+        if share >= self.promote:
+            return min(self.level + 1, len(self._envs) - 1)
+        return max(self.level - 1, 0) if share < self.demote else self.level
+
+
+def _on_level(env: Env, level: int, changes: Mapping[str, Any]) -> Env:
+    try:
+        made = env.rebuild(**changes)
+    except ConfigError as error:
+        raise ConfigError(f"level {level} of the curriculum: {error}") from error
+    made.spec = env.spec
+    return made
