@@ -2,7 +2,9 @@
 
 import itertools
 import os
+import stat
 import threading
+from pathlib import Path
 
 _HIGH = 0x60000000  # above the ids that systems and containers give out
 _counter = itertools.count()
@@ -36,6 +38,14 @@ def map_users(pid: int, private: int | None) -> None:
         gids += f"1 {private} 1\n"
     _write(pid, "uid_map", uids)
     _write(pid, "gid_map", gids)
+
+
+def open_to_all(path: str) -> bool:
+    """Whether every user can come to `path` and read it."""
+    real = Path(os.path.realpath(path))
+    needed = stat.S_IROTH | stat.S_IXOTH if real.is_dir() else stat.S_IROTH
+    on_the_way = all(above.stat().st_mode & stat.S_IXOTH for above in real.parents)
+    return on_the_way and real.stat().st_mode & needed == needed
 
 
 def _own_ids(name: str) -> list[tuple[int, int]]:

@@ -55,17 +55,21 @@ def _reason(outcome: Outcome, which: int, limits: Limits) -> tuple[Reason, str]:
         return "timeout", f"more than {limits.wall_seconds:g} s, most of them without computing"
     if max(len(outcome.outputs[which]), len(outcome.stderr)) > limits.output:
         return "output", f"more than {limits.output} bytes of output"
-    if number == signal.SIGXFSZ:
-        return "disk", f"a file of more than {limits.disk} bytes"
+    if outcome.ended == "disk" or number == signal.SIGXFSZ:
+        return "disk", _disk(limits)
     if number > 0:
         return "killed", f"ended by signal {number} ({_name(number)})"
     if outcome.status == 0:
         return "ok", ""
     if outcome.full:
-        return "disk", f"more than {limits.disk} bytes or {limits.inodes} files"
+        return "disk", _disk(limits)
     if _out_of_memory(outcome.stderr):
         return "memory", f"more than {limits.memory} bytes of memory"
     return "error", f"ended with status {outcome.status}"
+
+
+def _disk(limits: Limits) -> str:
+    return f"more than {limits.disk} bytes or {limits.inodes} files"
 
 
 def _name(number: int) -> str:

@@ -1,5 +1,6 @@
 """Starting the fork server of a slot, at one level of isolation."""
 
+import dataclasses
 import json
 import os
 import platform
@@ -15,7 +16,6 @@ from typing import Any
 
 from gem.errors import SandboxUnavailable
 from gem.sandbox import identity, seccomp
-from gem.sandbox.syscalls import MACHINES
 from gem.sandbox.types import Level
 from gem.sandbox.visible import INSIDE, View
 
@@ -41,12 +41,23 @@ _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
+PRIVATE: tuple[Level, ...] = ("bubblewrap", "unshare")
+"""The levels with namespaces, and so with a file system of their own."""
+
+_UID = 1  # a program's, inside its namespace
+_CAP_DAC_READ_SEARCH = 2
 _SERVER_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL")
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A fork server that is ready: its process (or the one around it), our end of its socket, its folder if it has one."""
+    """A fork server that is ready.
+
+    Attributes:
+        process: It, or the process around it.
+        socket: Our end of the socket between us.
+        folder: The folder of this machine that holds its programs' folder, if it needs one.
+    """
 
     process: subprocess.Popen[bytes]
     socket: socket.socket
@@ -70,66 +81,78 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
     Raises:
         SandboxUnavailable: it does not start here; the message says why.
     """
-    if not hasattr(os, "pidfd_open"):
-        raise SandboxUnavailable("the sandbox needs Linux 5.4 or newer")
-    if level != "process" and platform.machine() not in MACHINES:
-        raise SandboxUnavailable(f"the sandbox knows the system calls of {' and '.join(MACHINES)} only")
-    with ExitStack() as undo:
+    private = None if level == "process" else identity.private_uid()
+    with ExitStack() as undo, ExitStack() as closing:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         undo.callback(ours.close)
+        closing.callback(theirs.close)
         ours.settimeout(START_SECONDS)
-        stderr = os.memfd_create("stderr")
-        supervisor = os.pidfd_open(os.getpid())
+        stderr, supervisor = os.memfd_create("stderr"), os.pidfd_open(os.getpid())
+        closing.callback(os.close, stderr)
+        closing.callback(os.close, supervisor)
         folder = None
-        if level == "process":
+        if level not in PRIVATE:
             folder = tempfile.mkdtemp(prefix="gem-sandbox-")
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
+            if private is not None:
+                os.chown(folder, private, private)
+        fds = theirs.fileno(), supervisor
+        python = [view.interpreter, "-P", "-s", "-S", "-B", "-c", _PROGRAM, str(INSIDE), *map(str, fds)]
+        if level == "bubblewrap":
+            process = _bubblewrap(view, python, fds, stderr, private)
+        else:
+            process = _popen(python, fds, stderr)
+        undo.callback(process.wait)
+        undo.callback(process.kill)
+        theirs.close()
         try:
-            process, uid = _spawn(level, view, theirs.fileno(), supervisor, stderr)
-            undo.callback(process.kill)
-            try:
-                ours.send(json.dumps(_config(level, view, preload, folder, uid)).encode())
-                answer = ours.recv(1 << 16)
-            except OSError:
-                answer = b""
-            if not answer:
-                process.kill()
-                process.wait()
-                said = os.pread(stderr, 1 << 14, 0).decode("utf-8", "replace").strip()
-                raise SandboxUnavailable(said.splitlines()[-1] if said else f"{level} did not start")
-        finally:
-            theirs.close()
-            os.close(supervisor)
-            os.close(stderr)
+            ours.send(json.dumps(_config(level, view, preload, folder, private)).encode())
+            if level == "unshare":
+                ours.recv(1 << 10)
+                identity.map_users(process.pid, private)
+                ours.send(b"1")
+            ready = ours.recv(1 << 10)
+        except OSError as error:
+            raise SandboxUnavailable(_last_words(stderr) or str(error)) from error
+        if not ready:
+            raise SandboxUnavailable(_last_words(stderr) or "it ended before it was ready")
         undo.pop_all()
         return Server(process, ours, folder)
 
 
-def _config(level: Level, view: View, preload: tuple[str, ...], folder: str | None, uid: int | None) -> dict[str, Any]:
+def _last_words(stderr: int) -> str:
+    lines = os.pread(stderr, 1 << 14, 0).decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _config(
+    level: Level, view: View, preload: tuple[str, ...], folder: str | None, private: int | None
+) -> dict[str, Any]:
+    """What the server is told when it starts."""
+    machine = platform.machine()
+    open_to_all = all(identity.open_to_all(path) for path in (view.interpreter, *view.paths, *view.modules))
+    if level == "seccomp" and private is not None and not open_to_all:
+        raise SandboxUnavailable("as root, it needs an interpreter that every user can read: install one in /usr")
     filters: dict[str, str] = {}
     if level != "process":
-        machine = platform.machine()
-        filters["alone"] = seccomp.build(machine).hex()
-        filters["forks"] = seccomp.build(machine, forks=True).hex()
-    private = level in ("bubblewrap", "unshare")
+        freedom = {"writes": level != "seccomp", "attributes": level in PRIVATE}
+        filters = {name: seccomp.build(machine, forks=name == "forks", **freedom).hex() for name in ("alone", "forks")}
     return {
-        "private": private,
-        "folder": FOLDER if folder is None else folder + "/work",
-        "uid": 1 if private and uid is not None else uid,
+        "level": level,
+        "folder": FOLDER if folder is None else f"{folder}/work",
+        "uid": _UID if level in PRIVATE and private is not None else private,
+        "capabilities": [] if open_to_all else [_CAP_DAC_READ_SEARCH],
+        "other_processes": 2 if level in PRIVATE or private is not None else None,
         "path": view.search,
         "preload": preload,
         "filters": filters,
-        "spare_processes": 2 if private else -1,
+        "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
     }
 
 
-def _spawn(
-    level: Level, view: View, channel: int, supervisor: int, stderr: int
-) -> tuple[subprocess.Popen[bytes], int | None]:
-    python = [view.interpreter, "-P", "-s", "-S", "-B", "-c", _PROGRAM, str(INSIDE), str(channel), str(supervisor)]
-    if level == "bubblewrap":
-        return _bubblewrap(view, python, (channel, supervisor), stderr)
-    return _popen(python, (channel, supervisor), stderr), None
+def _own_tmp(view: View) -> bool:
+    """Whether a program's folder can be its /tmp too: not where something that it sees lies below that."""
+    return not any(path.startswith("/tmp/") for path in (*view.paths, *view.hidden, *view.modules))
 
 
 def _popen(command: list[str], fds: tuple[int, ...], stderr: int) -> subprocess.Popen[bytes]:
@@ -146,12 +169,11 @@ def _popen(command: list[str], fds: tuple[int, ...], stderr: int) -> subprocess.
 
 
 def _bubblewrap(
-    view: View, python: list[str], fds: tuple[int, ...], stderr: int
-) -> tuple[subprocess.Popen[bytes], int | None]:
+    view: View, python: list[str], fds: tuple[int, ...], stderr: int, private: int | None
+) -> subprocess.Popen[bytes]:
     found = shutil.which("bwrap")
     if found is None:
         raise SandboxUnavailable("bubblewrap is not installed: apt-get install bubblewrap")
-    private = identity.private_uid()
     info, info_in = os.pipe()
     ready_out, ready = os.pipe()
     with open(info, "rb") as told, open(ready, "wb") as tell:
@@ -162,12 +184,12 @@ def _bubblewrap(
             os.close(info_in)
             os.close(ready_out)
         said = told.read()
-        if said:
-            identity.map_users(json.loads(said)["child-pid"], private)
-        with suppress(BrokenPipeError):
+        with suppress(BrokenPipeError):  # it has ended, which the caller finds out
+            if said:
+                identity.map_users(json.loads(said)["child-pid"], private)
             tell.write(b"1")
             tell.flush()
-    return process, private
+    return process
 
 
 def _bubblewrap_options(view: View) -> list[str]:
@@ -175,12 +197,15 @@ def _bubblewrap_options(view: View) -> list[str]:
     options += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--as-pid-1", "--new-session"]
     for capability in _SERVER_CAPABILITIES:
         options += ["--cap-add", capability]
-    for folder in sorted({str(above) for path in view.paths for above in Path(path).parents} - {"/"}):
-        options += ["--perms", "0755", "--dir", folder]
+    # bubblewrap would make folders on the way that no other user can enter.
+    shown = (*view.paths, *view.hidden, *view.modules)
+    for folder in sorted({str(above) for path in shown for above in Path(path).parents} - {"/"}):
+        if not any(Path(folder).is_relative_to(path) for path in view.paths):
+            options += ["--perms", "0755", "--dir", folder]
     for path in view.paths:
         options += ["--ro-bind", path, path]
     for path in view.hidden:
-        options += ["--tmpfs", path]
+        options += ["--perms", "0755", "--tmpfs", path]
     for path in view.modules:
         options += ["--ro-bind", path, path]
     for path in view.hidden:
@@ -188,6 +213,6 @@ def _bubblewrap_options(view: View) -> list[str]:
     for device in view.devices:
         options += ["--dev-bind", device, device]
     options += ["--perms", "0755", "--dir", FOLDER]
-    if not any(path.startswith("/tmp/") for path in (*view.paths, *view.modules)):
+    if _own_tmp(view):
         options += ["--symlink", FOLDER, "/tmp"]
     return [*options, "--chdir", "/", "--remount-ro", "/"]

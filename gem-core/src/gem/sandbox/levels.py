@@ -1,8 +1,12 @@
 """Which levels work here, found out by trying them."""
 
+import os
+import platform
+
 from gem.errors import SandboxUnavailable
 from gem.sandbox.launch import start
 from gem.sandbox.slot import Slot
+from gem.sandbox.syscalls import MACHINES
 from gem.sandbox.types import LEVELS, Level
 from gem.sandbox.visible import View
 
@@ -17,7 +21,15 @@ def open_slot(view: View, preload: tuple[str, ...], level: Level | None, min_lev
     failures: list[str] = []
     for candidate in wanted:
         try:
-            return Slot(start(candidate, view, preload), candidate)
+            return _try(candidate, view, preload)
         except SandboxUnavailable as error:
             failures.append(f"{candidate}: {error}")
     raise SandboxUnavailable("no sandbox as strong as was asked for works here:\n  " + "\n  ".join(failures))
+
+
+def _try(level: Level, view: View, preload: tuple[str, ...]) -> Slot:
+    if not hasattr(os, "pidfd_open"):
+        raise SandboxUnavailable("it needs Linux 5.4 or newer")
+    if level != "process" and platform.machine() not in MACHINES:
+        raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
+    return Slot(start(level, view, preload), level)

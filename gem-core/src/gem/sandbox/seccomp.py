@@ -9,7 +9,7 @@ import errno
 import struct
 from collections.abc import Iterable, Sequence
 
-from gem.sandbox.syscalls import CHECKED, FORKING, PLAIN, WRITING, numbers
+from gem.sandbox.syscalls import ATTRIBUTES, CHECKED, FORKING, PLAIN, WRITING, numbers
 
 _INSTRUCTION = struct.Struct("<HBBI")
 _LOAD, _AND, _GOTO, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
@@ -18,7 +18,7 @@ _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _FARTHEST = 255  # instructions that a conditional jump can skip
 
 OWN_PID = 0x7FED1234
-"""Stands in a filter for the process's own pid, which only the process itself knows: replaced before it is installed."""
+"""Stands in a filter for the pid of the process that installs it, and is replaced by it then."""
 
 _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x7E020080  # every CLONE_NEW… of clone(2)
@@ -32,12 +32,13 @@ _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 Code = list[tuple[int, int, int, int]]
 
 
-def build(machine: str, *, forks: bool = False, writes: bool = True) -> bytes:
+def build(machine: str, *, forks: bool = False, writes: bool = True, attributes: bool = True) -> bytes:
     """The filter for `machine` ("x86_64" or "aarch64"), as the kernel takes it; `OWN_PID` is still to be replaced.
 
     Args:
         forks: May start processes and other programs.
         writes: May change files at all. Where, is for others to see to.
+        attributes: May change modes and times of files.
     """
     rules: dict[int, Code] = {}
 
@@ -46,6 +47,7 @@ def build(machine: str, *, forks: bool = False, writes: bool = True) -> bytes:
 
     add(numbers(PLAIN, machine).values(), _answer(_ALLOW))
     add(numbers(WRITING, machine).values(), _answer(_ALLOW) if writes else _refuse(errno.EROFS))
+    add(numbers(ATTRIBUTES, machine).values(), _answer(_ALLOW) if attributes else _refuse())
     if forks:
         add(numbers(FORKING, machine).values(), _answer(_ALLOW))
     codes = _checked(forks=forks, writes=writes)

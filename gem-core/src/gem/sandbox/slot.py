@@ -29,7 +29,7 @@ class Outcome:
 
     Attributes:
         status: Its exit status, or minus the number of the signal that ended it.
-        ended: Why the server ended it: "cpu", "timeout" or None.
+        ended: Why the server ended it: "cpu", "timeout", "disk" or None.
         full: Whether its disk was full at the end.
         outputs: Its standard output, for each input, cut to one byte more than the limit.
         log: For each input that it was done with, when there are several: whether it ended in failure.

@@ -36,10 +36,14 @@ PLAIN = """
 WRITING = """
     creat 85 -; mkdir 83 -; mkdirat 258 34; rmdir 84 -; unlink 87 -; unlinkat 263 35; rename 82 -; renameat 264 38;
     renameat2 316 276; link 86 -; linkat 265 37; symlink 88 -; symlinkat 266 36; truncate 76 45; ftruncate 77 46;
-    fallocate 285 47; utimensat 280 88; utimes 235 -; utime 132 -; futimesat 261 -; chmod 90 -; fchmod 91 52;
-    fchmodat 268 53
+    fallocate 285 47
 """
 """Calls that change files or folders. They are refused where nothing else keeps a program out of the file system."""
+
+ATTRIBUTES = """
+    utimensat 280 88; utimes 235 -; utime 132 -; futimesat 261 -; chmod 90 -; fchmod 91 52; fchmodat 268 53
+"""
+"""Calls that change modes and times of files, which Landlock does not control."""
 
 FORKING = """
     fork 57 -; vfork 58 -; execve 59 221; setpgid 109 154; setsid 112 157; arch_prctl 158 -; tkill 200 130

@@ -2,13 +2,22 @@
 
 import ctypes
 import os
+import platform
+import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-SET_DEATH_SIGNAL, SET_KEEP_CAPS, SET_SECCOMP, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 8, 22, 36, 38
-SECCOMP_FILTER = 2
-NO_SUID, NO_DEV, READ_ONLY, REMOUNT, BIND, RECURSIVE, PRIVATE = 2, 4, 1, 32, 4096, 16384, 1 << 18
-DETACH = 2
+SET_DEATH_SIGNAL, SET_KEEP_CAPABILITIES, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 8, 36, 38
+NEW_MOUNT, NEW_CGROUP, NEW_UTS, NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
+NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
+NO_SUID, NO_DEV, BIND, RECURSIVE, PRIVATE = 2, 4, 4096, 16384, 1 << 18
+CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN = 2, 5, 6, 7, 21
+
+_SET_SECCOMP, _SECCOMP_FILTER = 22, 2
+_DETACH = 2
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_MOUNT_SETATTR, _HERE, _RECURSIVELY = 442, -100, 0x8000
+_READ_ONLY = 1 | 2 | 4  # and no setuid programs, and no devices
 
 
 class Filter(ctypes.Structure):
@@ -18,13 +27,14 @@ class Filter(ctypes.Structure):
 
 
 def prctl(option: int, value: int = 1, pointer: int | None = 0) -> None:
-    _checked(_libc.prctl(option, ctypes.c_ulong(value), ctypes.c_void_p(pointer), ctypes.c_ulong(0), ctypes.c_ulong(0)))
+    rest = ctypes.c_void_p(pointer), ctypes.c_ulong(0), ctypes.c_ulong(0)
+    _checked(_libc.prctl(option, ctypes.c_ulong(value), *rest))
 
 
 def install_filter(code: ctypes.Array[ctypes.c_char]) -> None:
     """Put this process, which must have one thread, under a seccomp filter for good."""
     program = Filter(len(code) // 8, ctypes.addressof(code))
-    prctl(SET_SECCOMP, SECCOMP_FILTER, ctypes.addressof(program))
+    prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.addressof(program))
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
@@ -32,7 +42,27 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 
 def unmount(target: str) -> None:
-    _checked(_libc.umount2(target.encode(), DETACH))
+    _checked(_libc.umount2(target.encode(), _DETACH))
+
+
+def make_read_only(target: str, *, below: bool) -> None:
+    """Make a mount read-only, and those below it if so asked."""
+    attributes = struct.pack("=QQQQ", _READ_ONLY, 0, 0, 0)
+    syscall(_MOUNT_SETATTR, _HERE, target.encode(), _RECURSIVELY if below else 0, attributes, len(attributes))
+
+
+def unshare(flags: int) -> None:
+    _checked(_libc.unshare(flags))
+
+
+def pivot_root(new: str, old: str) -> None:
+    syscall(_PIVOT_ROOT[platform.machine()], new.encode(), old.encode())
+
+
+def syscall(number: int, *arguments: int | bytes | None) -> int:
+    """System call `number`, for those that the C library has no function for."""
+    passed = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
+    return _checked(_libc.syscall(ctypes.c_long(number), *passed))
 
 
 def keep_capabilities(*kept: int) -> None:

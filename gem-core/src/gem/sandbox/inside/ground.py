@@ -1,37 +1,40 @@
-"""Where programs of a slot run: an empty folder for each, and nothing of the one before."""
+"""Where programs of a slot run: an empty folder for each, limits, and nothing of the one before."""
 
 import os
 import resource
 import shutil
 import signal
+import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from ctypes import Array, c_char, create_string_buffer
 from typing import Any
 
-from . import calls
+from . import calls, landlock, namespaces
 
 
 class Ground:
-    """A slot's ground at any level: a folder of this machine, limits, and a filter where the level has one."""
+    """The ground of the levels that share this machine's file system: one of its folders."""
+
+    pause = 0.02
+    """Seconds, at most, between two looks at a program."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.folder: str = config["folder"]
-        self._uid: int | None = config["uid"]
+        self._folder: str = config["folder"]
         self._filters = {name: _Filter(bytes.fromhex(code)) for name, code in config["filters"].items()}
-        self._spare: int = config["spare_processes"]
+        self._others: int | None = config["other_processes"]
 
     def fresh(self, job: Mapping[str, Any]) -> None:
-        """Make the folder empty, and the current one."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        os.chdir(self.folder)
+        """Make an empty folder the current one."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        os.mkdir(self._folder, mode=0o700)
+        os.chdir(self._folder)
 
     def drop_rights(self) -> None:
-        """Give up, in the child, whatever the server may do and a program may not."""
+        """Give up, in the child, what the server may do and a program may not."""
 
     def confine(self, job: Mapping[str, Any]) -> None:
-        """Bring this process, the child, under its limits. There is no way back."""
+        """Put this process, the child, under its limits and its filter. There is no way back."""
         limits = {
             resource.RLIMIT_AS: job["address_space"],
             resource.RLIMIT_CPU: job["cpu_seconds"],
@@ -39,8 +42,8 @@ class Ground:
             resource.RLIMIT_NOFILE: job["open_files"],
             resource.RLIMIT_CORE: 0,
         }
-        if self._spare >= 0:
-            limits[resource.RLIMIT_NPROC] = self._spare + job["processes"] + job["threads"]
+        if self._others is not None:
+            limits[resource.RLIMIT_NPROC] = self._others + job["processes"] + job["threads"]
         for which, limit in limits.items():
             hard = resource.getrlimit(which)[1]
             most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
@@ -50,32 +53,58 @@ class Ground:
             self._filters["forks" if job["processes"] else "alone"].install()
 
     def sweep(self) -> None:
-        """End every process that the program left behind."""
-        own = f"/proc/self/task/{os.getpid()}/children"
-        while True:
-            with open(own) as file:
-                left = [int(pid) for pid in file.read().split()]
-            if not left:
-                return
+        """End whatever the program left running: nothing, under a filter that keeps it from starting processes."""
+
+    def overfull(self, job: Mapping[str, Any]) -> bool:
+        """Whether the program uses more disk than it may. Looked at now and then: here, nothing stops it before."""
+        count = size = 0
+        waiting = [self._folder]
+        with suppress(OSError):  # what a program removes while it is counted
+            while waiting and count <= job["inodes"] and size <= job["disk"]:
+                for entry in os.scandir(waiting.pop()):
+                    count += 1
+                    size += entry.stat(follow_symlinks=False).st_size
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        return count > job["inodes"] or size > job["disk"]
+
+    def full(self, job: Mapping[str, Any]) -> bool:
+        """Whether the program has used up its disk."""
+        return self.overfull(job)
+
+
+class OpenGround(Ground):
+    """The ground of level "process": programs may start others, which the server inherits and ends."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
+        calls.prctl(calls.SET_SUBREAPER)
+
+    def sweep(self) -> None:
+        while left := self._children():
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
             for pid in left:
                 os.waitpid(pid, 0)
 
-    def full(self) -> bool:
-        """Whether the program has used up its disk."""
-        return False
+    def _children(self) -> list[int]:
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+            return [int(pid) for pid in file.read().split()]
 
 
 class PrivateGround(Ground):
-    """A slot's ground in namespaces of its own: a tmpfs for each program, and the server is their process 1."""
+    """The ground of the levels with namespaces: a tmpfs for each program, and the server is their process 1."""
+
+    pause = 1.0
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
+        self._uid: int | None = config["uid"]
 
     def fresh(self, job: Mapping[str, Any]) -> None:
-        with suppress(OSError):
-            calls.unmount(self.folder)
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=1777"
-        calls.mount("tmpfs", self.folder, "tmpfs", calls.NO_SUID | calls.NO_DEV, options)
-        os.chdir(self.folder)
+        calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV, options)
+        os.chdir(self._folder)
 
     def drop_rights(self) -> None:
         if self._uid is not None:
@@ -91,12 +120,19 @@ class PrivateGround(Ground):
             while True:
                 os.waitpid(-1, 0)
 
-    def full(self) -> bool:
-        disk = os.statvfs(self.folder)
+    def overfull(self, job: Mapping[str, Any]) -> bool:
+        return False
+
+    def full(self, job: Mapping[str, Any]) -> bool:
+        disk = os.statvfs(self._folder)
+        os.chdir("/")
+        calls.unmount(self._folder)
         return disk.f_bfree == 0 or disk.f_ffree == 0
 
 
 class _Filter:
+    """A seccomp filter in which the pid of the process that installs it is still to be filled in."""
+
     def __init__(self, code: bytes) -> None:
         self._code: Array[c_char] = create_string_buffer(code, len(code))
         self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == OWN_PID]
@@ -108,4 +144,29 @@ class _Filter:
 
 
 OWN_PID = (0x7FED1234).to_bytes(4, "little")
-"""Stands in a filter for the pid of the process that installs it."""
+"""The pid's place in a filter."""
+
+
+def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
+    """Take this process, the server, to the ground of its level."""
+    level = config["level"]
+    if level == "unshare":
+        namespaces.enter(config, sock)
+    calls.prctl(calls.SET_NO_NEW_PRIVS)
+    if level in ("bubblewrap", "unshare"):
+        return PrivateGround(config)
+    if level == "process":
+        return OpenGround(config)
+    if config["uid"] is not None:
+        _become(config["uid"], *config["capabilities"])
+    if level == "landlock":
+        landlock.enter(config)
+    return Ground(config)
+
+
+def _become(uid: int, *capabilities: int) -> None:
+    calls.prctl(calls.SET_KEEP_CAPABILITIES)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    calls.keep_capabilities(*capabilities)

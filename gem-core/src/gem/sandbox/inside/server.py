@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import calls, program
-from .ground import Ground, PrivateGround
+from .ground import Ground, settle
 
 MOST_BYTES = 1 << 17
 """Bytes of the longest message."""
@@ -34,8 +34,8 @@ def main(channel: int, supervisor: int) -> None:
     """Serve until the supervisor closes the socket `channel`, or dies, which `supervisor` tells, a pidfd of it."""
     sock = socket.socket(fileno=channel)
     config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
-    calls.prctl(calls.SET_NO_NEW_PRIVS)
-    ground = PrivateGround(config) if config["private"] else Ground(config)
+    ground = settle(config, sock)
+    calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
     sys.path += config["path"]
     for name in config["preload"]:
         importlib.import_module(name)
@@ -50,13 +50,14 @@ def main(channel: int, supervisor: int) -> None:
     while all(fd == channel for fd, _ in poll.poll()):
         message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
         if not message:
-            return
+            break
         job: dict[str, Any] = json.loads(message)
         job["address_space"] = base + job["memory"]
         outcome = _serve(job, fds, ground, poll)
         if outcome is None:
-            return
+            break
         sock.send(json.dumps(outcome).encode())
+    os._exit(0)
 
 
 def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.poll) -> dict[str, Any] | None:
@@ -68,10 +69,11 @@ def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.
         _become(job, fds, ground)
     for fd in fds:
         os.close(fd)
-    ended = _watch(pid, start, job, poll)
+    ended = _watch(pid, start, job, ground, poll)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
     ground.sweep()
+    full = ground.full(job)
     if ended == "orphaned":
         return None
     return {
@@ -80,11 +82,11 @@ def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.
         "duration": duration,
         "cpu": usage.ru_utime + usage.ru_stime,
         "max_rss": usage.ru_maxrss * 1024,
-        "full": ground.full(),
+        "full": full,
     }
 
 
-def _watch(pid: int, start: float, job: Mapping[str, Any], poll: select.poll) -> str | None:
+def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll: select.poll) -> str | None:
     """Wait for the end of the child `pid`, or bring it about. Returns why, or None where it ended by itself."""
     child = os.pidfd_open(pid)
     clock = ~pid << 3 | 2  # the process's CPU time: clock_getcpuclockid(3)
@@ -99,8 +101,10 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], poll: select.poll) ->
                 ended = "cpu"
             elif wall_left <= 0:
                 ended = "timeout"
+            elif ground.overfull(job):
+                ended = "disk"
             else:
-                pause = max(_TICK, min(cpu_left / cores, wall_left))
+                pause = max(_TICK, min(cpu_left / cores, wall_left, ground.pause))
                 ready = {fd for fd, _ in poll.poll(pause * 1000)}
                 if child in ready:
                     return None
