@@ -1,4 +1,7 @@
-"""An MCP server to test against, written with the SDK: by stdio, or by HTTP on the port that is its argument."""
+"""An MCP server to test against, written with the SDK: by stdio, or by HTTP on the port that is its argument.
+
+Only what the notes of a session hold depends on what was called before.
+"""
 
 import os
 import sys
@@ -39,7 +42,7 @@ def mirror(point: Point) -> Point:
     return Point(x=-point.x, y=-point.y)
 
 
-@server.tool()
+@server.tool(structured_output=False)
 def picture() -> list[object]:
     """A picture and a word."""
     return ["a pixel", Image(data=PIXEL, format="png")]

@@ -19,15 +19,12 @@ class Connection:
 
     The handshake is tried before the newest protocol (2026-07-28), which has no sessions over HTTP: with it, a server
     could not tell one episode's calls from another's.
-
-    Args:
-        answer: seconds in which the server must answer a request.
     """
 
-    def __init__(self, name: str, server: Server, answer: float) -> None:
+    def __init__(self, name: str, server: Server) -> None:
         self.calls = 0
         """Calls under way, counted by whoever makes them."""
-        self._name, self._server, self._answer = name, server, answer
+        self._name, self._server = name, server
         self._stderr = Tail()
         self._scope = anyio.CancelScope()
         self._settled = asyncio.Event()
@@ -93,8 +90,7 @@ class Connection:
 
     async def _stay(self, mode: str) -> None:
         about = Implementation(name="gem-tools", version=__version__)
-        streams = transport(self._server, self._stderr)
-        async with Client(streams, mode=mode, client_info=about, read_timeout_seconds=self._answer) as client:
+        async with Client(transport(self._server, self._stderr), mode=mode, client_info=about) as client:
             self._client = client
             self._settled.set()
             await self._leave.wait()

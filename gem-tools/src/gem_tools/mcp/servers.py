@@ -1,0 +1,114 @@
+"""Conversations with several MCP servers, and whose they are."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
+from typing import Any, NamedTuple, Self
+
+from anyio.from_thread import BlockingPortalProvider
+from mcp_types import CallToolResult, Tool
+
+from gem.tool.resource import Resource
+from gem_tools.mcp.config import Server, digest
+from gem_tools.mcp.session import Session
+
+_loop = BlockingPortalProvider()
+"""One event loop, in one thread, for all sessions of this process; it is there while any of them is open."""
+
+
+class Settings(NamedTuple):
+    """Name → server; seconds in which one must be started or reached, and must answer a request."""
+
+    servers: Mapping[str, Server]
+    ready: float
+    answer: float
+
+
+class Sessions:
+    """A conversation with each of the servers, begun with the first call to it and kept until `close`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._lease = ExitStack()
+        self._portal = self._lease.enter_context(_loop)
+        self._sessions = {
+            name: Session(name, server, ready=settings.ready, answer=settings.answer)
+            for name, server in settings.servers.items()
+        }
+
+    def tools(self) -> dict[str, Sequence[Tool]]:
+        """Server → what it offers, all asked at once. It raises what `Session.tools` does."""
+        asked = {name: self._portal.start_task_soon(session.tools) for name, session in self._sessions.items()}
+        wait(asked.values())
+        return {name: answer.result() for name, answer in asked.items()}
+
+    async def call(self, server: str, tool: str, arguments: dict[str, object]) -> CallToolResult:
+        """Call a tool, from any event loop but the sessions' own. It raises what `Session.call` does."""
+        return await self._portal.call_async(self._sessions[server].call, tool, arguments)
+
+    def close(self) -> None:
+        """End all conversations, and the servers' processes. Closing twice is fine."""
+        with self._lease.pop_all():
+            closing: list[Future[None]] = [self._portal.start_task_soon(each.close) for each in self._sessions.values()]
+            for closed in closing:
+                closed.result()
+            self._sessions.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class EpisodeSessions(Resource[Sessions]):
+    """Conversations of the episode's own: a server's program is started for it alone, and ended with it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def open(self) -> Sessions:
+        return Sessions(self.settings)
+
+    def close(self, state: Sessions) -> None:
+        state.close()
+
+
+class SharedSessions(EpisodeSessions):
+    """One conversation with each server for all episodes of this process, for servers that keep no state.
+
+    It is begun by the first who opens it, and ended when the last has given it back. A snapshot of it is empty.
+    """
+
+    def open(self) -> Sessions:
+        with _lock:
+            sessions, users = _shared.get(self._key) or (Sessions(self.settings), 0)
+            _shared[self._key] = sessions, users + 1
+        return sessions
+
+    def close(self, state: Sessions) -> None:
+        with _lock:
+            _, users = _shared.pop(self._key)
+            if users > 1:
+                _shared[self._key] = state, users - 1
+                return
+        state.close()
+
+    def renew(self, state: Sessions) -> bool:
+        return True
+
+    def snapshot(self, state: Sessions) -> bytes:
+        return b""
+
+    def restore(self, state: Sessions, saved: bytes) -> None:
+        pass
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        servers, *limits = self.settings
+        return (*((name, digest(server)) for name, server in servers.items()), *limits)
+
+
+_lock = threading.Lock()
+_shared: dict[tuple[Any, ...], tuple[Sessions, int]] = {}
+"""By what the settings say: the sessions, and how many use them."""

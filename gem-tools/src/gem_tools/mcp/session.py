@@ -1,0 +1,96 @@
+"""A conversation with one server that is kept from call to call, and taken up again after a fault."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+from mcp import Client, MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, Tool
+from pydantic import ValidationError
+
+from gem.errors import ToolError
+from gem_tools.mcp.config import Server
+from gem_tools.mcp.connection import Connection, said
+
+_T = TypeVar("_T")
+
+
+class Session:
+    """One server, as one conversation. Its methods run in one event loop, and many calls may be under way at once.
+
+    A connection that had a fault takes no further calls: those under way on it are finished, then it is closed, and
+    the next call opens another.
+
+    Args:
+        ready: seconds in which a server must be started or reached.
+        answer: seconds in which it must answer a request.
+    """
+
+    def __init__(self, name: str, server: Server, *, ready: float, answer: float) -> None:
+        self.name, self.server = name, server
+        self._ready, self._answer = ready, answer
+        self._opening = anyio.Lock()
+        self._connection: Connection | None = None
+        self._closed = False
+
+    async def tools(self) -> list[Tool]:
+        """What the server offers.
+
+        Raises:
+            McpServerError: see there.
+        """
+        found: list[Tool] = []
+        cursor: str | None = None
+        while True:
+            page = await self._request("list its tools", lambda client, at=cursor: client.list_tools(cursor=at))
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+
+    async def call(self, tool: str, arguments: dict[str, object]) -> CallToolResult:
+        """Call a tool. A result that is an error of the tool's own is returned like any other.
+
+        Raises:
+            ToolError: the server says that the tool or its arguments do not exist.
+            McpServerError: see there.
+        """
+        return await self._request(f"answer {tool!r}", lambda client: client.call_tool(tool, arguments))
+
+    async def close(self) -> None:
+        """End the conversation for good, and the server's process if there is one."""
+        self._closed = True
+        async with self._opening:
+            if self._connection is not None:
+                await self._connection.close()
+
+    async def _request(self, doing: str, send: Callable[[Client], Awaitable[_T]]) -> _T:
+        connection = await self._open()
+        connection.calls += 1
+        try:
+            with anyio.fail_after(self._answer):
+                return await send(connection.client)
+        except (MCPError, RuntimeError, TimeoutError, ValidationError) as error:
+            if isinstance(error, MCPError) and error.code == INVALID_PARAMS:
+                raise ToolError(error.message) from error
+            failure = error
+            if self._connection is connection:
+                self._connection = None
+        finally:
+            connection.calls -= 1
+            # Closed by the last call on it, so that one slow call does not end the others.
+            if connection is not self._connection and not connection.calls:
+                await connection.close()
+        if isinstance(failure, TimeoutError):
+            raise connection.fault(f"did not {doing} within {self._answer:g} s") from failure
+        raise connection.fault(f"failed to {doing}{said(connection.failure or failure)}") from failure
+
+    async def _open(self) -> Connection:
+        async with self._opening:
+            if self._closed:
+                raise RuntimeError(f"the session with the MCP server {self.name!r} is closed")
+            if self._connection is None:
+                connection = Connection(self.name, self.server)
+                await connection.open(self._ready)
+                self._connection = connection
+            return self._connection

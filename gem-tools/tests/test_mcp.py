@@ -1,0 +1,292 @@
+"""Real MCP servers, written with the SDK, by stdio and by HTTP: their results, their deaths, and who sees what."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gem.errors import BadArguments, ConfigError, ToolError
+from gem_tools.mcp import mcp_tools
+from gem_tools.mcp.errors import McpServerError
+
+EXAMPLE = str(Path(__file__).with_name("mcp_example.py"))
+STDIO = {"command": sys.executable, "args": [EXAMPLE]}
+PATIENCE = 30
+"""Seconds until a test gives up what must happen."""
+
+
+def until(condition):
+    """Wait for it."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def alive(pid):
+    """Whether the process runs; one that has ended and was not waited for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def listening(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class HttpServer:
+    """The example on a port of this machine, which can be killed and started again."""
+
+    def __init__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([sys.executable, EXAMPLE, str(self.port)], stderr=subprocess.DEVNULL)
+        until(lambda: listening(self.port))
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/mcp"
+
+
+@pytest.fixture(scope="module")
+def http():
+    server = HttpServer()
+    yield server
+    server.kill()
+
+
+class Episode:
+    """The tools of one configuration with a state opened for one episode, as the runtime opens it."""
+
+    def __init__(self, config, **settings):
+        self.tools = {tool.name: tool for tool in mcp_tools(config, **settings)}
+        self.resource = next(iter(self.tools.values())).resource
+        self.state = self.resource.open()
+
+    def call(self, name, **arguments):
+        tool = self.tools[name]
+        return asyncio.run(tool.function(self.state, **tool.validate(arguments)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.resource.close(self.state)
+
+
+@pytest.fixture(params=["stdio", "http"])
+def config(request):
+    return STDIO if request.param == "stdio" else request.getfixturevalue("http").url
+
+
+def test_a_servers_tools_come_with_their_schemas_and_answer_in_text_and_parts(config):
+    with Episode(config) as episode:
+        assert episode.tools["add"].description == "Add two whole numbers."
+        assert episode.tools["add"].parameters["properties"]["a"]["type"] == "integer"
+        assert episode.call("add", a=2, b=40) == "42"
+        assert episode.call("mirror", point={"x": 1, "y": -2}) == '{\n  "x": -1,\n  "y": 2\n}'
+        word, image = episode.call("picture")
+        assert word == {"type": "text", "text": "a pixel"}
+        assert image["image_url"]["url"] == "data:image/png;base64,iVBORw0KGgo="
+        assert (episode.call("note", text="a"), episode.call("note", text="b")) == ("a", "a b")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "reason"),
+    [
+        ("add", {"a": "two", "b": 40}, "the argument 'a': 'two' is not of type 'integer'"),
+        ("add", {"a": 2}, "'b' is a required property"),
+        ("add", {"a": "9" * 1000, "b": []}, "the argument 'a': '9999.*…; the argument 'b'"),
+        ("mirror", {"point": {"x": 1, "y": "up"}}, r"the argument 'point\.y': 'up' is not"),
+    ],
+)
+def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(name, arguments, reason):
+    with Episode(STDIO) as episode, pytest.raises(BadArguments, match=reason):
+        episode.call(name, **arguments)
+
+
+def test_what_the_server_refuses_is_text_for_the_agent(config):
+    with Episode(config) as episode:
+        with pytest.raises(ToolError, match="not on a Sunday"):
+            episode.call("refuse")
+        call = episode.state.call("server", "no_such_tool", {})
+        assert asyncio.run(call).is_error
+        call = episode.state.call("server", "add", {"a": "two"})
+        assert "validation error" in asyncio.run(call).content[0].text
+        assert episode.call("add", a=1, b=1) == "2"
+
+
+def in_another_thread(function):
+    """Call it there; the function that is returned waits for it, and raises what it raised."""
+    outcome = []
+
+    def run():
+        try:
+            outcome.append((function(), None))
+        except McpServerError as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+
+    def result():
+        thread.join(PATIENCE)
+        value, error = outcome.pop()
+        if error:
+            raise error
+        return value
+
+    return result
+
+
+def test_a_program_killed_in_mid_call_is_a_fault_that_names_it_and_the_next_call_starts_another():
+    with Episode(STDIO) as episode:
+        pid = int(episode.call("process"))
+        result = in_another_thread(lambda: episode.call("sleep", seconds=60))
+        time.sleep(0.2)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(McpServerError, match=r"'server' \(.*mcp_example.py\) failed to answer 'sleep': Conn"):
+            result()
+        again = int(episode.call("process"))
+        assert again != pid
+        assert alive(again)
+    assert not alive(again)
+
+
+def test_what_a_dying_program_wrote_last_is_in_the_fault():
+    with Episode(STDIO) as episode, pytest.raises(McpServerError, match="out of memory, goodbye") as caught:
+        episode.call("die")
+    assert caught.value.stderr.endswith("out of memory, goodbye")
+
+
+def test_an_http_server_killed_in_mid_call_is_a_fault_and_the_next_call_finds_the_one_that_was_started_again():
+    server = HttpServer()
+    try:
+        with Episode(server.url) as episode:
+            assert episode.call("note", text="before") == "before"
+            result = in_another_thread(lambda: episode.call("sleep", seconds=60))
+            time.sleep(0.2)
+            server.kill()
+            with pytest.raises(McpServerError, match=rf"\({server.url}\) failed to answer 'sleep'"):
+                result()
+            with pytest.raises(McpServerError, match="could not be reached"):
+                episode.call("note", text="between")
+            server.start()
+            assert episode.call("note", text="after") == "after"
+    finally:
+        server.kill()
+
+
+def test_a_program_that_hangs_past_its_deadline_is_a_fault_and_is_replaced():
+    with Episode(STDIO, answer=0.5) as episode:
+        pid = int(episode.call("process"))
+        with pytest.raises(McpServerError, match=r"did not answer 'sleep' within 0\.5 s"):
+            episode.call("sleep", seconds=60)
+        assert not alive(pid)
+        assert episode.call("add", a=1, b=1) == "2"
+
+
+def test_one_slow_call_does_not_end_the_others(http):
+    with Episode(http.url, answer=1) as episode:
+        slow = in_another_thread(lambda: episode.call("sleep", seconds=3))
+        time.sleep(0.5)
+        quick = in_another_thread(lambda: episode.call("sleep", seconds=0.8))
+        with pytest.raises(McpServerError, match="within 1 s"):
+            slow()
+        assert quick() == "awake"
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"command": "no-such-program-here"}, "could not be started: .*No such file"),
+        (
+            {"command": sys.executable, "args": ["-c", "import sys; sys.exit('no licence')"]},
+            "could not be started: Connection closed\nIts standard error ended with:\nno licence",
+        ),
+        ({"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"]}, "not ready within 0.5 s"),
+        ({"url": "http://127.0.0.1:9/mcp"}, "could not be reached: "),
+    ],
+)
+def test_a_server_that_cannot_be_had_says_which_and_why(config, reason):
+    with pytest.raises(McpServerError, match=reason):
+        mcp_tools({"mcpServers": {"files": config}}, ready=0.5)
+    assert threading.active_count() == 1
+
+
+def test_twenty_episodes_at_once_see_nothing_of_each_other(http):
+    episodes = [Episode(http.url) for _ in range(20)]
+    for _ in range(2):
+        calls = [in_another_thread(lambda e=e, n=n: e.call("note", text=str(n))) for n, e in enumerate(episodes)]
+        said = [call() for call in calls]
+    assert said == [f"{number} {number}" for number in range(20)]
+    for episode in episodes:
+        episode.__exit__()
+
+
+def test_each_episode_has_a_program_of_its_own_and_leaves_nothing_alive():
+    episodes = [Episode(STDIO) for _ in range(3)]
+    calls = [in_another_thread(lambda e=e, n=n: e.call("note", text=str(n))) for n, e in enumerate(episodes)]
+    assert [call() for call in calls] == ["0", "1", "2"]
+    pids = {int(episode.call("process")) for episode in episodes}
+    assert len(pids) == 3
+    assert all(map(alive, pids))
+    for episode in episodes:
+        episode.__exit__()
+    assert not any(map(alive, pids))
+    assert threading.active_count() == 1
+
+
+def test_shared_sessions_are_one_for_all_until_the_last_is_given_back():
+    episodes = [Episode(STDIO, sessions="shared") for _ in range(3)]
+    (pid,) = {int(episode.call("process")) for episode in episodes}
+    assert [episode.call("note", text="x") for episode in episodes] == ["x", "x x", "x x x"]
+    first, *others = episodes
+    for episode in others:
+        episode.__exit__()
+    assert first.call("add", a=1, b=1) == "2"
+    assert first.resource.renew(first.state)
+    first.__exit__()
+    assert not alive(pid)
+
+
+def test_several_servers_are_one_set_of_tools(http):
+    servers = {"mcpServers": {"here": STDIO, "there": {"url": http.url}}}
+    with Episode(servers) as episode:
+        assert "add" not in episode.tools
+        assert episode.call("here_note", text="a") == "a"
+        assert episode.call("there_note", text="b") == "b"
+        assert episode.call("here_note", text="c") == "a c"
+
+
+def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes(tmp_path):
+    log = tmp_path / "starts"
+    program = f"import runpy; open({str(log)!r}, 'a').write('x'); runpy.run_path({EXAMPLE!r}, run_name='__main__')"
+    config = {"command": sys.executable, "args": ["-c", program]}
+    assert {tool.name for tool in mcp_tools(config)} == {tool.name for tool in mcp_tools(config)}
+    assert log.read_text("utf-8") == "x"
+    mcp_tools({**config, "env": {"LEVEL": "1"}})
+    assert log.read_text("utf-8") == "xx"
+
+
+def test_settings_that_are_no_settings_are_refused():
+    with pytest.raises(ConfigError, match="'episode' or 'shared'"):
+        mcp_tools(STDIO, sessions="mine")

@@ -1,0 +1,144 @@
+"""Which servers to use, and what their results look like to an agent."""
+
+import json
+import pickle
+
+import pytest
+from mcp_types import (
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+    Tool,
+)
+
+from gem.errors import ConfigError
+from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
+from gem_tools.mcp.content import to_blocks, to_observation
+from gem_tools.mcp.errors import McpServerError
+from gem_tools.mcp.names import named
+
+TWO = {
+    "mcpServers": {
+        "files": {"command": "npx", "args": ["-y", "files", "/data"], "env": {"LEVEL": "1"}, "autoApprove": ["read"]},
+        "web": {"type": "streamable-http", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer x"}},
+    }
+}
+FILES = StdioServer(command="npx", args=("-y", "files", "/data"), env={"LEVEL": "1"})
+WEB = HttpServer(url="https://example.org/mcp", headers={"Authorization": "Bearer x"})
+
+
+def test_the_configuration_of_other_clients_is_read_from_an_object_and_from_a_file(tmp_path):
+    (tmp_path / "mcp.json").write_text(json.dumps(TWO), "utf-8")
+    assert read_servers(TWO) == {"files": FILES, "web": WEB}
+    assert read_servers(tmp_path / "mcp.json") == {"files": FILES, "web": WEB}
+    assert read_servers(TWO["mcpServers"]) == {"files": FILES, "web": WEB}
+
+
+def test_one_server_needs_no_name():
+    assert read_servers(TWO["mcpServers"]["files"]) == {"server": FILES}
+    assert read_servers("http://localhost:8000/mcp") == {"server": HttpServer(url="http://localhost:8000/mcp")}
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({}, "at least one MCP server"),
+        ({"mcpServers": {}}, "at least one MCP server"),
+        ({"mcpServers": {"a": "npx"}}, "'a' is described by an object"),
+        ({"mcpServers": {"a": {"comand": "npx"}}}, "'a' is not described properly: url: Field required"),
+        ({"mcpServers": {"a": {"command": ""}}}, "command: String should have at least 1"),
+        ({"mcpServers": {"a": {"command": "npx", "args": "-y"}}}, "args: "),
+        ({"mcpServers": {"a": {"command": "npx", "env": {"N": 1}}}}, r"env\.N: "),
+        ({"mcpServers": {"a": {"url": "ftp://x"}}}, "url: "),
+        ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "stdio or streamable HTTP .*not by 'sse'"),
+        ({"mcpServers": {"a": {"type": "http", "command": "npx"}}}, "type: "),
+        ("nowhere.json", "neither an MCP server's URL nor a file to read: No such file"),
+    ],
+)
+def test_a_configuration_that_does_not_hold_says_which_server_and_what(config, reason):
+    with pytest.raises(ConfigError, match=reason):
+        read_servers(config)
+
+
+@pytest.mark.parametrize(("text", "reason"), [("{", "no JSON"), ("[]", "no JSON object")])
+def test_a_file_that_holds_something_else_is_refused(tmp_path, text, reason):
+    (tmp_path / "mcp.json").write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=reason):
+        read_servers(tmp_path / "mcp.json")
+
+
+def test_a_digest_tells_configurations_apart_and_nothing_else():
+    assert digest(FILES) == digest(read_servers(TWO)["files"])
+    others = [StdioServer(command="npx"), FILES.model_copy(update={"args": ("/data", "-y", "files")}), WEB]
+    assert len({digest(server) for server in (FILES, *others)}) == 4
+
+
+def tool(name):
+    return Tool(name=name, input_schema={"type": "object"})
+
+
+def test_a_name_that_two_servers_have_gets_the_servers_in_front_and_no_other_does():
+    offers = named({"a": [tool("read"), tool("write")], "b": [tool("read")]})
+    assert {name: (offer.server, offer.tool.name) for name, offer in offers.items()} == {
+        "a_read": ("a", "read"),
+        "write": ("a", "write"),
+        "b_read": ("b", "read"),
+    }
+
+
+def test_names_that_stay_the_same_even_so_are_refused():
+    with pytest.raises(ConfigError, match="'a' and 'b' both offer a tool 'b_read'"):
+        named({"a": [tool("b_read"), tool("read")], "b": [tool("read")]})
+
+
+def test_results_become_text_where_there_is_only_text_and_parts_where_there_is_an_image():
+    text, image = TextContent(text="a pixel"), ImageContent(data="iVBORw==", mime_type="image/png")
+    assert to_observation(CallToolResult(content=[text, TextContent(text="more")])) == "a pixel\nmore"
+    assert to_observation(CallToolResult(content=[])) == ""
+    assert to_observation(CallToolResult(content=[], structured_content={"ß": 1})) == '{"ß": 1}'
+    assert to_observation(CallToolResult(content=[text], structured_content={"x": 1})) == "a pixel"
+    assert to_observation(CallToolResult(content=[text, image])) == [
+        {"type": "text", "text": "a pixel"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+    ]
+
+
+def test_what_no_chat_api_takes_is_named():
+    file = TextResourceContents(uri="file:///a.txt", text="its text")
+    blob = BlobResourceContents(uri="file:///a.bin", blob="AAAA")
+    blocks = [
+        AudioContent(data="AAAA", mime_type="audio/wav"),
+        ResourceLink(name="report", uri="https://example.org/r"),
+        EmbeddedResource(resource=file),
+        EmbeddedResource(resource=blob),
+    ]
+    assert to_observation(CallToolResult(content=blocks)).split("\n") == [
+        "[sound, audio/wav]",
+        "[report: https://example.org/r]",
+        "its text",
+        "[file:///a.bin, binary]",
+    ]
+
+
+def test_what_our_tools_return_comes_back_from_mcp_as_it_was():
+    parts = [
+        {"type": "text", "text": "a pixel"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+    ]
+    assert to_observation(CallToolResult(content=to_blocks(parts))) == parts
+    assert to_observation(CallToolResult(content=to_blocks("a\nb"))) == "a\nb"
+    elsewhere = [{"type": "image_url", "image_url": {"url": "https://example.org/i.png"}}]
+    assert to_observation(CallToolResult(content=to_blocks(elsewhere))) == "[image: https://example.org/i.png]"
+
+
+def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
+    fault = McpServerError("died", server="files", where="npx files", stderr="out of memory")
+    again = pickle.loads(pickle.dumps(fault))
+    assert str(again) == str(fault)
+    assert "'files' (npx files) died" in str(fault)
+    assert (again.server, again.where, again.stderr) == ("files", "npx files", "out of memory")
