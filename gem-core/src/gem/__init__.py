@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gem import errors, evaluate, parsing, rollout, seeding, wrappers
+    from gem import errors, evaluate, parsing, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.evaluate import Report
     from gem.hookspecs import CommandSpec, hookimpl
     from gem.policy import Completion, Policy
     from gem.registry import all_specs, get_spec, make, register
     from gem.spec import EnvId, EnvSpec
+    from gem.tool import Tool
+    from gem.tool_env import ToolEnv
     from gem.transcript import Episode, Transcript, Turn
     from gem.turn_env import TurnEnv
     from gem.vector import VectorEnv, make_vec
@@ -36,12 +38,14 @@ _HOME = {
     "gem.policy": ("Completion", "Policy"),
     "gem.registry": ("all_specs", "get_spec", "make", "register"),
     "gem.spec": ("EnvId", "EnvSpec"),
+    "gem.tool": ("Tool",),
+    "gem.tool_env": ("ToolEnv",),
     "gem.transcript": ("Episode", "Transcript", "Turn"),
     "gem.turn_env": ("TurnEnv",),
     "gem.vector": ("VectorEnv", "make_vec"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "seeding", "wrappers")
+_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec",
@@ -56,6 +60,8 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Policy",
     "Report",
     "Step",
+    "Tool",
+    "ToolEnv",
     "Transcript",
     "Turn",
     "TurnEnv",
@@ -73,6 +79,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "register",
     "rollout",
     "seeding",
+    "tool",
     "wrappers",
 ]
 

@@ -54,7 +54,7 @@ def gem_envs() -> Sequence[EnvSpec]:  # pyright: ignore[reportReturnType]
 
 @hookspec
 def gem_tools() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
-    """The tools of this pack: name → 'module:object'."""
+    """The tools of this pack: name → 'module:object', a `gem.Tool` or what takes settings and returns one."""
 
 
 @hookspec

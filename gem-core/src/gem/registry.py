@@ -11,13 +11,16 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem import plugins
 from gem.core import Env
 from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
 from gem.plugins import KNOWN_PACKS, Pack
 from gem.spec import EnvId, EnvSpec
+
+if TYPE_CHECKING:
+    from gem.tool.tool import Tool
 
 WrapperLike = str | Callable[[Env], Env]
 """A wrapper's name, or anything that takes an env and returns one."""
@@ -269,6 +272,27 @@ def find_wrapper(name: str) -> Callable[[Env], Env]:
     if _DIRECT.fullmatch(name):
         return import_object(name)
     return _find("wrapper", name, lambda pack: pack.wrappers)
+
+
+def find_tool(name: str, **settings: Any) -> "Tool":
+    """The tool that a pack registered under `name`, or the one at `"module.path:name"`.
+
+    Args:
+        name: its name.
+        settings: for a tool that a pack offers as a function or a class: what it is called with.
+
+    Raises:
+        UnknownId: no installed pack has it.
+        PackError: the module has no such name, or there is no tool under it.
+    """
+    from gem.tool.tool import Tool  # most programs need no tools
+
+    found = import_object(name) if _DIRECT.fullmatch(name) else _find("tool", name, lambda pack: pack.tools)
+    if not isinstance(found, Tool) or settings:
+        found = found(**settings)
+    if not isinstance(found, Tool):
+        raise PackError(f"the tool {name!r} is a {type(found).__name__}, and no gem.Tool")
+    return found
 
 
 def find_policy(name: str) -> Callable[..., Any]:

@@ -1,0 +1,44 @@
+"""What a tool answers: text, or a list of content parts."""
+
+from gem.core import Observation
+
+Content = Observation
+"""What a tool returns and the agent sees."""
+
+
+def check_content(name: str, content: object) -> Content:
+    """`content` itself, if it is text or a list of content parts.
+
+    Raises:
+        TypeError: it is not; `name` is the tool that returned it.
+    """
+    kind = type(content).__name__
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):  # pyright: ignore[reportUnknownVariableType]
+        return content  # pyright: ignore[reportUnknownVariableType]
+    raise TypeError(f"the tool {name!r} returned {kind}; it must return text or content parts")
+
+
+def around(before: str, content: Content, after: str) -> Content:
+    """`content` between two texts."""
+    if isinstance(content, str):
+        return before + content + after
+    return [{"type": "text", "text": before}, *content, {"type": "text", "text": after}]
+
+
+def shortened(content: Content, most: int) -> Content:
+    """`content` without the middle of each text of more than `most` characters; a note stands there."""
+    if isinstance(content, str):
+        if len(content) <= most:
+            return content
+        head = (most + 1) // 2
+        note = f"\n[… {len(content) - most} characters left out …]\n"
+        return content[:head] + note + content[len(content) - (most - head) :]
+    return [{**part, "text": _short(part["text"], most)} if "text" in part else part for part in content]
+
+
+def _short(text: str, most: int) -> str:
+    short = shortened(text, most)
+    assert isinstance(short, str)
+    return short

@@ -1,0 +1,28 @@
+"""Call formats: how a call of a tool looks in what the agent says, one format a file."""
+
+from collections.abc import Mapping
+
+from gem.errors import ConfigError, did_you_mean
+from gem.tool.formats.base import BadCall, CallFormat, Problem, ToolCall
+from gem.tool.formats.fenced import Fenced
+from gem.tool.formats.gem import Gem
+from gem.tool.formats.hermes import Hermes
+from gem.tool.formats.openai import OpenAI
+from gem.tool.formats.tags import Tags
+
+__all__ = ["FORMATS", "BadCall", "CallFormat", "Problem", "ToolCall", "find_format"]
+
+FORMATS: Mapping[str, CallFormat] = {each.name: each for each in (Tags(), Fenced(), Gem(), Hermes(), OpenAI())}
+"""The formats by name."""
+
+
+def find_format(name: str) -> CallFormat:
+    """The format of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in FORMATS:
+        near = did_you_mean(name, FORMATS)
+        raise ConfigError(f"there is no call format {name!r}.{near} The formats are: {', '.join(FORMATS)}")
+    return FORMATS[name]

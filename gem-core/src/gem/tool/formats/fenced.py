@@ -1,0 +1,62 @@
+"""Fenced code: a block whose language is the tool's name."""
+
+import re
+from collections.abc import Mapping
+
+from gem.tool.content import Content, around
+from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
+from gem.tool.formats.text_call import arguments_of, example_body, misspelt, read_body, write_body
+from gem.tool.tool import Tool
+
+_FENCE = "```"
+_OPENING = re.compile(r"```([A-Za-z_][A-Za-z0-9_-]{0,63})([^\n]*)")
+
+
+class Fenced(CallFormat):
+    """A fence that names the tool, the text or the JSON of its arguments, and the next three back-ticks.
+
+    A block in another language is none of this format's business, unless its name is nearly a tool's.
+    """
+
+    name = "fenced"
+
+    def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+        # With the line break after it, or an opening fence would match.
+        return ("\n```\n",)
+
+    def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
+        heard = without_thoughts(text)
+        every = list(_OPENING.finditer(heard))
+        calls = [opening for opening in every if opening[1] in tools]
+        if not calls:
+            return misspelt((opening[1] for opening in every), tools)
+        first = calls[0]
+        tool = tools[first[1]]
+        example = _example(tool)
+        if first[2].strip():
+            return malformed(f"{_FENCE}{tool.name} is not alone on the rest of its line", example)
+        close = heard.find(_FENCE, first.end())
+        if close < 0:
+            return malformed(f"{_FENCE}{tool.name} is never closed", example)
+        if any(opening.start() <= close < opening.end() for opening in every):
+            return malformed(f"{_FENCE}{tool.name} is followed by another opening fence", example)
+        if any(opening.start() > close for opening in calls):
+            return DOUBLED
+        return read_body(tool, text[first.end() : close], close + len(_FENCE), example)
+
+    def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
+        return f"{_FENCE}{call.name}\n{write_body(tools[call.name], call)}\n{_FENCE}"
+
+    def describe(self, tools: Mapping[str, Tool]) -> str:
+        calls = "\n\n".join(f"{_example(tool)}\n{tool.description}{arguments_of(tool)}" for tool in tools.values())
+        return (
+            f"You can call {'a tool' if len(tools) == 1 else 'tools'}. To do so, end your reply with one such block; "
+            f"you are then told the result.\n\n{calls}"
+        )
+
+    def show(self, content: Content) -> Content:
+        return around("<result>\n", content, "\n</result>")
+
+
+def _example(tool: Tool) -> str:
+    return f"{_FENCE}{tool.name}\n{example_body(tool)}\n{_FENCE}"

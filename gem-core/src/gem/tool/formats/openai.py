@@ -1,0 +1,60 @@
+"""OpenAI: an assistant's message with `tool_calls`, as JSON."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from gem.tool.content import Content
+from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed
+from gem.tool.formats.json_call import described, read_call, read_object
+from gem.tool.tool import Tool
+
+_MESSAGE = re.compile(r'\s*\{[^{}\[\]]*"tool_calls"\s*:')
+_EXAMPLE = '{"tool_calls": [{"type": "function", "function": {"name": "NAME", "arguments": "{…}"}}]}'
+
+
+class OpenAI(CallFormat):
+    """The message of a chat API in which the model called a tool: `{"content": …, "tool_calls": [{…}]}`.
+
+    A policy that asks such an API gives its message as JSON where it has `tool_calls`, and its content where it has
+    none. The API ends the reply after the call by itself, so there is nothing to stop at.
+    """
+
+    name = "openai"
+
+    def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+        return ()
+
+    def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
+        if _MESSAGE.match(text) is None:
+            return None
+        try:
+            calls = read_object(text)["tool_calls"]
+        except (ValueError, KeyError) as error:
+            return malformed(f"the message is no JSON object: {error}", _EXAMPLE)
+        if calls is None or calls == []:
+            return None
+        if not isinstance(calls, list):
+            return malformed('"tool_calls" is no list', _EXAMPLE)
+        listed = cast("list[object]", calls)
+        if len(listed) > 1:
+            return DOUBLED
+        call = listed[0]
+        function = cast("dict[str, object]", call).get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
+            return malformed('the call has no "function" that is an object', _EXAMPLE)
+        return read_call(cast("dict[str, object]", function), tools, len(text), _EXAMPLE)
+
+    def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+        function = {"name": call.name, "arguments": arguments}
+        message = {"content": None, "tool_calls": [{"id": "call_0", "type": "function", "function": function}]}
+        return json.dumps(message, ensure_ascii=False)
+
+    def describe(self, tools: Mapping[str, Tool]) -> str:
+        listed = "\n".join(json.dumps(described(tool), ensure_ascii=False) for tool in tools.values())
+        return f"You can call these tools, one in a reply:\n{listed}\nTo call one, reply with {_EXAMPLE} alone."
+
+    def show(self, content: Content) -> Content:
+        return content

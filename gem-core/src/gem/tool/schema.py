@@ -1,0 +1,120 @@
+"""From a typed function to the JSON schema of its arguments, and back from JSON to checked arguments."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import GenerateJsonSchema
+
+from gem.errors import BadArguments, ConfigError, did_you_mean
+
+_SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Return|Raises|Yields|Examples?|Notes?):\s*$", re.MULTILINE)
+_MOST_PROBLEMS = 5
+
+
+class _NoTitles(GenerateJsonSchema):
+    """pydantic's schema without the titles, which repeat the names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class Signature:
+    """The arguments of a function, as JSON sees them.
+
+    Args:
+        function: typed; every argument can be given by name. The arguments' descriptions are read from the section
+            "Args:" of its docstring.
+        skip: how many of its first arguments are not the caller's.
+
+    Raises:
+        ConfigError: an argument has no type, or cannot be given by name.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, skip: int = 0) -> None:
+        name = getattr(function, "__name__", repr(function))
+        text, described = read_docstring(inspect.getdoc(function) or "")
+        self.description = text
+        types = get_type_hints(function, include_extras=True)
+        parameters = list(inspect.signature(function).parameters.values())[skip:]
+        fields: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
+        for number, parameter in enumerate(parameters):
+            if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                raise ConfigError(f"the tool {name}: the argument {parameter.name!r} cannot be given by name")
+            if parameter.name not in types:
+                raise ConfigError(f"the tool {name}: the argument {parameter.name!r} has no type")
+            default = ... if parameter.default is parameter.empty else parameter.default
+            # Under a field's own name, an argument called `json` or `copy` would hide a method of the model.
+            field = f"argument_{number}"
+            about = described.get(parameter.name)
+            fields[field] = types[parameter.name], Field(default, alias=parameter.name, description=about)
+            self._names[field] = parameter.name
+        self._model: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+        self.parameters = self._model.model_json_schema(schema_generator=_NoTitles)
+        self.parameters.pop("title", None)
+        self.parameters.pop("description", None)
+        self.parameters.setdefault("properties", {})
+
+    def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function takes them: `"5"` is 5 where a number is asked for.
+
+        Raises:
+            BadArguments: they do not fit; the message names each that does not.
+        """
+        try:
+            checked = self._model.model_validate(dict(arguments))
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False, include_input=False)
+            raise BadArguments(_say(problems, list(self._names.values()))) from None
+        return {self._names[field]: getattr(checked, field) for field in checked.model_fields_set}
+
+
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """What a docstring says before its first section, and its section "Args:" by name."""
+    start = _SECTION.search(text)
+    if start is None:
+        return text.strip(), {}
+    described: dict[str, str] = {}
+    for section in _SECTION.finditer(text):
+        if section[1] in ("Args", "Arguments", "Parameters"):
+            following = _SECTION.search(text, section.end())
+            body = text[section.end() : following.start() if following else len(text)]
+            described = _entries(body)
+    return text[: start.start()].strip(), described
+
+
+def _entries(body: str) -> dict[str, str]:
+    """`name: text` at the smallest indentation; deeper lines go on with the text."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    entries: dict[str, str] = {}
+    current = ""
+    for line in lines:
+        if len(line) - len(line.lstrip()) > margin:
+            entries[current] = f"{entries.get(current, '')} {line.strip()}".strip()
+            continue
+        head, _, rest = line.strip().partition(":")
+        current = head.partition("(")[0].strip().lstrip("*")
+        entries[current] = rest.strip()
+    return entries
+
+
+def _say(problems: Sequence[Any], known: Sequence[str]) -> str:
+    said = [_problem(problem, known) for problem in problems[:_MOST_PROBLEMS]]
+    more = len(problems) - len(said)
+    return "; ".join([*said, f"and {more} more"] if more else said)
+
+
+def _problem(problem: Any, known: Sequence[str]) -> str:
+    path = [str(part) for part in problem["loc"]]
+    where = ".".join(path)
+    if problem["type"] == "missing":
+        return f"the argument {where!r} is missing"
+    if problem["type"] == "extra_forbidden" and len(path) == 1:
+        takes = ", ".join(known) or "none"
+        return f"there is no argument {where!r}.{did_you_mean(where, known)} The arguments are: {takes}"
+    message = problem["msg"]
+    return f"the argument {where!r}: {message[:1].lower()}{message[1:]}"

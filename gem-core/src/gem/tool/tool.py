@@ -1,0 +1,181 @@
+"""`Tool`: a function that an agent can call, and `@tool`, which makes one of a typed function."""
+
+import importlib
+import math
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, overload
+
+from gem.checks import whole_number
+from gem.errors import BadArguments, ConfigError, did_you_mean
+from gem.tool.content import Content
+from gem.tool.resource import Resource
+from gem.tool.schema import Signature
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+Function = Callable[..., Content | Awaitable[Content]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tool:
+    """Something that an agent can call: a name, what it does, a schema of its arguments, and the function itself.
+
+    The function returns text or content parts. It raises `ToolError` to tell the agent that it could not do what was
+    asked; any other exception is a fault and ends the episode as failed. Make one with `@tool`; build one by hand
+    where the schema is known only when the program runs.
+
+    Args:
+        name: letters, digits, `_` and `-`, at most 64.
+        description: for the agent.
+        parameters: JSON schema of an object.
+        function: sync or async; gets the arguments by name, and before them the state of `resource`, if it has one.
+        validator: from what the agent gave to what the function gets; raises `BadArguments`. By default only the
+            names are checked, against `parameters`.
+        resource: state that belongs to the episode, shared by all tools that name the same one.
+        pure: equal arguments always give equal results, so results are kept.
+        timeout: seconds, for each attempt; a call that takes longer raises `ToolTimeout`.
+        max_concurrency: how many calls may run at once.
+        retries: how often a call that raised one of `retry_on` is repeated, after pauses that double.
+        retry_on: faults that may pass.
+
+    Raises:
+        ConfigError: a setting is out of range.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    function: Function
+    validator: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    resource: Resource[Any] | None = None
+    pure: bool = False
+    timeout: float | None = None
+    max_concurrency: int | None = None
+    retries: int = 0
+    retry_on: tuple[type[Exception], ...] = (ConnectionError, TimeoutError)
+
+    def __post_init__(self) -> None:
+        if _NAME.fullmatch(self.name) is None:
+            raise ConfigError(f"a tool's name has letters, digits, '_' and '-', at most 64, and not {self.name!r}")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise ConfigError(f"the tool {self.name!r}: timeout is above 0 seconds (or None), not {self.timeout}")
+        if self.max_concurrency is not None:
+            whole_number("max_concurrency", self.max_concurrency, 1)
+        whole_number("retries", self.retries, 0)
+        if self.resource is not None and (self.pure or self.retries):
+            raise ConfigError(
+                f"the tool {self.name!r} has a resource: a call may change its state, so it is neither pure nor retried"
+            )
+
+    @property
+    def text_parameter(self) -> str | None:
+        """The one argument that a call can give as plain text: the only required one, if it is a string."""
+        properties: Mapping[str, Any] = self.parameters.get("properties", {})
+        required = self.parameters.get("required", list(properties) if len(properties) == 1 else [])
+        if len(required) == 1 and properties.get(required[0], {}).get("type") == "string":
+            return required[0]
+        return None
+
+    def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function takes them.
+
+        Raises:
+            BadArguments: they do not fit; the message is for the agent.
+        """
+        return (self.validator or self._check_names)(arguments)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Content | Awaitable[Content]:
+        """Call the function itself, past every check and limit: `@tool` leaves a function as callable as it was."""
+        return self.function(*args, **kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
+        # The name of the function stands for the tool now, so pickle has to look for the tool there.
+        module = getattr(self.function, "__module__", "")
+        name = getattr(self.function, "__qualname__", "")
+        if getattr(sys.modules.get(module), name, None) is self:
+            return _found, (module, name)
+        return super().__reduce_ex__(protocol)
+
+    def _check_names(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        properties: Mapping[str, Any] = self.parameters.get("properties", {})
+        for name in self.parameters.get("required", ()):
+            if name not in arguments:
+                raise BadArguments(f"the argument {name!r} is missing")
+        if self.parameters.get("additionalProperties") is False:
+            for name in arguments:
+                if name not in properties:
+                    takes = ", ".join(properties) or "none"
+                    near = did_you_mean(name, properties)
+                    raise BadArguments(f"there is no argument {name!r}.{near} The arguments are: {takes}")
+        return dict(arguments)
+
+
+@overload
+def tool(function: Function, /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    resource: Resource[Any] | None = None,
+    pure: bool = False,
+    timeout: float | None = None,
+    max_concurrency: int | None = None,
+    retries: int = 0,
+    retry_on: tuple[type[Exception], ...] = (ConnectionError, TimeoutError),
+) -> Callable[[Function], Tool]: ...
+def tool(
+    function: Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    resource: Resource[Any] | None = None,
+    **settings: Any,
+) -> Tool | Callable[[Function], Tool]:
+    '''Make a `Tool` of a typed function: `@tool`, or `@tool(timeout=5, …)` with the settings of `Tool`.
+
+    ```python
+    @tool(pure=True)
+    def add(a: int, b: int) -> str:
+        """Add two numbers.
+
+        Args:
+            a: the one.
+            b: the other.
+        """
+        return str(a + b)
+    ```
+
+    The name is the function's, the description is its docstring up to the first section, and the schema comes from
+    the types of its arguments and the section "Args:". With a `resource`, the first argument is its state, and the
+    agent does not see it.
+
+    Raises:
+        ConfigError: an argument has no type, there is no description, or a setting is out of range.
+    '''
+
+    def make(function: Function) -> Tool:
+        signature = Signature(function, skip=0 if resource is None else 1)
+        own_name = name or getattr(function, "__name__", "")
+        said = description or signature.description
+        if not said:
+            raise ConfigError(f"the tool {own_name!r} has no description: write a docstring, or give description=")
+        return Tool(
+            name=own_name,
+            description=said,
+            parameters=signature.parameters,
+            function=function,
+            validator=signature.validate,
+            resource=resource,
+            **settings,
+        )
+
+    return make if function is None else make(function)
+
+
+def _found(module: str, name: str) -> Tool:
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,204 @@
+"""`ToolEnv`: tools around an environment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from gem.checks import whole_number
+from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
+from gem.registry import find_tool
+from gem.tool.content import Content, around, shortened
+from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
+from gem.tool.tool import Tool
+
+MAX_CALLS = 10
+"""Calls that an episode has, unless told otherwise; as many as in GEM."""
+MAX_RESULT = 10_000
+"""Characters of a result that the agent is shown, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A call that was carried out, and what came of it."""
+
+    call: ToolCall
+    content: Content
+    success: bool
+    """Whether the tool did what it was asked: it raised no `ToolError`."""
+
+
+@runtime_checkable
+class ToolExpert(Protocol):
+    """An env whose expert calls tools. `ToolEnv.expert_action` asks it first."""
+
+    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
+        """The best call in this state, given the answers of the episode so far; None to use none now."""
+        ...
+
+
+class ToolEnv(Wrapper):
+    """An env whose agent can call tools.
+
+    A reply with a call runs the tool, and what it answers is the next observation; the env notices nothing. A reply
+    without one goes to the env as it is. What stands after a call is dropped. A call that is malformed, that names no
+    tool, whose arguments do not fit, that is one of several in a reply, or that comes when all calls are used up is
+    *refused*: the observation says what was wrong, and the episode goes on.
+
+    The env's own turn limit counts what reaches the env. Calls are counted here: `max_calls` that are carried out and
+    `max_refused` that are refused. With the last refused one the episode is truncated; so it always ends.
+
+    A `ToolError` of a tool is its answer. Any other exception ends the episode as failed.
+
+    The info has `use_tool` (whether a tool, or a word about one, was the answer), `tool_use_counter` and
+    `tool_success_counter` as in GEM, `tool_refused_counter`, for a call `tool` with its name and status, and `stop`:
+    the texts after which a policy may stop, because a call ends there.
+
+    Args:
+        tools: tools, or names of tools that packs offer: `[tool]`, `"python,search"`.
+        format: how calls look: a name from `gem.tool.FORMATS`, or a format.
+        max_calls: calls of an episode that are carried out; None for no limit.
+        max_refused: calls of an episode that are refused before it is truncated; None for no limit.
+        tool_reward: for each call that is carried out.
+        tool_success_reward: besides, for each that raised no `ToolError`.
+        tool_error_reward: for each that raised one, and for each call that is refused.
+        max_result: characters of a result that the agent is shown; of a longer one the middle is left out.
+
+    Raises:
+        ConfigError: a setting is out of range, or two tools have one name.
+        UnknownId: no installed pack has a tool of that name.
+    """
+
+    _unsaved = Wrapper._unsaved | {"tools", "format", "_known"}
+
+    def __init__(
+        self,
+        env: Env,
+        tools: str | Sequence[str | Tool],
+        *,
+        format: str | CallFormat = "tags",
+        max_calls: int | None = MAX_CALLS,
+        max_refused: int | None = MAX_CALLS,
+        tool_reward: float = 0.0,
+        tool_success_reward: float = 0.0,
+        tool_error_reward: float = 0.0,
+        max_result: int = MAX_RESULT,
+    ) -> None:
+        super().__init__(env)
+        self.format = find_format(format) if isinstance(format, str) else format
+        self.tools = _by_name(tools)
+        self._known = {**_tools_below(env, self.format), **self.tools}
+        self.max_calls = None if max_calls is None else whole_number("max_calls", max_calls, 1)
+        self.max_refused = None if max_refused is None else whole_number("max_refused", max_refused, 1)
+        self.tool_reward = tool_reward
+        self.tool_success_reward = tool_success_reward
+        self.tool_error_reward = tool_error_reward
+        self.max_result = whole_number("max_result", max_result, 1)
+        self._answers: list[Answer] = []
+        self._refused = 0
+        self._over: bool | None = None
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._answers, self._refused = [], 0
+        self._over = None
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._over = False
+        told = self.format.describe(self.tools)
+        if self.max_calls is not None:
+            told += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
+        return around("", observation, f"\n\n{told}"), self._with_counts(info, use_tool=False)
+
+    def step(self, action: str) -> Step:
+        if self._over is not False:
+            if self._over is None:
+                raise ResetNeeded("ToolEnv: call reset() before the first step()")
+            raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
+        heard = self.format.read(action, self._known)
+        if heard is None or (isinstance(heard, ToolCall) and heard.name not in self.tools):
+            return self._pass_on(action)
+        if isinstance(heard, ToolCall) and self.max_calls is not None and len(self._answers) >= self.max_calls:
+            heard = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
+        if isinstance(heard, BadCall):
+            return self._refuse(heard, None)
+        tool = self.tools[heard.name]
+        try:
+            content = self._run(tool, heard)
+        except BadArguments as error:
+            return self._refuse(BadCall("arguments", f"{tool.name} was not called: {error}."), tool)
+        except ToolError as error:
+            return self._answer(Answer(heard, str(error), success=False))
+        return self._answer(Answer(heard, content, success=True))
+
+    def expert_action(self) -> str | None:
+        if isinstance(self.env.unwrapped, ToolExpert) and (
+            self.max_calls is None or len(self._answers) < self.max_calls
+        ):
+            call = self.env.unwrapped.expert_call(self._answers)
+            if call is not None and call.name in self.tools:
+                return self.format.write(call, self.tools)
+        return self.env.expert_action()
+
+    def _pass_on(self, action: str) -> Step:
+        step = self.env.step(action)
+        self._over = step.done
+        return step._replace(info=self._with_counts(step.info, use_tool=False))
+
+    def _run(self, tool: Tool, call: ToolCall) -> Content:
+        content = tool.function(**tool.validate(call.arguments))
+        assert isinstance(content, str | list)
+        return content
+
+    def _answer(self, answer: Answer) -> Step:
+        self._answers.append(answer)
+        status = "ok" if answer.success else "error"
+        shown = self.format.show(shortened(answer.content, self.max_result))
+        if len(self._answers) == self.max_calls:
+            shown = around("", shown, "\n\nThat was your last call. Go on without a tool.")
+        reward = self.tool_reward + (self.tool_success_reward if answer.success else self.tool_error_reward)
+        return Step.ongoing(shown, reward, **self._with_counts({}, use_tool=True), tool=_told(answer.call.name, status))
+
+    def _refuse(self, bad: BadCall, tool: Tool | None) -> Step:
+        self._refused += 1
+        shown = self.format.show(bad.message)
+        info = self._with_counts({"tool": _told(tool and tool.name, bad.problem)}, use_tool=True)
+        if self._refused == self.max_refused:
+            self._over = True
+            return Step.cut_off(shown, self.tool_error_reward, **info)
+        return Step.ongoing(shown, self.tool_error_reward, **info)
+
+    def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
+        return {
+            **info,
+            "stop": [*info.get("stop", ()), *self.format.stops(self.tools)],
+            "use_tool": use_tool or info.get("use_tool", False),
+            "tool_use_counter": len(self._answers),
+            "tool_success_counter": sum(answer.success for answer in self._answers),
+            "tool_refused_counter": self._refused,
+        }
+
+
+def _told(name: str | None, status: str) -> dict[str, str | None]:
+    return {"name": name, "status": status}
+
+
+def _by_name(tools: str | Sequence[str | Tool]) -> dict[str, Tool]:
+    listed = [name.strip() for name in tools.split(",") if name.strip()] if isinstance(tools, str) else tools
+    found: dict[str, Tool] = {}
+    for each in listed:
+        tool = find_tool(each) if isinstance(each, str) else each
+        if tool.name in found:
+            raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
+        found[tool.name] = tool
+    if not found:
+        raise ConfigError("ToolEnv needs at least one tool")
+    return found
+
+
+def _tools_below(env: Env, format: CallFormat) -> dict[str, Tool]:
+    """The tools of other `ToolEnv`s around the same env: a call of theirs is none of ours, but no unknown one."""
+    found: dict[str, Tool] = {}
+    while isinstance(env, Wrapper):
+        if isinstance(env, ToolEnv) and env.format.name == format.name:
+            found |= env.tools
+        env = env.env
+    return found
