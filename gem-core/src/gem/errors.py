@@ -18,6 +18,7 @@ GemError
 ├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool: text for the agent as well
 ├── ToolTimeout(TimeoutError)      a tool that has not come back in time: a fault, not an answer
 ├── SandboxUnavailable(RuntimeError) no sandbox here that is as strong as was asked for
+├── SandboxLost(RuntimeError)      a sandbox that failed under a program, twice
 └── ConfigError(ValueError)        settings that are unknown or out of range
 ```
 
@@ -109,6 +110,10 @@ class ToolTimeout(GemError, TimeoutError):
     This is a fault: how long a call takes depends on the machine's load, and an agent must not be taught by that. A
     tool that gives its agent so much time and no more measures it itself, and raises `ToolError`.
     """
+
+
+class SandboxLost(GemError, RuntimeError):
+    """A sandbox failed under a program, and failed again; nothing is known about the program."""
 
 
 class ConfigError(GemError, ValueError):

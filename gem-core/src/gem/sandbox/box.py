@@ -12,8 +12,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from gem.errors import ConfigError
-from gem.sandbox.judge import lost, result
+from gem.sandbox.cases import Same, Verdict, run_cases, same_output
 from gem.sandbox.levels import open_slot
+from gem.sandbox.results import lost, result
 from gem.sandbox.slot import Outcome, Slot, SlotLost
 from gem.sandbox.types import LEVELS, Job, Level, Limits, Result
 from gem.sandbox.visible import View, view
@@ -112,6 +113,26 @@ class Sandbox:
         made = [Job(code=job) if isinstance(job, str) else job for job in jobs]
         return list(self._executor().map(self.run_job, made))
 
+    def run_tests(
+        self,
+        code: str,
+        cases: Iterable[tuple[str, str]],
+        *,
+        same: Same = same_output,
+        stop_at_first: bool = False,
+        files: Mapping[str, str | bytes] | None = None,
+        limits: Limits | None = None,
+        **changes: Any,
+    ) -> Verdict:
+        """Run `code` on each input of `cases`, pairs of an input and the expected output: see `run_cases`.
+
+        Raises:
+            SandboxLost: the sandbox failed; nothing is known about the program.
+        """
+        job = self._job(code, "", files, limits, changes)
+        most = job.limits or self.limits
+        return run_cases(lambda inputs: self.play(job, inputs, most), cases, most, same, stop_at_first=stop_at_first)
+
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""
         limits = job.limits or self.limits
@@ -119,7 +140,7 @@ class Sandbox:
             level, outcome = self.play(job, [job.stdin.encode() if isinstance(job.stdin, str) else job.stdin], limits)
         except SlotLost as error:
             return lost(str(error), self._level or self._min_level)
-        return result(outcome, 0, limits, level)
+        return result(outcome, limits, level)
 
     def play(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> tuple[Level, Outcome]:
         """Run one process, once for each of `inputs`, in the next free slot.

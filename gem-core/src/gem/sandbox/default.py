@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gem.sandbox.box import Sandbox
+from gem.sandbox.cases import Same, Verdict, same_output
 from gem.sandbox.types import Job, Level, Result
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
@@ -54,6 +55,20 @@ async def arun(
 def run_many(jobs: Iterable[Job | str], *, level: Level | None = None, min_level: Level = "landlock") -> list[Result]:
     """Run programs, as many at once as there are processors: see `Sandbox.run_many`."""
     return default(level, min_level).run_many(jobs)
+
+
+def run_tests(
+    code: str,
+    cases: Iterable[tuple[str, str]],
+    *,
+    same: Same = same_output,
+    stop_at_first: bool = False,
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Verdict:
+    """Run `code` on each input of `cases`, pairs of an input and the expected output: see `Sandbox.run_tests`."""
+    return default(level, min_level).run_tests(code, cases, same=same, stop_at_first=stop_at_first, **limits)
 
 
 def _close() -> None:

@@ -2,34 +2,70 @@
 
 import os
 import platform
+from dataclasses import dataclass
 
 from gem.errors import SandboxUnavailable
+from gem.sandbox import self_test
 from gem.sandbox.launch import start
 from gem.sandbox.slot import Slot
 from gem.sandbox.syscalls import MACHINES
 from gem.sandbox.types import LEVELS, Level
-from gem.sandbox.visible import View
+from gem.sandbox.visible import View, view
+
+_trusted: set[Level] = set()  # levels that have passed the self-test in this process
 
 
-def open_slot(view: View, preload: tuple[str, ...], level: Level | None, min_level: Level) -> Slot:
+@dataclass(frozen=True, slots=True)
+class LevelReport:
+    """Whether a level works here, and why it does not."""
+
+    level: Level
+    works: bool
+    reason: str
+
+
+def levels() -> list[LevelReport]:
+    """Every level, strongest first, tried now: a slot is started, and a program tries to get out of it."""
+    found: list[LevelReport] = []
+    sight = view((), ())
+    for level in LEVELS:
+        try:
+            _open(level, sight, (), trusted=False).close()
+            found.append(LevelReport(level, True, ""))
+        except SandboxUnavailable as error:
+            found.append(LevelReport(level, False, str(error)))
+    return found
+
+
+def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_level: Level) -> Slot:
     """A slot at `level`, or at the strongest level that works and is not below `min_level`.
 
     Raises:
         SandboxUnavailable: there is none; the message says for each level why.
     """
-    wanted = LEVELS[: LEVELS.index(min_level) + 1] if level is None else (level,)
     failures: list[str] = []
-    for candidate in wanted:
+    for candidate in LEVELS[: LEVELS.index(min_level) + 1] if level is None else (level,):
         try:
-            return _try(candidate, view, preload)
+            slot = _open(candidate, sight, preload, trusted=candidate in _trusted)
         except SandboxUnavailable as error:
             failures.append(f"{candidate}: {error}")
-    raise SandboxUnavailable("no sandbox as strong as was asked for works here:\n  " + "\n  ".join(failures))
+        else:
+            _trusted.add(candidate)
+            return slot
+    cures = "Install bubblewrap, allow user namespaces, or accept less by name: `min_level` or `level`."
+    raise SandboxUnavailable("\n  ".join(["no sandbox as strong as was asked for works here.", *failures, cures]))
 
 
-def _try(level: Level, view: View, preload: tuple[str, ...]) -> Slot:
+def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool) -> Slot:
     if not hasattr(os, "pidfd_open"):
         raise SandboxUnavailable("it needs Linux 5.4 or newer")
     if level != "process" and platform.machine() not in MACHINES:
         raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
-    return Slot(start(level, view, preload), level)
+    slot = Slot(start(level, sight, preload), level)
+    if level != "process" and not trusted:
+        try:
+            self_test.check(slot)
+        except SandboxUnavailable:
+            slot.close()
+            raise
+    return slot

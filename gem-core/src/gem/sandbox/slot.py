@@ -32,7 +32,7 @@ class Outcome:
         ended: Why the server ended it: "cpu", "timeout", "disk" or None.
         full: Whether its disk was full at the end.
         outputs: Its standard output, for each input, cut to one byte more than the limit.
-        log: For each input that it was done with, when there are several: whether it ended in failure.
+        log: The status for each input that it was done with, when there are several.
     """
 
     status: int
@@ -54,7 +54,7 @@ class Slot:
         self._server = server
 
     def run(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> Outcome:
-        """Run `job` in one process, once for each of `inputs`.
+        """Run `job` in one process, once for each of `inputs`, all of them within `limits`.
 
         Raises:
             SlotLost: the server is gone; so is the program.
@@ -80,19 +80,18 @@ class Slot:
             message = {
                 "source": len(code),
                 "files": [[name, len(data)] for name, data in files.items()],
-                "cpu": limits.timeout * len(inputs),
-                "each": limits.timeout,
-                "wall": limits.wall_seconds * len(inputs),
-                "cpu_seconds": math.ceil(limits.timeout * len(inputs)) + 1,
+                "cpu": limits.timeout,
+                "wall": limits.wall_seconds,
+                "cpu_seconds": math.ceil(limits.timeout) + 1,
                 "memory": limits.memory,
                 "file_size": max(limits.output + 1, limits.disk),
                 "disk": limits.disk,
                 "inodes": limits.inodes,
-                "open_files": limits.open_files,
+                "open_files": limits.open_files + len(streams),
                 "threads": limits.threads,
                 "processes": limits.processes,
             }
-            answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds * len(inputs))
+            answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds)
             return Outcome(
                 **answer,
                 outputs=[os.pread(fd, limits.output + 1, 0) for fd in outputs],

@@ -3,6 +3,7 @@
 import atexit
 import builtins
 import gc
+import itertools
 import linecache
 import os
 import signal
@@ -18,6 +19,7 @@ NAME = "main.py"
 """What tracebacks call the program."""
 
 FAILED = 1
+_MOST_DESCRIPTORS = 1 << 20
 _FLUSH_FAILED = 120  # Python's own status where standard output could not be written
 
 
@@ -28,16 +30,13 @@ class Streams(NamedTuple):
     stdout: int
 
 
-def play(
-    source: bytes, streams: list[Streams], stderr: int, log: int, each: float, confine: Callable[[], None]
-) -> NoReturn:
+def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: Callable[[], None]) -> NoReturn:
     """Run `source` once for each of `streams`, one after another, and end the process.
 
-    One run ends as Python would: its status is that of the process. After each of several runs a byte is written to
+    A single run ends as Python would: its status is that of the process. After each of several a byte is written to
     `log`, its status, and the process ends with 0; a program that ends the process itself is missing from it.
 
     Args:
-        each: Seconds of CPU time that one of several runs may take.
         confine: Called before the program gets a say.
     """
     status = FAILED
@@ -46,12 +45,11 @@ def play(
         several = len(streams) > 1
         if not several:
             _attach(streams[0])
-        os.closerange(max(log, *map(max, streams)) + 1 if several else 3, 1 << 16)
+        _close_all_but([0, 1, 2, log, *(fd for one in streams for fd in one)] if several else [0, 1, 2])
         _dress()
         confine()
         if several:
             for one in streams:
-                signal.setitimer(signal.ITIMER_PROF, each)
                 _attach(one)
                 os.close(one.stdin)
                 os.close(one.stdout)
@@ -61,6 +59,12 @@ def play(
             status = _once(source)
     finally:
         os._exit(status)
+
+
+def _close_all_but(kept: list[int]) -> None:
+    ends = [*sorted(kept), _MOST_DESCRIPTORS]
+    for below, above in itertools.pairwise(ends):
+        os.closerange(below + 1, above)
 
 
 def _attach(streams: Streams) -> None:

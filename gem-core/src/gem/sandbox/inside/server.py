@@ -130,7 +130,7 @@ def _become(job: Mapping[str, Any], fds: list[int], ground: Ground) -> None:
             with open(name, "wb") as file:
                 file.write(os.pread(source, size, at))
             at += size
-        program.play(code, pairs, stderr, log, job["each"], lambda: ground.confine(job))
+        program.play(code, pairs, stderr, log, lambda: ground.confine(job))
     finally:
         os._exit(program.FAILED)
 

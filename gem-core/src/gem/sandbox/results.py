@@ -9,13 +9,13 @@ from gem.sandbox.types import Level, Limits, Reason, Result
 _MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b")
 
 
-def result(outcome: Outcome, which: int, limits: Limits, level: Level) -> Result:
-    """The result for the input number `which` of a process."""
-    reason, note = _reason(outcome, which, limits)
-    stdout, stderr = outcome.outputs[which], outcome.stderr
+def result(outcome: Outcome, limits: Limits, level: Level) -> Result:
+    """The result of a program that had a process to itself."""
+    reason, note = _reason(outcome, limits)
+    stdout = outcome.outputs[0]
     return Result(
-        stdout=_text(stdout, limits.output),
-        stderr=_text(stderr, limits.output),
+        stdout=_text(stdout, limits),
+        stderr=_text(outcome.stderr, limits),
         exit_code=outcome.status if outcome.status >= 0 else None,
         signal=-outcome.status if outcome.status < 0 else None,
         reason=reason,
@@ -23,7 +23,26 @@ def result(outcome: Outcome, which: int, limits: Limits, level: Level) -> Result
         duration=outcome.duration,
         cpu=outcome.cpu,
         max_rss=outcome.max_rss,
-        truncated=max(len(stdout), len(stderr)) > limits.output,
+        truncated=max(len(stdout), len(outcome.stderr)) > limits.output,
+        level=level,
+        isolated=level != "process",
+    )
+
+
+def shared_result(outcome: Outcome, which: int, limits: Limits, level: Level) -> Result:
+    """The result for one of several inputs of a process, which was done with it: ok, error or output."""
+    status, stdout, shares = outcome.log[which], outcome.outputs[which], len(outcome.log)
+    truncated = max(len(stdout), len(outcome.stderr)) > limits.output
+    return Result(
+        stdout=_text(stdout, limits),
+        stderr=_text(outcome.stderr, limits),
+        exit_code=status,
+        signal=None,
+        reason="output" if truncated else "error" if status else "ok",
+        duration=outcome.duration / shares,
+        cpu=outcome.cpu / shares,
+        max_rss=outcome.max_rss,
+        truncated=truncated,
         level=level,
         isolated=level != "process",
     )
@@ -47,13 +66,13 @@ def lost(note: str, level: Level) -> Result:
     )
 
 
-def _reason(outcome: Outcome, which: int, limits: Limits) -> tuple[Reason, str]:
+def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
     number = -outcome.status
     if outcome.ended == "cpu" or number == signal.SIGXCPU:
         return "cpu", f"more than {limits.timeout:g} s of CPU time"
     if outcome.ended == "timeout":
         return "timeout", f"more than {limits.wall_seconds:g} s, most of them without computing"
-    if max(len(outcome.outputs[which]), len(outcome.stderr)) > limits.output:
+    if max(len(outcome.outputs[0]), len(outcome.stderr)) > limits.output:
         return "output", f"more than {limits.output} bytes of output"
     if outcome.ended == "disk" or number == signal.SIGXFSZ:
         return "disk", _disk(limits)
@@ -85,5 +104,5 @@ def _out_of_memory(stderr: bytes) -> bool:
     return bool(lines) and _MEMORY_ERROR.match(lines[-1]) is not None
 
 
-def _text(output: bytes, most: int) -> str:
-    return output[:most].decode("utf-8", "replace")
+def _text(output: bytes, limits: Limits) -> str:
+    return output[: limits.output].decode("utf-8", "replace")

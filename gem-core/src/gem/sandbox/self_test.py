@@ -1,0 +1,92 @@
+"""A program that tries to get out of a slot, run in every kind of slot before it is trusted."""
+
+import json
+import os
+import secrets
+import socket
+import tempfile
+from pathlib import Path
+
+from gem.errors import SandboxUnavailable
+from gem.sandbox.slot import Slot, SlotLost
+from gem.sandbox.types import Job, Level, Limits
+
+_PROGRAM = """
+import json, os, socket, sys
+task = json.loads(sys.stdin.read())
+
+def read_files():
+    with open(task["secret"]) as file:
+        return file.read() == task["content"]
+
+def write_files():
+    with open(task["target"], "w") as file:
+        return file.write("x")
+
+def list_folders():
+    return os.path.basename(task["secret"]) in os.listdir(os.path.dirname(task["secret"]))
+
+def use_the_network():
+    with socket.create_connection(("127.0.0.1", task["port"]), timeout=1):
+        return True
+
+def signal_other_processes():
+    os.kill(task["pid"], 0)
+    return True
+
+def start_processes():
+    if os.fork() == 0:
+        os._exit(0)
+    return True
+
+def trace_other_processes():
+    import ctypes
+    return ctypes.CDLL(None).ptrace(16, task["pid"], 0, 0) == 0
+
+done = []
+for attempt in (read_files, write_files, list_folders, use_the_network, signal_other_processes, start_processes,
+                trace_other_processes):
+    try:
+        if attempt():
+            done.append(attempt.__name__.replace("_", " "))
+    except OSError:
+        pass
+print(json.dumps(done))
+"""
+
+_OPEN: dict[Level, set[str]] = {"seccomp": {"read files", "list folders"}}
+"""What a level does not keep from, and does not promise to."""
+
+
+def check(slot: Slot) -> None:
+    """Let a program try to get out of `slot`.
+
+    Raises:
+        SandboxUnavailable: it did, or the slot runs no program.
+    """
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
+        secret, target = Path(folder, "secret"), Path(folder, "target")
+        content = secrets.token_hex()
+        secret.write_text(content)
+        for path in (secret, target, Path(folder)):
+            if path.exists():
+                path.chmod(0o777)  # only the sandbox is to be in the way
+        task = {
+            "secret": str(secret),
+            "content": content,
+            "target": str(target),
+            "port": server.getsockname()[1],
+            "pid": os.getpid(),
+        }
+        try:
+            outcome = slot.run(Job(code=_PROGRAM), [json.dumps(task).encode()], Limits())
+        except SlotLost as error:
+            raise SandboxUnavailable(str(error)) from error
+        if outcome.status != 0:
+            words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise SandboxUnavailable(f"the self-test failed: {words[-1] if words else outcome.status}")
+        got_out = set(json.loads(outcome.outputs[0])) - _OPEN.get(slot.level, set())
+        if target.exists():
+            got_out.add("write files")
+    if got_out:
+        raise SandboxUnavailable(f"in the self-test a program could {', '.join(sorted(got_out))}")
