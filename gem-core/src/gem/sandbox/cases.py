@@ -92,9 +92,7 @@ def _alone(play: Play, case: tuple[str, str], limits: Limits, same: Same) -> Cas
     return CaseVerdict(ended.ok and same(ended.stdout, case[1]), ended)
 
 
-def _together(
-    play: Play, batch: Sequence[tuple[str, str]], limits: Limits, same: Same
-) -> list[CaseVerdict | None]:
+def _together(play: Play, batch: Sequence[tuple[str, str]], limits: Limits, same: Same) -> list[CaseVerdict | None]:
     """Verdicts on the cases that passed in one process; None for the others that it came to."""
     level, outcome = _retried(play, [stdin.encode() for stdin, _ in batch])
     verdicts: list[CaseVerdict | None] = []

@@ -64,12 +64,11 @@ def build(machine: str, *, forks: bool = False, writes: bool = True, attributes:
 
 
 def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
-    opens = (lambda index: _answer(_ALLOW)) if writes else _reading
     missing, unsupported = _refuse(errno.ENOSYS), _refuse(errno.ENOTSUP)
     to_itself = _answer(_ALLOW) if forks else _one_of(0, [OWN_PID])
     return {
-        "open": opens(1),
-        "openat": opens(2),
+        "open": _answer(_ALLOW) if writes else _reading(1),
+        "openat": _answer(_ALLOW) if writes else _reading(2),
         "fcntl": _one_of(1, _FCNTL),
         "ioctl": _one_of(1, _IOCTL),
         "socketpair": _stream_pair(),

@@ -85,7 +85,7 @@ def check(slot: Slot) -> None:
         if outcome.status != 0:
             words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
             raise SandboxUnavailable(f"the self-test failed: {words[-1] if words else outcome.status}")
-        got_out = set(json.loads(outcome.outputs[0])) - _OPEN.get(slot.level, set())
+        got_out = set[str](json.loads(outcome.outputs[0])) - _OPEN.get(slot.level, set())
         if target.exists():
             got_out.add("write files")
     if got_out:

@@ -50,7 +50,7 @@ class Slot:
     """Sends programs to a fork server, one at a time."""
 
     def __init__(self, server: Server, level: Level) -> None:
-        self.level = level
+        self.level: Level = level
         self._server = server
 
     def run(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> Outcome:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def _module_paths(modules: Iterable[str]) -> tuple[str, ...]:
     """The top-level files and folders of `modules`, and of the distributions they require."""
     found: dict[str, None] = {}
     seen: set[str] = set()
-    owners = importlib.metadata.packages_distributions() if modules else {}
+    owners: Mapping[str, list[str]] = importlib.metadata.packages_distributions() if modules else {}
     waiting = [name for module in modules for name in owners.get(module, [])]
     for module in modules:
         spec = importlib.util.find_spec(module)

@@ -13,7 +13,7 @@ import traceback
 from _sitebuiltins import Quitter
 from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TextIO, cast
 
 NAME = "main.py"
 """What tracebacks call the program."""
@@ -83,18 +83,17 @@ def _dress() -> None:
 
 
 def _once(source: bytes) -> int:
-    # As the interpreter opens them in a UTF-8 locale.
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
-    sys.stderr = sys.__stderr__ = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")
+    sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace", buffering=1)
     module = ModuleType("__main__")
     module.__dict__.update(__builtins__=builtins, __file__=os.path.join(os.getcwd(), NAME))
     sys.modules["__main__"] = module
     status = _execute(source, module)
     try:
         threading._shutdown()  # pyright: ignore
-        atexit._run_exitfuncs()
-        atexit._clear()
+        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+        atexit._clear()  # pyright: ignore[reportPrivateUsage]
         if threading.active_count() == 1:
             # Files that the program left open are written when they are collected.
             module.__dict__.clear()
@@ -102,6 +101,12 @@ def _once(source: bytes) -> int:
     except BaseException:
         traceback.print_exc()
     return _flush() or status
+
+
+def _stream(fd: int, mode: str, errors: str, buffering: int = -1) -> TextIO:
+    """A standard stream as the interpreter opens it in a UTF-8 locale."""
+    stream = open(fd, mode, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+    return cast("TextIO", stream)
 
 
 def _execute(source: bytes, module: ModuleType) -> int:
