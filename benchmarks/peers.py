@@ -10,7 +10,9 @@ import venv
 from pathlib import Path
 
 PEERS = {"gem-llm": "gem-llm==0.1.0", "gymnasium": "gymnasium==1.2.2", "verifiers": "verifiers==0.1.14"}
-_MODULES = {"gem-llm": "gem", "gymnasium": "gymnasium", "verifiers": "verifiers"}
+_MODULES = {"gem-llm": "gem, pandas", "gymnasium": "gymnasium", "verifiers": "verifiers"}
+_UNDECLARED = {"gem-llm": ["pandas"]}
+"""What a peer imports without naming it among its dependencies."""
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 
 
@@ -21,7 +23,8 @@ def python_of(peer: str, folder: Path = FOLDER) -> Path:
     python = home / "bin" / "python"
     if not python.exists() or subprocess.run([python, "-c", f"import {_MODULES[peer]}"], check=False).returncode:
         venv.create(home, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", requirement], check=True)
+        requirements = [requirement, *_UNDECLARED.get(peer, [])]
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
     return python
 
 

@@ -68,3 +68,8 @@ def quick(mode, num_envs, game, wrapped=False):
 def _wrapped():
     concat = ObservationWrapper(Text(), include_action=False, include_chat_template=False)
     return EpisodeTrackingWrapper(concat)
+
+
+def make(id):
+    """One of its envs."""
+    return gem.make(id)

@@ -66,3 +66,8 @@ def quick(mode, num_envs, game, wrapped=False):
     with gem.make_vec(game or "sides.ours:Text", num_envs, backend=mode, wrappers=wrappers, **kwargs) as envs:
         envs.reset(seed=0)
         return speed(envs.step, num_envs)
+
+
+def make(id):
+    """One of our envs."""
+    return gem.make(id)
