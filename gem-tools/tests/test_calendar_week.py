@@ -64,7 +64,7 @@ def test_a_change_that_is_not_possible_is_refused_with_its_reason(change, reason
 
 def test_an_event_may_move_into_hours_that_it_takes_itself():
     week = busy_week()
-    assert str(week.move_event("e2", "monday", "13:00")) == "e2: Monday 13:00-15:00 Lunch"
+    assert str(week.move_event("e2", "Monday", "13:00")) == "e2: Monday 13:00-15:00 Lunch"
 
 
 def test_an_id_is_never_given_twice_and_outlives_a_move():
@@ -76,7 +76,8 @@ def test_an_id_is_never_given_twice_and_outlives_a_move():
 
 def test_a_state_goes_through_json_unchanged_and_counts_ids_on():
     week = busy_week()
-    again = Week.of(json.loads(json.dumps(week.state())))
+    again = Week()
+    again.become(json.loads(json.dumps(week.state())))
     assert again.state() == week.state()
     assert again.add_todo("x") == week.add_todo("x")
 

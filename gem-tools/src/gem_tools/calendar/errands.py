@@ -16,6 +16,7 @@ TODOS = tuple(
     for thing in ("the tickets", "the library books", "the bicycle", "the projector", "the passport")
 )
 MOST_EVENTS = 16
+MOST_TODOS = 10
 MOST_ERRANDS = 8
 
 _LONGEST = 2
@@ -65,7 +66,7 @@ def draw(rng: Random, *, events: int, todos: int, errands: int) -> Task:
         week.add_event(titles.pop(), day, clock(rng.choice(week.free(day, hours))), hours)
     for _ in range(todos):
         week.add_todo(texts.pop())
-    draft = _Draft(Week.of(week.state()), titles, texts, rng)
+    draft = _Draft(week.copy(), titles, texts, rng)
     return Task(week, tuple(_errand(draft) for _ in range(errands)), draft.week)
 
 

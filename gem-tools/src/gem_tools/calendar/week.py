@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
+from gem.errors import ToolError
+
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 OPENS, CLOSES = 9, 17
 """An event lies between these hours of one day, and starts on a full hour."""
@@ -18,7 +20,7 @@ Fact = tuple[str | int, ...]
 _START = re.compile(r"([0-9]{1,2}):00")
 
 
-class Refused(ValueError):
+class Refused(ToolError):
     """What was asked cannot be done; the message says why, and nothing has changed."""
 
 
@@ -130,20 +132,23 @@ class Week:
         return Counter(item.fact for item in (*self.events.values(), *self.todos.values()))
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON knows it; `Week.of` makes an equal week from it."""
+        """All of it, as JSON knows it."""
         return {
             "events": [asdict(event) for event in self.events.values()],
             "todos": [asdict(todo) for todo in self.todos.values()],
             "ids": self._ids,
         }
 
-    @classmethod
-    def of(cls, state: Mapping[str, Any]) -> Self:
-        """The week whose `state()` this is."""
-        week = cls()
-        week.events = {event["id"]: Event(**event) for event in state["events"]}
-        week.todos = {todo["id"]: Todo(**todo) for todo in state["todos"]}
-        week._ids = state["ids"]
+    def become(self, state: Mapping[str, Any]) -> None:
+        """Take over the `state()` of another week."""
+        self.events = {event["id"]: Event(**event) for event in state["events"]}
+        self.todos = {todo["id"]: Todo(**todo) for todo in state["todos"]}
+        self._ids = state["ids"]
+
+    def copy(self) -> Self:
+        """Another week with the same state."""
+        week = type(self)()
+        week.become(self.state())
         return week
 
     def _event(self, event_id: str) -> Event:
@@ -171,10 +176,9 @@ def clock(hour: int) -> str:
 
 
 def _day(day: str) -> str:
-    named = day.strip().capitalize()
-    if named not in DAYS:
+    if day not in DAYS:
         raise Refused(f"{_shown(day)} is no day of this week: {', '.join(DAYS)}")
-    return named
+    return day
 
 
 def _hour(start: str) -> int:

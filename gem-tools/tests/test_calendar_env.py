@@ -1,0 +1,147 @@
+"""The calendar's environment: graded on what the calendar holds, and kind to calls that cannot be carried out."""
+
+import pytest
+
+import gem
+from gem.errors import ConfigError
+from gem.tool import FORMATS, ToolCall
+from gem_tools.calendar.env import Calendar
+from gem_tools.calendar.planner import next_call
+from gem_tools.calendar.tools import TOOLS
+
+
+def say(tool, **arguments):
+    return FORMATS["hermes"].write(ToolCall(tool, arguments), TOOLS)
+
+
+def played(env, seed):
+    """The last step of the expert's episode, and the observations before it."""
+    observation, _ = env.reset(seed=seed)
+    told = [observation]
+    while not (step := env.step(env.expert_action())).done:
+        told.append(step.observation)
+    return step, told
+
+
+@pytest.mark.parametrize("variant", ["tools:Calendar-v0-easy", "tools:Calendar-v0", "tools:Calendar-v0-hard"])
+def test_the_expert_does_every_task_of_every_variant_within_its_turns(variant):
+    with gem.make(variant) as env:
+        for seed in range(100):
+            assert played(env, seed)[0].info["success"], seed
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_tools_can_be_called_in_every_format(format):
+    with gem.make("tools:Calendar-v0", format=format) as env:
+        for seed in range(5):
+            step, _ = played(env, seed)
+            assert (step.reward, step.terminated, step.info["success"]) == (1.0, True, True)
+
+
+def test_the_expert_names_no_id_that_it_has_not_been_shown():
+    env = Calendar(errands=8, events=16, max_turns=None)
+    for seed in range(50):
+        observation, _ = env.reset(seed=seed)
+        seen = observation
+        while (call := next_call(env.week, env.goal)) is not None:
+            action = env.expert_action()
+            for name in ("event_id", "todo_id"):
+                if f'"{name}"' in action:
+                    assert f"{call.arguments[name]}: " in seen
+            seen += env.step(action).observation
+
+
+def undone(env):
+    """All of the expert's calls but the last one."""
+    actions = []
+    env.reset(seed=3)
+    while next_call(env.week, env.goal) is not None:
+        actions.append(env.expert_action())
+        env.step(actions[-1])
+    env.reset(seed=3)
+    for action in actions[:-1]:
+        env.step(action)
+    return actions[-1]
+
+
+def test_the_state_is_graded_and_not_the_words():
+    env = Calendar(errands=3)
+    undone(env)
+    lost = env.step("All errands are done: \\boxed{done}")
+    assert (lost.reward, lost.terminated, lost.info["success"]) == (0.0, True, False)
+    env.step(undone(env))
+    won = env.step("I am not sure at all. \\boxed{Done}")
+    assert (won.reward, won.terminated, won.info["success"]) == (1.0, True, True)
+
+
+def test_a_change_that_nobody_asked_for_loses_and_can_be_taken_back():
+    env = Calendar(max_turns=None)
+    last = undone(env)
+    env.step(last)
+    env.step(say("add_todo", text="nobody asked"))
+    assert env.expert_action() != "\\boxed{done}"
+    saved = env.snapshot()
+    assert not env.step("\\boxed{done}").info["success"]
+    env.restore(saved)
+    while (action := env.expert_action()) != "\\boxed{done}":
+        env.step(action)
+    assert env.step(action).info["success"]
+
+
+def test_another_way_to_the_same_end_counts_as_well():
+    env = Calendar(events=1, todos=0, errands=1, max_turns=None)
+    seed = next(seed for seed in range(100) if "Move" in env.reset(seed=seed)[0].split("this order:")[1])
+    env.reset(seed=seed)
+    (goal,) = env.goal.events.values()
+    env.step(say("delete_event", event_id="e1"))
+    env.step(say("add_event", title=goal.title, day=goal.day, start=f"{goal.start:02}:00", hours=goal.hours))
+    assert env.step("\\boxed{done}").info["success"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "name", "status", "reason"),
+    [
+        ('<tool_call>{"name": "add_event", }</tool_call>', None, "malformed", "could not read your call"),
+        ('<tool_call>{"name": "ad_event", "arguments": {}}</tool_call>', None, "unknown", "no tool 'ad_event'"),
+        (say("list_todos") * 2, None, "doubled", "more than one call"),
+        (say("add_event", title="x"), "add_event", "arguments", "'day' is missing"),
+        (say("list_events", day="Sunday"), "list_events", "arguments", "the argument 'day'"),
+        (say("list_todos", week=1), "list_todos", "arguments", "no argument 'week'"),
+        (say("delete_event", event_id="e99"), "delete_event", "error", "no event 'e99'"),
+        (say("add_todo", text="a\nb"), "add_todo", "error", "one line"),
+    ],
+)
+def test_a_call_that_cannot_be_carried_out_is_answered_and_the_episode_goes_on(reply, name, status, reason):
+    env = Calendar()
+    env.reset(seed=0)
+    before = env.week.facts()
+    step = env.step(reply)
+    assert reason in step.observation
+    assert step.info["tool"] == {"name": name, "status": status}
+    assert (step.reward, step.done, env.week.facts()) == (0.0, False, before)
+
+
+def test_a_reply_with_neither_a_call_nor_an_end_loses():
+    env = Calendar()
+    env.reset(seed=0)
+    step = env.step("It is all done!")
+    assert (step.reward, step.terminated, step.info["success"]) == (-0.1, True, False)
+
+
+def test_every_observation_has_the_errands_until_the_turns_are_used_up():
+    env = Calendar(max_turns=3)
+    observation, info = env.reset(seed=0)
+    assert info["stop"] == ["</tool_call>"]
+    assert "You have 3 replies" in observation
+    for _ in range(2):
+        assert all(errand in observation for errand in env.errands)
+        observation = env.step(say("list_todos")).observation
+    step = env.step(say("list_todos"))
+    assert step.truncated
+    assert "That was your last reply" in step.observation
+
+
+@pytest.mark.parametrize("sizes", [{"events": 17}, {"events": -1}, {"todos": 11}, {"errands": 0}, {"format": "yaml"}])
+def test_settings_out_of_range_are_refused(sizes):
+    with pytest.raises(ConfigError):
+        Calendar(**sizes)
