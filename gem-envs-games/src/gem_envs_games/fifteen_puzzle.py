@@ -1,6 +1,7 @@
 """Fifteen Puzzle: slide the tiles of a square into ascending order."""
 
 from collections.abc import Mapping
+from operator import eq
 from typing import Any
 
 from gem.checks import whole_number
@@ -11,6 +12,7 @@ from gem_envs_games.directions import direction, say
 from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, way_home
 
 _DRAWN = ((2, 10), (3, 20), (4, 50))
+_SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))
 """Rows and turns that an episode may draw, as in GEM."""
 
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
@@ -107,12 +109,14 @@ class FifteenPuzzle(BoardGame):
         return self._goes_on(said)
 
     def _goes_on(self, said: str) -> Step:
-        right = sum(tile == there for tile, there in zip(self.board, self.home, strict=True))
-        return self._ongoing(said, right / len(self.board) if self.last_turn else 0.0)
+        return self._ongoing(said, self._share_at_home() if self.last_turn else 0.0)
+
+    def _share_at_home(self) -> float:
+        return sum(map(eq, self.board, self.home)) / len(self.board)
 
     def _board(self) -> str:
-        cells = [f"{tile:2}" if tile else "__" for tile in self.board]
-        return "\n".join(" ".join(cells[row : row + self.num_rows]) for row in range(0, len(cells), self.num_rows))
+        cells = [_SHOWN[tile] for tile in self.board]
+        return "\n".join([" ".join(cells[row : row + self.num_rows]) for row in range(0, len(cells), self.num_rows)])
 
     def sample_action(self) -> str:
         """A random direction in which a tile can slide."""

@@ -1,6 +1,7 @@
 """2048: slide and merge tiles until one of them reaches a target."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from gem.checks import whole_number
@@ -110,9 +111,9 @@ class Game2048(BoardGame):
 
     def _board(self) -> str:
         width = max(4, len(str(max(self.board))))
-        cells = [f"{tile or '.':>{width}}" for tile in self.board]
+        cells = [_shown(tile, width) for tile in self.board]
         size = self.board_size
-        return "\n".join(" ".join(cells[start : start + size]) for start in range(0, len(cells), size))
+        return "\n".join([" ".join(cells[start : start + size]) for start in range(0, len(cells), size)])
 
     def sample_action(self) -> str:
         """A random move that changes the board."""
@@ -121,3 +122,8 @@ class Game2048(BoardGame):
     def expert_action(self) -> str:
         """The move that `best_move` likes best; it sees no more than the player."""
         return say(best_move(self.board, self.board_size) or "up")
+
+
+@cache
+def _shown(tile: int, width: int) -> str:
+    return f"{tile or '.':>{width}}"

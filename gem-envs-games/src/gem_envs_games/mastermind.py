@@ -12,7 +12,7 @@ from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.mastermind_solver import Code, Marked, best_guess, pegs
 
-_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_GUESS = re.compile(r"[\s,]*-?[0-9]{1,9}(?:[\s,]+-?[0-9]{1,9})*[\s,]*")
 _DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
 """Code length, numbers and turns that an episode may draw, as in GEM."""
 
@@ -67,6 +67,9 @@ class Mastermind(BoardGame):
         while example == self.code:
             example = self._any_code(self.rng)
         self.marked: list[Marked] = []
+        self._guessed: set[Code] = set()
+        self._most_black = 0
+        self._rows = ""
         numbers = "1 number" if self.code_length == 1 else f"{self.code_length} numbers"
         if self.duplicate_numbers:
             repeats = "A number may be in the code more than once."
@@ -89,19 +92,22 @@ class Mastermind(BoardGame):
         return tuple((rng.choices if self.duplicate_numbers else rng.sample)(numbers, k=self.code_length))
 
     def _step(self, action: str) -> Step:
-        words = (boxed(action) or "").replace(",", " ").split()
-        if not words or not all(_NUMBER.fullmatch(word) for word in words):
+        text = boxed(action) or ""
+        if not _GUESS.fullmatch(text):
             return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
-        guess = tuple(map(int, words))
+        guess = tuple(map(int, text.replace(",", " ").split()))
         wrong = self._objection(guess)
         if wrong:
             return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
-        best = max((before.black for before in self.marked), default=0)
-        mark = Marked(guess, *pegs(self.code, guess))
-        self.marked.append(mark)
-        reward = max(0, mark.black - best) / self.code_length
-        said = f"At turn {self.turn}, you guessed {_shown(mark)}."
-        if mark.black == self.code_length:
+        black, white = pegs(self.code, guess)
+        self.marked.append(Marked(guess, black, white))
+        self._guessed.add(guess)
+        row = f"{_plain(guess)}: {black} black, {white} white"
+        self._rows += f"\n{row}"
+        reward = max(0, black - self._most_black) / self.code_length
+        self._most_black = max(self._most_black, black)
+        said = f"At turn {self.turn}, you guessed {row}."
+        if black == self.code_length:
             return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
         return self._goes_on(said, reward)
 
@@ -109,20 +115,19 @@ class Mastermind(BoardGame):
         """Why this guess gets no pegs, or None."""
         if len(guess) != self.code_length:
             return f"it has length {len(guess)}, and my code has length {self.code_length}"
-        said = _plain(guess)
-        if not all(1 <= number <= self.num_numbers for number in guess):
-            return f"{said} has a number that is not from 1 to {self.num_numbers}"
+        if min(guess) < 1 or max(guess) > self.num_numbers:
+            return f"{_plain(guess)} has a number that is not from 1 to {self.num_numbers}"
         if not self.duplicate_numbers and len(set(guess)) < len(guess):
-            return f"{said} has the same number twice, and my code does not"
-        if any(mark.guess == guess for mark in self.marked):
-            return f"you have guessed {said} before"
+            return f"{_plain(guess)} has the same number twice, and my code does not"
+        if guess in self._guessed:
+            return f"you have guessed {_plain(guess)} before"
         return None
 
     def _goes_on(self, said: str, reward: float = 0.0) -> Step:
         return self._ongoing(f"{said} My code was {_plain(self.code)}." if self.last_turn else said, reward)
 
     def _board(self) -> str:
-        return "\n".join(["Guesses so far:", *map(_shown, self.marked)]) if self.marked else "Guesses so far: none"
+        return f"Guesses so far:{self._rows or ' none'}"
 
     def sample_action(self) -> str:
         """A random code that the rules allow, guessed before or not."""
@@ -135,10 +140,6 @@ class Mastermind(BoardGame):
 
 def _plain(code: Code) -> str:
     return " ".join(map(str, code))
-
-
-def _shown(mark: Marked) -> str:
-    return f"{_plain(mark.guess)}: {mark.black} black, {mark.white} white"
 
 
 def _say(code: Code) -> str:

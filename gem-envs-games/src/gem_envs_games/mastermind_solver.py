@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
+from operator import eq
 from typing import NamedTuple
 
 Code = tuple[int, ...]
@@ -29,9 +30,11 @@ def pegs(code: Code, guess: Code) -> tuple[int, int]:
     Black and white together are the numbers that the two have in common, each as often as it is in both
     (D. E. Knuth, "The Computer as Master Mind", Journal of Recreational Mathematics 9, 1976).
     """
-    black = sum(map(int.__eq__, code, guess))
-    common = sum(min(code.count(number), guess.count(number)) for number in set(guess))
-    return black, common - black
+    black = sum(map(eq, code, guess))
+    numbers = set(guess)
+    if len(numbers) == len(guess):  # each counts once: the quick way
+        return black, len(numbers.intersection(code)) - black
+    return black, sum(min(code.count(number), guess.count(number)) for number in numbers) - black
 
 
 def consistent_codes(length: int, numbers: int, repeats: bool, marked: tuple[Marked, ...]) -> Iterator[Code]:
@@ -40,7 +43,7 @@ def consistent_codes(length: int, numbers: int, repeats: bool, marked: tuple[Mar
     def allowed(start: Code) -> bool:
         left = length - len(start)
         for guess, black, white in marked:
-            matches = sum(map(int.__eq__, start, guess))
+            matches = sum(map(eq, start, guess))
             if not black - left <= matches <= black:
                 return False
             common = sum(min(start.count(number), guess.count(number)) for number in set(start))

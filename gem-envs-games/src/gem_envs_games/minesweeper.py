@@ -66,7 +66,8 @@ class Minesweeper(BoardGame):
         self.flags: set[int] = set()
         # What the player sees: a number, or None for a hidden cell.
         self.visible: list[int | None] = [None] * (self.rows * self.cols)
-        self._lost = False
+        # The same as the board shows it, each cell three characters wide.
+        self._symbols = ["  ."] * (self.rows * self.cols)
         start = "and all around it are safe" if self._wide_start else "is safe, those around it may not be"
         mines = "1 mine" if self.num_mines == 1 else f"{self.num_mines} mines"
         return self._ask(
@@ -106,6 +107,7 @@ class Minesweeper(BoardGame):
             return self._ongoing(f"{tried}, which is already revealed.")
         if command == "flag":
             self.flags ^= {cell}
+            self._symbols[cell] = "  F" if cell in self.flags else "  ."
             return self._ongoing(f"{tried}: the flag is {'on' if cell in self.flags else 'off'}.")
         if cell in self.flags:
             return self._ongoing(f"{tried}, which has a flag: take the flag off first.")
@@ -115,7 +117,8 @@ class Minesweeper(BoardGame):
         if not self.mines:
             self.mines = self._place_mines(cell)
         if cell in self.mines:
-            self._lost = True
+            for mine in self.mines:
+                self._symbols[mine] = "  *"
             return self._ended(f"{tried}: it is a mine. You lose. '*' shows the mines.", 0.0, success=False)
         revealed = self._open(cell)
         reward = revealed / (len(self.visible) - self.num_mines)
@@ -137,27 +140,19 @@ class Minesweeper(BoardGame):
         revealed = 0
         while waiting:
             current = waiting.pop()
-            number = sum(other in self.mines for other in around[current])
+            number = len(self.mines.intersection(around[current]))
             self.visible[current] = number
+            self._symbols[current] = f"  {number}"
             revealed += 1
             if number == 0:
                 waiting.update(o for o in around[current] if self.visible[o] is None and o not in self.flags)
         return revealed
 
     def _board(self) -> str:
-        lines = ["   " + "".join(f"{col:>3}" for col in range(self.cols))]
-        for row in range(self.rows):
-            cells = range(row * self.cols, (row + 1) * self.cols)
-            lines.append(f"{row:>3}" + "".join(f"{self._symbol(cell):>3}" for cell in cells))
-        return "\n".join(lines)
-
-    def _symbol(self, cell: int) -> str:
-        if self._lost and cell in self.mines:
-            return "*"
-        if cell in self.flags:
-            return "F"
-        number = self.visible[cell]
-        return "." if number is None else str(number)
+        numbers = [f"{number:>3}" for number in range(max(self.rows, self.cols))]
+        rows = [self._symbols[start : start + self.cols] for start in range(0, len(self._symbols), self.cols)]
+        lines = [number + "".join(row) for number, row in zip(numbers, rows, strict=False)]
+        return "\n".join(["   " + "".join(numbers[: self.cols]), *lines])
 
     def sample_action(self) -> str:
         r"""Nine times of ten, reveal a hidden cell without a flag; else (or where there is none) flag a hidden cell."""

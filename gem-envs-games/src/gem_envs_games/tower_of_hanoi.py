@@ -90,7 +90,8 @@ class TowerOfHanoi(BoardGame):
         return self._ongoing(said, len(self.towers["C"]) / self.num_disks if self.last_turn else 0.0)
 
     def _board(self) -> str:
-        return "\n".join(f"{name}: {disks}" for name, disks in self.towers.items())
+        towers = self.towers
+        return f"A: {towers['A']}\nB: {towers['B']}\nC: {towers['C']}"
 
     def sample_action(self) -> str:
         """A random move that the rules allow."""

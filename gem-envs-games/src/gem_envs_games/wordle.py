@@ -51,6 +51,8 @@ class Wordle(BoardGame):
             self.max_turns = 5 * self.word_length
         self.secret, example = self.rng.sample(common_words(self.word_length), 2)
         self.marked: list[Marked] = []
+        self._guessed: set[str] = set()
+        self._rows = ""
         self.green: set[int] = set()
         if self.only_real_words:
             words = (
@@ -83,6 +85,8 @@ class Wordle(BoardGame):
             return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
         answer = marks(self.secret, guess)
         self.marked.append((guess, answer))
+        self._guessed.add(guess)
+        self._rows += f"\n{' '.join(guess)}\n{' '.join(answer)}"
         green = {place for place, mark in enumerate(answer) if mark == "G"}
         reward = 0.5 * len(green - self.green) / self.word_length
         self.green |= green
@@ -97,7 +101,7 @@ class Wordle(BoardGame):
             return f"it has {len(guess)} letters, and my word has {self.word_length}"
         if self.only_real_words and not is_word(guess):
             return f"{guess} is not a word that I know"
-        if any(guess == before for before, _ in self.marked):
+        if guess in self._guessed:
             return f"you have guessed {guess} before"
         return None
 
@@ -105,8 +109,7 @@ class Wordle(BoardGame):
         return self._ongoing(f"{said} My word was {self.secret}." if self.last_turn else said, reward)
 
     def _board(self) -> str:
-        rows = [" ".join(row) for mark in self.marked for row in mark]
-        return "\n".join(["Guesses so far:", *rows]) if rows else "Guesses so far: none"
+        return f"Guesses so far:{self._rows or ' none'}"
 
     def sample_action(self) -> str:
         """A random common word of the right length, guessed before or not."""
