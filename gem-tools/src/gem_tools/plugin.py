@@ -15,6 +15,9 @@ _CALENDAR: Mapping[str, Mapping[str, Any]] = {
 }
 """Variant → kwargs."""
 
+_HOPS: Mapping[str, int] = {"": 2, "-easy": 1, "-hard": 3}
+"""Variant → searches that an answer takes."""
+
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
@@ -28,9 +31,40 @@ def gem_envs() -> list[gem.EnvSpec]:
             tags=("tools", "multi-turn"),
         )
         for variant, kwargs in _CALENDAR.items()
+    ] + [
+        gem.EnvSpec(
+            id=f"tools:MultiHop-v0{variant}",
+            entry_point="gem_tools.multi_hop.env:MultiHop",
+            kwargs={"hops": hops},
+            description=f"Answer a question about a made-up world, by searching its encyclopedia (hops={hops})",
+            tags=("tools", "single-turn", "question-answering"),
+        )
+        for variant, hops in _HOPS.items()
     ]
 
 
 @gem.hookimpl
 def gem_tools() -> dict[str, str]:
-    return {}
+    return {
+        "fetch": "gem_tools.search.tool:fetch_tool",
+        "search": "gem_tools.search.tool:search_tool",
+    }
+
+
+@gem.hookimpl
+def gem_wrappers() -> dict[str, str]:
+    return {
+        "search_tool": "gem_tools.search.wrappers:search_with_reward",
+        "search_tool_no_int_reward": "gem_tools.search.wrappers:search_without_reward",
+    }
+
+
+@gem.hookimpl
+def gem_commands() -> list[gem.CommandSpec]:
+    return [
+        gem.CommandSpec(
+            name="search-server",
+            entry_point="gem_tools.search.cli:search_server",
+            help="Serve a search index over HTTP, for many clients",
+        )
+    ]

@@ -133,5 +133,5 @@ def _pack(value: Any) -> bytes:
 def _unpack(body: bytes) -> Any:
     try:
         return _msgpack.unpackb(body)
-    except (msgpack.UnpackException, UnicodeDecodeError) as error:
-        raise ValueError(f"this is neither JSON nor msgpack: {error!r}") from error
+    except (msgpack.UnpackException, ValueError) as error:
+        raise ValueError(f"this is neither a JSON object nor msgpack: {error!r}") from error

@@ -1,0 +1,1 @@
+"""Questions over the corpus that ships, to be answered by searching it: `tools:MultiHop-v0`."""

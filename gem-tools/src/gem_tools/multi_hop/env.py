@@ -1,0 +1,93 @@
+"""MultiHop: answer a question about a made-up world, by searching for one fact after another."""
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.dataset_env import QuestionEnv
+from gem.parsing import boxed, tagged
+from gem.tool import ToolCall
+from gem.tool_env import Answer
+from gem_tools.multi_hop.questions import Hop, Question, draw, values
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class MultiHop(QuestionEnv[str]):
+    r"""Answer a question whose answer lies `hops` facts away. One turn; an action is `\boxed{Askby}`.
+
+    The world of the question is made up, and told in the corpus that ships with gem-tools: put the tools `search` and
+    `fetch` around this env, for by heart nobody knows it. A question names one thing; the document about it names the
+    next, and only the last one's document has the answer. So a question of two hops takes two searches, and the
+    question itself is no good query for the second.
+
+    The question says how to answer. An answer inside `<answer>` tags is read, too, where there is no box. It is right
+    if it equals the expected one when both are normalised as in SQuAD (lower case, no punctuation, no articles).
+
+    Rewards, as in GEM's question environments: 1 for a right answer, 0 for another, and 0 for a reply without one.
+
+    Source of the normalisation: the evaluation script of P. Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
+    Comprehension of Text", arXiv 1606.05250.
+
+    Args:
+        hops: how many facts there are between the question and its answer, from 1 to 3.
+    """
+
+    answer_form = "answer inside \\boxed{}"
+
+    question: Question
+    """What is being asked, with its answers."""
+
+    def __init__(self, hops: int = 2) -> None:
+        super().__init__(format_error_reward=0.0)
+        self.hops = whole_number("hops", hops, 1, 3)
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        self.question = draw(self.rng, self.hops)
+        return (
+            f"{self.question.text}\n"
+            "You may think first. Give the name or the number alone, inside \\boxed{}, for example \\boxed{Nowhere} or "
+            "\\boxed{1234}; only the last box counts."
+        )
+
+    def _read(self, reply: str) -> str | None:
+        answer = boxed(reply)
+        return tagged(reply) if answer is None else answer
+
+    def _grade(self, answer: str) -> Step:
+        if normalized(answer) in map(normalized, self.question.answers):
+            return Step.final("That is right.", 1.0, success=True)
+        return Step.final(f"That is wrong: the answer is {self.question.answers[0]}.", 0.0, success=False)
+
+    def search_plan(self) -> tuple[Hop, ...]:
+        """The searches that lead to the answer, in order."""
+        return self.question.plan
+
+    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
+        """The next search of the plan, where the tool `search` is at hand; then the expert answers."""
+        searched = {answer.call.arguments.get("query") for answer in answers}
+        for hop in self.question.plan:
+            if hop.title not in searched:
+                return ToolCall("search", {"query": hop.title})
+        return None
+
+    def sample_action(self) -> str:
+        """The answer to another question that ends like this one."""
+        return f"\\boxed{{{self.action_rng.choice(values(*self.question.last))}}}"
+
+    def expert_action(self) -> str:
+        """The right answer, which this expert knows. In a `ToolEnv` with `search` it searches first."""
+        return f"\\boxed{{{self.question.answers[0]}}}"
+
+
+def normalized(answer: str) -> str:
+    """Lower case, without punctuation and articles, words one space apart.
+
+    >>> normalized("The  River Tessel.")
+    'river tessel'
+    """
+    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())

@@ -1,0 +1,101 @@
+"""Questions that lead from a named thing over one or more facts to an answer."""
+
+from random import Random
+from typing import NamedTuple
+
+from gem_tools.multi_hop.relations import RELATIONS, SUBJECTS
+from gem_tools.multi_hop.world import Thing, World, world
+
+
+class Hop(NamedTuple):
+    """One step of the way: search for this title, read in its document what answers the question."""
+
+    title: str
+    question: str
+    answer: str
+
+
+class Question(NamedTuple):
+    text: str
+    plan: tuple[Hop, ...]
+    """The way to the answer. The first title is in the text, each other one is the answer of the hop before."""
+    answers: tuple[str, ...]
+    """What is right: the answer as its document's title has it, or the same in fewer or more words."""
+    last: tuple[str, str]
+    """The kind and the relation of the last hop."""
+
+
+def draw(rng: Random, hops: int) -> Question:
+    """A question of so many hops, none of which can be left out.
+
+    No name that is to be found stands in the question, and the answer stands in no document before the last.
+    """
+    while True:
+        way = _walk(rng, world(), hops)
+        if way is not None and _needs_every_hop(way):
+            return _ask(*way)
+
+
+def values(kind: str, relation: str) -> list[str]:
+    """Everything that this relation of things of this kind leads to."""
+    here = world()
+    return [_name(here.value(thing, relation)) for thing in here.by_kind[kind] if relation in thing.facts]
+
+
+Way = tuple[list[Thing], list[str], Thing | int]
+"""The things whose documents are to be read, the relation taken from each, and where the last one leads."""
+
+
+def _walk(rng: Random, here: World, hops: int) -> Way | None:
+    """A random walk, which begins at any kind of thing equally often; None where it comes to an end too soon."""
+    value: Thing | int = rng.choice(here.by_kind[rng.choice(list(here.by_kind))])
+    things: list[Thing] = []
+    relations: list[str] = []
+    for _ in range(hops):
+        if isinstance(value, int):
+            return None
+        things.append(value)
+        relations.append(rng.choice(list(value.facts)))
+        value = here.value(value, relations[-1])
+    return things, relations, value
+
+
+def _needs_every_hop(way: Way) -> bool:
+    things, _, value = way
+    hidden = [*(thing.title for thing in things[1:]), _name(value)]
+    first = things[0].title
+    if len(set(hidden)) < len(hidden) or any(name in first or first in name for name in hidden):
+        return False
+    return not any(hidden[-1] in thing.text for thing in things[:-1])
+
+
+def _ask(things: list[Thing], relations: list[str], value: Thing | int) -> Question:
+    steps = [RELATIONS[thing.kind, relation] for thing, relation in zip(things, relations, strict=True)]
+    names = [*(thing.title for thing in things[1:]), _name(value)]
+    plan = tuple(
+        Hop(thing.title, step.question.format(_subject(thing)), name)
+        for thing, step, name in zip(things, steps, names, strict=True)
+    )
+    phrase = _subject(things[0])
+    for step in steps[:-1]:
+        assert step.noun is not None
+        phrase = step.noun.format(phrase)
+    text = steps[-1].question.format(phrase)
+    return Question(text, plan, _accepted(value, steps[-1].unit), (things[-1].kind, relations[-1]))
+
+
+def _subject(thing: Thing) -> str:
+    return SUBJECTS[thing.kind].format(thing.title)
+
+
+def _name(value: Thing | int) -> str:
+    return str(value) if isinstance(value, int) else value.title
+
+
+def _accepted(value: Thing | int, unit: str | None) -> tuple[str, ...]:
+    name = _name(value)
+    if isinstance(value, int):
+        return (name,) if unit is None else (name, f"{name} {unit}")
+    # "the Tessel" says as much as "River Tessel".
+    short = name.removeprefix("River ").removeprefix("Mount ")
+    return (name,) if short == name else (name, short)

@@ -1,0 +1,44 @@
+"""The facts of the corpus that ships, as a graph: things, and what each relation of a thing leads to."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gem_tools.search.corpus import SHIPPED
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that has a document."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    facts: Mapping[str, str | int]
+    """Relation → the id of another thing, or a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    things: Mapping[str, Thing]
+    by_kind: Mapping[str, tuple[Thing, ...]]
+
+    def value(self, thing: Thing, relation: str) -> Thing | int:
+        """What a fact leads to."""
+        value = thing.facts[relation]
+        return self.things[value] if isinstance(value, str) else value
+
+
+@cache
+def world() -> World:
+    """The world, read once a process: every env of it shares it."""
+    rows: list[dict[str, Any]] = [
+        json.loads(line) for line in files("gem_tools").joinpath(SHIPPED).read_text("utf-8").splitlines()
+    ]
+    things = {row["id"]: Thing(**row) for row in rows}
+    kinds = sorted({thing.kind for thing in things.values()})
+    return World(things, {kind: tuple(thing for thing in things.values() if thing.kind == kind) for kind in kinds})

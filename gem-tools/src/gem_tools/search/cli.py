@@ -1,0 +1,86 @@
+"""`gemx search-server`."""
+
+from pathlib import Path
+
+import click
+
+from gem.cli.options import as_json
+from gem.cli.output import print_json
+from gem.errors import ConfigError
+from gem_tools.search.bm25 import BM25
+from gem_tools.search.corpus import Corpus
+from gem_tools.search.dense import Dense
+from gem_tools.search.retriever import Retriever
+from gem_tools.search.web import Google, SerpApi
+
+
+@click.command()
+@click.option("--corpus", type=click.Path(path_type=Path), help="A JSONL file; by default the corpus that ships.")
+@click.option("--dataset", metavar="NAME", help="A data set, by the library datasets, in place of a file.")
+@click.option("--split", default="train", show_default=True, help="Of the data set.")
+@click.option(
+    "--retriever",
+    type=click.Choice(["bm25", "dense", "serpapi", "google"]),
+    default="bm25",
+    show_default=True,
+    help="An index of words, one of vectors, or a search engine of the web, whose keys are read from the environment.",
+)
+@click.option("--model", metavar="NAME", help="Of sentence-transformers, for the index of vectors.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=8000, show_default=True, help="Where to listen; 0 for one that is free.")
+@click.option("--topk", default=3, show_default=True, help="Hits for a client that does not say how many.")
+@as_json
+def search_server(
+    corpus: Path | None,
+    dataset: str | None,
+    split: str,
+    retriever: str,
+    model: str | None,
+    host: str,
+    port: int,
+    topk: int,
+    as_json: bool,
+) -> None:
+    """Serve a search index over HTTP, for the tool `search`, and for clients of GEM and of Search-R1.
+
+    It prints its address once it takes queries, and runs until Ctrl-C.
+
+    \b
+    gemx search-server
+    gemx search-server --corpus wiki.jsonl --port 9000
+    gemx search-server --retriever dense --model intfloat/e5-small-v2
+    """
+    from gem_tools.search.server import address, listen, serve
+
+    chosen, about = _build(retriever, corpus, dataset, split, model)
+    try:
+        listening = listen(host, port)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen at {host}:{port} ({error.strerror}): choose another --port or --host"
+        ) from error
+    with listening:
+        url = address(listening)
+        if as_json:
+            print_json({"url": url, "serves": about})
+        else:
+            click.echo(f"serving {about} at {url}")
+        serve(chosen, listening, topk=topk)
+
+
+def _build(name: str, file: Path | None, dataset: str | None, split: str, model: str | None) -> tuple[Retriever, str]:
+    """The retriever, and what it searches in words."""
+    if (name == "dense") != (model is not None):
+        raise ConfigError("--model belongs to --retriever dense, and that needs one")
+    if file is not None and dataset is not None:
+        raise ConfigError("a corpus is either a --corpus or a --dataset")
+    if name in ("serpapi", "google"):
+        if file is not None or dataset is not None:
+            raise ConfigError(f"--retriever {name} searches the web, not a corpus")
+        return (SerpApi(), "the web by SerpAPI") if name == "serpapi" else (Google(), "the web by Google")
+    if dataset is not None:
+        corpus = Corpus.from_dataset(dataset, split=split)
+    else:
+        corpus = Corpus.shipped() if file is None else Corpus.from_jsonl(file)
+    index = BM25(corpus) if model is None else Dense.from_model(corpus, model)
+    return index, f"{len(corpus)} documents"

@@ -1,0 +1,52 @@
+"""A real HTTP server in a thread that answers as a test says."""
+
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+
+class Asked(NamedTuple):
+    method: str
+    path: str
+    query: dict[str, str]
+    body: bytes
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def handle_error(self, *_):
+        """A client that hangs up is part of a test."""
+
+
+@contextmanager
+def answering(answer):
+    """Yields an address; `answer(asked)` returns a status and a body, and may take its time."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            url = urlsplit(self.path)
+            query = {name: values[0] for name, values in parse_qs(url.query).items()}
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            status, text = answer(Asked(self.command, url.path, query, body))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_):
+            pass
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,278 @@
+"""The search server with real clients, and the client with servers that misbehave."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+from time import monotonic, sleep
+from urllib.parse import urlsplit
+
+import msgpack
+import pytest
+import urllib3
+from click.testing import CliRunner
+from scripted_server import answering
+
+from gem.cli.main import main
+from gem.errors import ConfigError
+from gem_tools.search.bm25 import BM25
+from gem_tools.search.corpus import Corpus
+from gem_tools.search.remote import Remote
+from gem_tools.search.retriever import SearchFault
+from gem_tools.search.server import serving
+from gem_tools.search.shared import shared_index
+
+PATIENCE = 30
+"""Seconds until a test gives up what must happen."""
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(shared_index()) as url:
+        yield url
+
+
+def post(url, body):
+    with urllib3.PoolManager() as pool:
+        answer = pool.request("POST", url, body=body, retries=False, timeout=PATIENCE)
+    return answer.status, answer.data
+
+
+def titles(count=64):
+    return [document.title for document in Corpus.shipped()[:count]]
+
+
+@pytest.mark.parametrize("protocol", ["search-r1", "gem"])
+def test_a_server_finds_what_the_index_finds(url, protocol):
+    remote = Remote(url, protocol=protocol)
+
+    assert remote.search(titles(), 3) == shared_index().search(titles(), 3)
+    assert remote.search(["zebra"], 3) == [[]]
+    assert remote.search([], 3) == []
+
+
+def test_search_r1_gets_the_json_that_its_own_server_gives(url):
+    asked = {"queries": ["Dunholt", "zebra"], "topk": 2, "return_scores": True}
+    status, body = post(url, json.dumps(asked).encode())
+    hits, nothing = json.loads(body)["result"]
+    bare = json.loads(post(url, json.dumps({**asked, "return_scores": False}).encode())[1])["result"]
+
+    assert (status, nothing, len(hits)) == (200, [], 2)
+    assert set(hits[0]) == {"document", "score"}
+    assert hits[0]["document"]["contents"].startswith('"Dunholt"\nDunholt is a')
+    assert bare == [[hit["document"] for hit in hits], []]
+
+
+def test_gem_gets_the_msgpack_that_its_own_server_gives(url):
+    body = msgpack.packb({"query": "Dunholt", "topk": 2, "return_scores": True})
+    status, answer = post(url, body)
+    hits = msgpack.unpackb(answer)["result"]
+
+    assert (status, len(hits)) == (200, 2)
+    assert hits[0]["document"]["contents"].startswith('"Dunholt"\nDunholt is a')
+    assert hits[0]["score"] > hits[1]["score"]
+
+
+def test_a_client_that_does_not_say_how_many_gets_what_the_server_likes_to_give():
+    with serving(shared_index(), topk=5) as url:
+        _, body = post(url, b'{"queries": ["town", "novel"]}')
+
+    assert [len(hits) for hits in json.loads(body)["result"]] == [5, 5]
+
+
+class Held:
+    """An index whose first search waits, and which remembers how many queries came together."""
+
+    def __init__(self):
+        self.together = []
+        self.go = Event()
+
+    def search(self, queries, topk):
+        self.together.append(len(queries))
+        if len(self.together) == 1:
+            assert self.go.wait(PATIENCE)
+        return shared_index().search(queries, topk)
+
+
+def test_64_clients_at_once_are_each_answered_and_those_who_waited_are_searched_for_together():
+    held, everybody = Held(), Barrier(64)
+
+    def client(number):
+        everybody.wait(PATIENCE)
+        topk = 1 + number % 3
+        return Remote(url, timeout=PATIENCE, retries=0).search([titles()[number]], topk)
+
+    with serving(held) as url, ThreadPoolExecutor(65) as pool:
+        opener = pool.submit(Remote(url, timeout=PATIENCE).search, ["novel"], 3)
+        while not held.together:
+            sleep(0.001)
+        answers = [pool.submit(client, number) for number in range(64)]
+        sleep(0.5)
+        held.go.set()
+        opener.result()
+
+    assert [one.result() for one in answers] == [
+        shared_index().search([title], 1 + number % 3) for number, title in enumerate(titles())
+    ]
+    assert sum(held.together) == 65
+    assert max(held.together) > 8
+
+
+def test_a_client_that_hangs_up_takes_nobody_with_it():
+    held = Held()
+    with serving(held) as url:
+        host, port = url.split("/")[2].split(":")
+        with socket.create_connection((host, int(port))) as rude:
+            body = b'{"queries": ["novel"]}'
+            rude.sendall(b"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            while not held.together:
+                sleep(0.001)
+        held.go.set()
+
+        assert Remote(url).search(["Dunholt"], 1)[0][0].document.title == "Dunholt"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "why"),
+    [
+        (b"", 400, "JSON"),
+        (b"{}", 400, "queries"),
+        (b'{"queries": "one"}', 400, "list"),
+        (b'{"queries": ["x"], "topk": 0}', 400, "topk"),
+        (b'{"queries": ["x"], "topk": 1000000}', 400, "topk"),
+        (json.dumps({"queries": ["x"] * 2000}).encode(), 400, "queries"),
+        (b"\x81", 400, "msgpack"),
+        (b"hello", 400, "neither"),
+        (b"7", 400, "dictionary"),
+        (msgpack.packb({"query": 3}), 400, "query"),
+        (b"{" + b" " * (1 << 21), 413, "bytes"),
+    ],
+)
+def test_a_request_in_neither_form_is_told_why(url, body, status, why):
+    got, answer = post(url, body)
+
+    assert got == status
+    assert why in json.loads(answer)["error"]
+
+
+def test_a_search_engine_that_fails_behind_a_server_is_the_clients_fault_message_and_the_server_goes_on():
+    class Flaky:
+        def search(self, queries, topk):
+            if "bad" in queries:
+                raise SearchFault("SerpAPI does not answer")
+            return shared_index().search(queries, topk)
+
+    with serving(Flaky()) as url:
+        with pytest.raises(SearchFault, match=r"answers 502.*SerpAPI does not answer"):
+            Remote(url, retries=0).search(["bad"], 1)
+        assert Remote(url).search(["Dunholt"], 1)[0]
+
+
+def test_a_server_that_is_busy_twice_is_asked_a_third_time():
+    answers = iter([(503, b""), (429, b""), (200, b'{"result": [[]]}')])
+    with answering(lambda _: next(answers)) as url:
+        assert Remote(url).search(["x"], 1) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ((200, b"<html>"), "something else than results"),
+        ((200, b'{"result": [[{"document": {"title": "x"}}]]}'), "'text' or 'contents'"),
+        ((200, b'{"results": []}'), "something else than results: 'result'"),
+        ((200, b'{"result": []}'), "0 results for 1 queries"),
+        ((404, b"no such page"), "answers 404: no such page"),
+        ((500, b"oh"), "answers 500: oh"),
+    ],
+)
+def test_a_server_that_answers_wrongly_is_a_clear_fault(answer, why):
+    with answering(lambda _: answer) as url, pytest.raises(SearchFault, match=why) as caught:
+        Remote(url, retries=0).search(["x"], 1)
+    assert url in str(caught.value)
+
+
+def test_a_server_that_is_not_there_or_does_not_answer_in_time_is_a_clear_fault():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{probe.getsockname()[1]}/retrieve"
+    with pytest.raises(SearchFault, match=r"does not answer.*refused"):
+        Remote(nobody, retries=1).search(["x"], 1)
+    asleep = Event()
+    with answering(lambda _: (200, b"") if asleep.wait(PATIENCE) else (500, b"")) as url:
+        begun = monotonic()
+        with pytest.raises(SearchFault, match=r"does not answer.*timed out"):
+            Remote(url, timeout=0.1, retries=1).search(["x"], 1)
+        assert monotonic() - begun < PATIENCE / 2
+        asleep.set()
+
+
+def test_an_address_without_http_is_refused():
+    with pytest.raises(ConfigError, match="http://"):
+        Remote("localhost:8000")
+
+
+def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
+    file = tmp_path / "trees.jsonl"
+    file.write_text('{"title": "Elm", "text": "A tree."}\n{"title": "Hill", "text": "No tree, but high."}', "utf-8")
+    command = [sys.executable, "-m", "gem", "search-server", "--port", "0", "--corpus", file, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        told = json.loads(process.stdout.readline())
+        hits = Remote(told["url"]).search(["high hill"], 5)[0]
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+
+    assert told["serves"] == "2 documents"
+    assert [hit.document.title for hit in hits] == ["Hill"]
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--corpus", "none.jsonl"), "no file 'none.jsonl'"),
+        (("--retriever", "dense"), "--model"),
+        (("--model", "x"), "--retriever dense"),
+        (("--corpus", "x", "--dataset", "y"), "either"),
+        (("--retriever", "google", "--dataset", "y"), "not a corpus"),
+        (("--retriever", "serpapi"), "SERPAPI_API_KEY"),
+        (("--host", "host.invalid"), "choose another --port or --host"),
+    ],
+)
+def test_settings_of_the_command_that_do_not_fit_are_told(options, why, monkeypatch):
+    monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
+    done = CliRunner().invoke(main, ["search-server", *options])
+
+    assert done.exit_code == 1
+    assert why in done.output
+
+
+def test_a_port_that_is_taken_is_told(url):
+    done = CliRunner().invoke(main, ["search-server", "--port", str(urlsplit(url).port)])
+
+    assert done.exit_code == 1
+    assert "choose another --port" in done.output
+
+
+def test_an_index_of_vectors_is_served_as_well():
+    from gem_tools.search.dense import Dense
+
+    def length(texts):
+        return [[len(text), 1.0] for text in texts]
+
+    index = Dense(Corpus.shipped(), length)
+    with serving(index) as url:
+        found = Remote(url).search(titles(5), 4)
+    assert [[hit.document for hit in hits] for hits in found] == [
+        [hit.document for hit in hits] for hits in index.search(titles(5), 4)
+    ]
+
+
+def test_servers_come_and_go_in_one_process():
+    for _ in range(3):
+        with serving(BM25(Corpus.shipped())) as url:
+            assert Remote(url).search(["Dunholt"], 1)[0]
+        with pytest.raises(SearchFault):
+            Remote(url, retries=0).search(["Dunholt"], 1)

@@ -1,0 +1,117 @@
+"""SerpAPI and Google, played by a local server that speaks their interfaces."""
+
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from scripted_server import answering
+
+from gem.errors import ConfigError
+from gem_tools.search.corpus import Document
+from gem_tools.search.retriever import Hit, SearchFault
+from gem_tools.search.web import Google, SerpApi
+
+KEY = "a-secret-key"
+FOUND = [
+    {"position": 1, "title": "Tea", "link": "https://example.org/tea", "snippet": "A drink."},
+    {"position": 2, "title": "Cup", "link": "https://example.org/cup"},
+    {"position": 3, "title": "Pot", "link": "https://example.org/pot", "snippet": "For tea."},
+]
+HITS = [
+    Hit(Document("https://example.org/tea", "Tea", "A drink."), None),
+    Hit(Document("https://example.org/cup", "Cup", ""), None),
+]
+
+
+class Web:
+    """Answers as the two services do, and remembers what it was asked."""
+
+    def __init__(self, status=200, **answer):
+        self.asked = []
+        self.status, self.answer = status, json.dumps(answer).encode()
+
+    def __call__(self, asked):
+        self.asked.append(asked)
+        return self.status, self.answer
+
+
+def test_serpapi_is_asked_as_its_page_says_and_its_organic_results_are_the_hits():
+    web = Web(search_metadata={"status": "Success"}, organic_results=FOUND)
+    with answering(web) as url:
+        hits = SerpApi(KEY, engine="bing", url=f"{url}/search").search(["tea & cups?"], 2)
+
+    (asked,) = web.asked
+    assert (asked.method, asked.path) == ("GET", "/search")
+    assert asked.query == {"api_key": KEY, "engine": "bing", "output": "json", "q": "tea & cups?", "num": "2"}
+    assert hits == [HITS]
+
+
+def test_google_is_asked_as_its_page_says_and_its_items_are_the_hits():
+    web = Web(kind="customsearch#search", items=FOUND)
+    with answering(web) as url:
+        hits = Google(KEY, "engine-7", url=f"{url}/customsearch/v1").search(["tea"], 2)
+        Google(KEY, "engine-7", url=url).search(["tea"], 50)
+
+    assert web.asked[0].path == "/customsearch/v1"
+    assert web.asked[0].query == {"key": KEY, "cx": "engine-7", "q": "tea", "num": "2"}
+    assert web.asked[1].query["num"] == "10"
+    assert hits == [HITS]
+
+
+def test_several_queries_keep_their_order():
+    def answer(asked):
+        return 200, json.dumps({"items": [{"title": asked.query["q"], "link": asked.query["q"]}]}).encode()
+
+    with answering(answer) as url:
+        hits = Google(KEY, "cx", url=url).search([str(number) for number in range(20)], 1)
+
+    assert [found[0].document.title for found in hits] == [str(number) for number in range(20)]
+
+
+def test_no_results_are_no_fault():
+    with answering(Web(error="Google hasn't returned any results for this query.")) as url:
+        assert SerpApi(KEY, url=url).search(["x"], 3) == [[]]
+    with answering(Web(searchInformation={"totalResults": "0"})) as url:
+        assert Google(KEY, "cx", url=url).search(["x"], 3) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("web", "why"),
+    [
+        (Web(401, error="Invalid API key."), "answers 401.*Invalid API key"),
+        (Web(403, error={"code": 403, "message": "Quota exceeded"}), "answers 403.*Quota exceeded"),
+        (Web(500), "answers 500"),
+        (Web(error="Your account has run out of searches."), "run out of searches"),
+        (Web(organic_results=[{"no": "title"}]), "something else"),
+    ],
+)
+def test_a_service_that_refuses_is_a_clear_fault(web, why):
+    with answering(web) as url, pytest.raises(SearchFault, match=why):
+        SerpApi(KEY, url=url, retries=0).search(["x"], 3)
+
+
+def test_a_key_is_in_no_message():
+    with answering(Web(500)) as url:
+        pass
+    for engine in (SerpApi(KEY, url=url, retries=1), Google(KEY, "cx", url=url, retries=1)):
+        with pytest.raises(SearchFault) as caught:
+            engine.search(["x"], 3)
+        error = caught.value
+        while error is not None:
+            assert KEY not in str(error)
+            error = error.__cause__
+        assert urlsplit(url).netloc in str(caught.value)
+
+
+def test_keys_are_read_from_the_environment_and_a_missing_one_is_named(monkeypatch):
+    for name in ("SERPAPI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CSE_ID"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match="SERPAPI_API_KEY"):
+        SerpApi()
+    with pytest.raises(ConfigError, match="GOOGLE_CSE_ID"):
+        Google(KEY)
+    monkeypatch.setenv("SERPAPI_API_KEY", KEY)
+    web = Web(organic_results=[])
+    with answering(web) as url:
+        SerpApi(url=url).search(["x"], 1)
+    assert web.asked[0].query["api_key"] == KEY
