@@ -16,6 +16,7 @@ from gem_envs_games.minesweeper import Minesweeper
 from gem_envs_games.sokoban import Sokoban
 from gem_envs_games.sudoku import Sudoku
 from gem_envs_games.tower_of_hanoi import TowerOfHanoi
+from gem_envs_games.wiki_game import WikiGame
 from gem_envs_games.wordle import Wordle
 
 SPECS = {spec.id: spec for spec in plugin.gem_envs()}
@@ -53,11 +54,17 @@ GEMS_SETTINGS = {
     "game:TowerofHanoi-v0-easy": {"num_disks": 3, "max_turns": 10},
     "game:TowerofHanoi-v0-hard": {"num_disks": 5, "max_turns": 35},
     "game:TowerofHanoi-v0-random": {"num_disks": None, "max_turns": None},
+    "game:WikiGame-v0-easy": {"max_turns": 30},
+    "game:WikiGame-v0-hard": {"max_turns": 15},
     "game:Wordle-v0-easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
     "game:Wordle-v0-hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
     "game:Wordle-v0-random": {"word_length": None, "only_real_words": True, "max_turns": None},
 }
 FORGIVING = {f"{id}-forgiving": {**kwargs, "forgiving": True} for id, kwargs in GEMS_SETTINGS.items() if "Sudoku" in id}
+DISTANCES = {
+    "game:WikiGame-v0-easy": {"max_turns": 30, "min_distance": 2, "max_distance": 4},
+    "game:WikiGame-v0-hard": {"max_turns": 15, "min_distance": 4, "max_distance": 6},
+}
 
 HANDMADE_JUNK = [
     "",
@@ -133,8 +140,8 @@ def junk(count):
     return [*HANDMADE_JUNK, *made]
 
 
-def test_the_ids_and_settings_are_gems_and_the_forgiving_sudokus():
-    assert {id: dict(spec.kwargs) for id, spec in SPECS.items()} == GEMS_SETTINGS | FORGIVING
+def test_the_ids_and_settings_are_gems_the_forgiving_sudokus_and_the_distances_of_pages():
+    assert {id: dict(spec.kwargs) for id, spec in SPECS.items()} == GEMS_SETTINGS | FORGIVING | DISTANCES
 
 
 def test_every_id_is_found_through_the_packs_entry_point():
@@ -155,7 +162,7 @@ def test_500_junk_actions_raise_nothing(id):
             env.reset()
 
 
-@pytest.mark.parametrize("id", SPECS)
+@pytest.mark.parametrize("id", [id for id in SPECS if "WikiGame" not in id])  # there it costs a turn, as in GEM
 @pytest.mark.parametrize("action", ["", "no box", "\\boxed{}", "\\boxed{what?}", "\\boxed{1 2", "\\boxed{½}"])
 def test_a_reply_without_an_action_costs_a_tenth_and_loses(id, action):
     env = gem.make(id)
@@ -188,7 +195,8 @@ def test_an_episode_ends_once_by_the_game_or_by_the_turn_limit_and_says_whether_
         assert step.truncated <= (turns == env.max_turns)
         assert not (step.truncated and step.info["success"])
         if step.info["success"]:
-            assert total == pytest.approx(1)
+            # A page on the way costs 0.05 in WikiGame.
+            assert total == pytest.approx(1 - 0.05 * (turns - 1) if "WikiGame" in id else 1)
         with pytest.raises(EpisodeOver):
             env.step(env.sample_action())
 
@@ -270,6 +278,22 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (TowerOfHanoi, {"num_disks": 11}, "num_disks"),
         (TowerOfHanoi, {"num_disks": True}, "num_disks"),
         (TowerOfHanoi, {"max_turns": 0}, "max_turns"),
+        (WikiGame, {"max_turns": 0}, "max_turns"),
+        (WikiGame, {"max_turns": 3}, "max_distance"),
+        (WikiGame, {"max_distance": 7}, "max_distance"),
+        (WikiGame, {"min_distance": 0}, "min_distance"),
+        (WikiGame, {"min_distance": 5}, "min_distance"),
+        (WikiGame, {"variant": "regrets"}, "variant"),
+        (WikiGame, {"backend": "web"}, "backend"),
+        (WikiGame, {"page_summary_length": (100,)}, "page_summary_length"),
+        (WikiGame, {"page_summary_length": (0, "words")}, "page_summary_length"),
+        (WikiGame, {"page_summary_length": (100, "lines")}, "page_summary_length"),
+        (WikiGame, {"trawler_kwargs": {"url": "http://127.0.0.1"}}, "trawler_kwargs"),
+        (WikiGame, {"backend": "mw", "trawler_kwargs": {"zimfile": "x"}}, "trawler_kwargs"),
+        (WikiGame, {"backend": "mw", "trawler_kwargs": {"url": "wiki.org"}}, "url"),
+        (WikiGame, {"backend": "mw", "trawler_kwargs": {"query_delay_ms": -1}}, "query_delay_ms"),
+        (WikiGame, {"backend": "kiwix", "trawler_kwargs": {"max_query_attempts": 0}}, "max_query_attempts"),
+        (WikiGame, {"backend": "kiwix", "trawler_kwargs": {"timeout": 0}}, "timeout"),
         (Wordle, {"word_length": 2}, "word_length"),
         (Wordle, {"word_length": 9}, "word_length"),
         (Wordle, {"word_length": 5.0}, "word_length"),

@@ -150,6 +150,16 @@ _GAMES = (
             "random": {"dim_room": None, "num_boxes": None, "max_turns": None},
         },
     ),
+    _Game(
+        "WikiGame",
+        "wiki_game:WikiGame",
+        "Get from one page of an encyclopedia to another by following links",
+        "search",
+        {
+            "easy": {"max_turns": 30, "min_distance": 2, "max_distance": 4},
+            "hard": {"max_turns": 15, "min_distance": 4, "max_distance": 6},
+        },
+    ),
 )
 
 

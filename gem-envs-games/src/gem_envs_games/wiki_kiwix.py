@@ -1,0 +1,114 @@
+"""WikiGame on a server that runs kiwix-serve with a ZIM file of a Wikipedia."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import quote, unquote, urljoin, urlsplit
+
+from gem_envs_games.wiki_live import LiveWiki, WikiUnavailable
+from gem_envs_games.wiki_page import Page
+
+_MOST_REDIRECTS = 5
+_NO_TEXT = {"style", "script", "table", "sup", "figure"}
+
+
+class Kiwix(LiveWiki):
+    """The articles of a ZIM file behind kiwix-serve; see `LiveWiki` for the other arguments.
+
+    Pages are read from `/raw/ZIMFILE/content/TITLE` and drawn by `/random?content=ZIMFILE`, the endpoints that
+    https://kiwix-tools.readthedocs.io/en/latest/kiwix-serve.html describes.
+
+    Args:
+        url: of the server.
+        zimfile: the name of the ZIM file, without `.zim`.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str = "http://localhost:8080",
+        zimfile: str = "wikipedia_en_simple_all_nopic_2025-09",
+        **settings: Any,
+    ) -> None:
+        super().__init__(url=url.rstrip("/"), **settings)
+        self._zimfile = zimfile
+        self._root = f"/raw/{quote(zimfile)}/content/"
+
+    def _fetch(self, title: str) -> tuple[Page, bool] | None:
+        for _ in range(_MOST_REDIRECTS):
+            answer = self.get(self._root + quote(title.replace(" ", "_"), safe="/"))
+            if answer is None:
+                return None
+            article = _Article()
+            article.feed(answer.body.decode("utf-8", errors="replace"))
+            article.close()
+            if article.leads_to is None:
+                return self._page(answer.url, article)
+            moved = self._title(urljoin(answer.url, article.leads_to))
+            if moved is None:
+                return None
+            title = moved
+        return None
+
+    def _page(self, url: str, article: "_Article") -> tuple[Page, bool]:
+        title = " ".join(article.heading.split()) or self._title(url)
+        if not title:
+            raise WikiUnavailable(f"{url} is not an article of a wiki: it has no heading")
+        found = (self._title(urljoin(url, href)) for href in article.hrefs)
+        links = dict.fromkeys(link for link in found if link is not None and link != title)
+        text = re.sub(r"\s+", " ", article.text).strip()
+        lists_meanings = "may refer to:" in text or "(disambiguation)" in title
+        return Page(title, text, tuple(links)), lists_meanings
+
+    def _title(self, url: str) -> str | None:
+        """The title of an article's address; None for what is outside the file, or no article."""
+        path = urlsplit(url).path
+        _, found, rest = path.partition(f"/{quote(self._zimfile)}/")
+        name = unquote(rest.removeprefix("content/").removeprefix("A/"))
+        # What is not an article has a folder that begins so: pictures, styles, scripts.
+        if not found or not url.startswith(self.url) or not name or name.startswith(("_", "-/", "I/")):
+            return None
+        return name.replace("_", " ")
+
+    def _random_title(self) -> str:
+        answer = self.get("/random", content=self._zimfile)
+        title = answer and self._title(answer.url)
+        if not title:
+            raise WikiUnavailable(f"{self.url} has no random page of {self._zimfile!r}: is that the name of its file?")
+        return title
+
+
+class _Article(HTMLParser):
+    """The heading, the links and the paragraphs of an article as MediaWiki renders it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heading = self.text = ""
+        self.hrefs: list[str] = []
+        self.leads_to: str | None = None
+        """Where the page sends its reader at once."""
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        if tag == "a" and (href := values.get("href")) and not href.startswith("#"):
+            self.hrefs.append(href)
+        elif tag == "meta" and (values.get("http-equiv") or "").lower() == "refresh":
+            _, _, target = (values.get("content") or "").partition("=")
+            self.leads_to = target.strip(" '\"") or None
+        elif tag in _NO_TEXT or tag in ("h1", "p"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._open:
+            del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
+        if tag == "p":
+            self.text += "\n"
+
+    def handle_data(self, data: str) -> None:
+        if not _NO_TEXT.isdisjoint(self._open):
+            return
+        if "h1" in self._open:
+            self.heading += data
+        elif "p" in self._open:
+            self.text += data

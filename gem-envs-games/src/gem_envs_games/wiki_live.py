@@ -1,0 +1,164 @@
+"""What the live wikis share: requests with patience and limits, dead ends avoided, a pair found by walking."""
+
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from http import HTTPStatus
+from http.client import HTTPException
+from random import Random
+from typing import Any, NamedTuple
+
+from gem.checks import whole_number
+from gem.errors import ConfigError
+from gem_envs_games.wiki_page import Page
+
+_AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
+"""Wikimedia asks clients to say who they are."""
+
+_PASSING = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
+_LONGEST_PAUSE = 10.0
+_LARGEST = 32 * 2**20
+"""Bytes of an answer; the longest articles have a few MB."""
+
+_TRIES = 20
+"""Pages that are looked at, at most, for one page that will do."""
+
+
+class WikiUnavailable(ConnectionError):
+    """The wiki does not answer, or not as its API should: a fault of the environment, which ends no episode."""
+
+
+class Answer(NamedTuple):
+    """What the server sent, and the address from which it came in the end."""
+
+    url: str
+    body: bytes
+
+
+class LiveWiki(ABC):
+    """A wiki on a server.
+
+    Args:
+        url: where its API is, http or https.
+        query_delay_ms: milliseconds to wait before each request, out of courtesy.
+        max_query_attempts: requests for one answer, at most, where the server is out of reach or overloaded; the
+            pauses between them double from 0.2 s, or are what the server asks for, up to 10 s.
+        query_use_cache: keep the pages of an episode.
+        timeout: seconds that a request may go without an answer.
+    """
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        query_delay_ms: int = 25,
+        max_query_attempts: int = 5,
+        query_use_cache: bool = False,
+        timeout: float = 10.0,
+    ) -> None:
+        if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+            raise ConfigError(f"url begins with http:// or https://, not {url!r}")
+        if not timeout > 0:
+            raise ConfigError(f"timeout is a number of seconds above 0, not {timeout!r}")
+        self.url = url
+        self._delay = whole_number("query_delay_ms", query_delay_ms, 0) / 1000
+        self._attempts = whole_number("max_query_attempts", max_query_attempts, 1)
+        self._timeout = timeout
+        self._kept: dict[str, Page | None] | None = {} if query_use_cache else None
+
+    @abstractmethod
+    def _fetch(self, title: str) -> tuple[Page, bool] | None:
+        """The page to which a title leads, and whether it only lists the meanings of its title; None if none."""
+
+    @abstractmethod
+    def _random_title(self) -> str:
+        """Any title, as the server draws it."""
+
+    def page(self, title: str) -> Page | None:
+        """The page to which this title leads, or None where there is none.
+
+        A page that lists the meanings of its title leads on to the first of them, because it is no article.
+
+        Raises:
+            WikiUnavailable: the server does not answer, or not as its API should.
+        """
+        if self._kept is None:
+            return self._article(title)
+        if title not in self._kept:
+            self._kept[title] = self._article(title)
+        return self._kept[title]
+
+    def _article(self, title: str) -> Page | None:
+        found = self._fetch(title)
+        if found is None:
+            return None
+        page, lists_meanings = found
+        if not lists_meanings:
+            return page
+        meanings = (self._fetch(link) for link in page.links[:_TRIES])
+        return next((meaning[0] for meaning in meanings if meaning is not None and not meaning[1]), None)
+
+    def draw(self, rng: Random, low: int, high: int) -> tuple[Page, Page]:
+        """A random page of the server's choice, and the end of a walk of `low` to `high` links from it.
+
+        So there is a way, and it is no longer than the walk; it may be shorter.
+        """
+        if self._kept is not None:
+            self._kept.clear()
+        steps = rng.randint(low, high)
+        for _ in range(_TRIES):
+            start = self.page(self._random_title())
+            end = start and self._walk(start, steps, rng)
+            if start and end:
+                return start, end
+        raise WikiUnavailable(f"{self.url}: none of {_TRIES} random pages begins a walk of {steps} links")
+
+    def _walk(self, start: Page, steps: int, rng: Random) -> Page | None:
+        """The page at the end of a walk that meets no page twice, or None if it leads into a dead end."""
+        here, seen = start, {start.title}
+        for _ in range(steps):
+            for link in rng.sample(here.links, min(len(here.links), _TRIES)):
+                there = self.page(link)
+                if there is not None and there.title not in seen:
+                    break
+            else:
+                return None
+            here = there
+            seen.add(here.title)
+        return here
+
+    def nearest(self, titles: Iterable[str], target: str) -> str | None:
+        """None: a live wiki does not say how far its pages are from one another."""
+        return None
+
+    def get(self, path: str = "", **query: Any) -> Answer | None:
+        """Ask the server; None where it says that there is no such thing (404).
+
+        Raises:
+            WikiUnavailable: it is out of reach, too slow, or answers with an error.
+        """
+        url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        request = urllib.request.Request(url, headers={"User-Agent": _AGENT})
+        pause, trouble = 0.2, "no request was made"
+        for attempt in range(self._attempts):
+            time.sleep(self._delay if attempt == 0 else pause)
+            try:
+                with urllib.request.urlopen(request, timeout=self._timeout) as response:
+                    return Answer(response.url, response.read(_LARGEST))
+            except urllib.error.HTTPError as error:
+                if error.code == HTTPStatus.NOT_FOUND:
+                    return None
+                trouble = f"it answers {error.code} {error.reason}"
+                if error.code not in _PASSING:
+                    break
+                asked = error.headers.get("Retry-After", "")
+                pause = min(float(asked) if asked.isdecimal() else 2 * pause, _LONGEST_PAUSE)
+            except (OSError, HTTPException) as error:
+                trouble, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
+        raise WikiUnavailable(
+            f"{url}: {trouble}. Check that the server runs and that trawler_kwargs has its url, or play on "
+            "backend='shipped', which needs none."
+        )

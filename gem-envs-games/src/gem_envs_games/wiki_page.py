@@ -1,0 +1,36 @@
+"""What WikiGame needs of a wiki: pages, a pair to start with, and, where the wiki knows it, the nearest link."""
+
+from collections.abc import Iterable
+from random import Random
+from typing import NamedTuple, Protocol
+
+
+class Page(NamedTuple):
+    """A page as the player sees it."""
+
+    title: str
+    text: str
+    """What the page says first: a sentence, or a few paragraphs."""
+    links: tuple[str, ...]
+    """Titles, in the page's order, each once. A live wiki may lead from one title to a page with another."""
+
+
+class Wiki(Protocol):
+    """The pages on which the game is played."""
+
+    def page(self, title: str) -> Page | None:
+        """The page to which this title leads, or None where there is none."""
+        ...
+
+    def draw(self, rng: Random, low: int, high: int) -> tuple[Page, Page]:
+        """A start, and another page that lies `low` to `high` links from it."""
+        ...
+
+    def nearest(self, titles: Iterable[str], target: str) -> str | None:
+        """Of these titles, the first from which the fewest links lead to `target`; None where that is not known."""
+        ...
+
+
+def key(title: str) -> str:
+    """What two ways to write one title have in common: neither case nor underscores for spaces matter."""
+    return " ".join(title.replace("_", " ").split()).casefold()
