@@ -10,6 +10,8 @@ from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, Tool
 from gem.registry import find_tool
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
+from gem.tool.runtime import ToolRuntime, runtime
+from gem.tool.session import Session
 from gem.tool.tool import Tool
 
 MAX_CALLS = 10
@@ -63,13 +65,14 @@ class ToolEnv(Wrapper):
         tool_success_reward: besides, for each that raised no `ToolError`.
         tool_error_reward: for each that raised one, and for each call that is refused.
         max_result: characters of a result that the agent is shown; of a longer one the middle is left out.
+        runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
         ConfigError: a setting is out of range, or two tools have one name.
         UnknownId: no installed pack has a tool of that name.
     """
 
-    _unsaved = Wrapper._unsaved | {"tools", "format", "_known"}
+    _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session"}
 
     def __init__(
         self,
@@ -83,6 +86,7 @@ class ToolEnv(Wrapper):
         tool_success_reward: float = 0.0,
         tool_error_reward: float = 0.0,
         max_result: int = MAX_RESULT,
+        runtime: ToolRuntime | None = None,
     ) -> None:
         super().__init__(env)
         self.format = find_format(format) if isinstance(format, str) else format
@@ -94,11 +98,15 @@ class ToolEnv(Wrapper):
         self.tool_success_reward = tool_success_reward
         self.tool_error_reward = tool_error_reward
         self.max_result = whole_number("max_result", max_result, 1)
+        self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
+        self._given = runtime
+        self._session: Session | None = None
         self._answers: list[Answer] = []
         self._refused = 0
         self._over: bool | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._end()
         self._answers, self._refused = [], 0
         self._over = None
         observation, info = self.env.reset(seed=seed, options=options)
@@ -113,21 +121,21 @@ class ToolEnv(Wrapper):
             if self._over is None:
                 raise ResetNeeded("ToolEnv: call reset() before the first step()")
             raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
-        heard = self.format.read(action, self._known)
-        if heard is None or (isinstance(heard, ToolCall) and heard.name not in self.tools):
-            return self._pass_on(action)
-        if isinstance(heard, ToolCall) and self.max_calls is not None and len(self._answers) >= self.max_calls:
-            heard = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
-        if isinstance(heard, BadCall):
-            return self._refuse(heard, None)
-        tool = self.tools[heard.name]
+        # A fault, in a tool or in the env, leaves it so.
+        self._over = True
         try:
-            content = self._run(tool, heard)
-        except BadArguments as error:
-            return self._refuse(BadCall("arguments", f"{tool.name} was not called: {error}."), tool)
-        except ToolError as error:
-            return self._answer(Answer(heard, str(error), success=False))
-        return self._answer(Answer(heard, content, success=True))
+            step = self._step(action)
+            self._over = step.done
+        finally:
+            if self._over:
+                self._end()
+        return step
+
+    def close(self) -> None:
+        try:
+            self._end()
+        finally:
+            self.env.close()
 
     def expert_action(self) -> str | None:
         if isinstance(self.env.unwrapped, ToolExpert) and (
@@ -138,15 +146,50 @@ class ToolEnv(Wrapper):
                 return self.format.write(call, self.tools)
         return self.env.expert_action()
 
-    def _pass_on(self, action: str) -> Step:
-        step = self.env.step(action)
-        self._over = step.done
-        return step._replace(info=self._with_counts(step.info, use_tool=False))
+    def _step(self, action: str) -> Step:
+        heard = self.format.read(action, self._known)
+        if heard is None or (isinstance(heard, ToolCall) and heard.name not in self.tools):
+            step = self.env.step(action)
+            return step._replace(info=self._with_counts(step.info, use_tool=False))
+        if isinstance(heard, ToolCall) and self.max_calls is not None and len(self._answers) >= self.max_calls:
+            heard = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
+        if isinstance(heard, BadCall):
+            return self._refuse(heard, None)
+        try:
+            content = self._call(self.tools[heard.name], heard.arguments)
+        except BadArguments as error:
+            return self._refuse(BadCall("arguments", f"{heard.name} was not called: {error}."), heard.name)
+        except ToolError as error:
+            return self._answer(Answer(heard, str(error), success=False))
+        return self._answer(Answer(heard, content, success=True))
 
-    def _run(self, tool: Tool, call: ToolCall) -> Content:
-        content = tool.function(**tool.validate(call.arguments))
-        assert isinstance(content, str | list)
-        return content
+    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
+        if tool.resource is not None and self._session is None:
+            self._session = self._runtime.session()
+        return self._runtime.call(tool, arguments, self._session)
+
+    @property
+    def _runtime(self) -> ToolRuntime:
+        return self._given or runtime()
+
+    def _end(self) -> None:
+        """Give back what the episode's tools hold."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _attributes(self) -> dict[str, Any]:
+        saved = self._session.save() if self._session is not None else {}
+        return {**super()._attributes(), "_saved": {self._resources.index(each): saved[each] for each in saved}}
+
+    def _replace_attributes(self, attributes: Mapping[str, Any]) -> None:
+        own = dict(attributes)
+        saved = own.pop("_saved")
+        self._end()
+        if saved:
+            self._session = self._runtime.session()
+            self._session.load({self._resources[number]: state for number, state in saved.items()})
+        super()._replace_attributes(own)
 
     def _answer(self, answer: Answer) -> Step:
         self._answers.append(answer)
@@ -157,12 +200,11 @@ class ToolEnv(Wrapper):
         reward = self.tool_reward + (self.tool_success_reward if answer.success else self.tool_error_reward)
         return Step.ongoing(shown, reward, **self._with_counts({}, use_tool=True), tool=_told(answer.call.name, status))
 
-    def _refuse(self, bad: BadCall, tool: Tool | None) -> Step:
+    def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
         shown = self.format.show(bad.message)
-        info = self._with_counts({"tool": _told(tool and tool.name, bad.problem)}, use_tool=True)
+        info = self._with_counts({"tool": _told(name, bad.problem)}, use_tool=True)
         if self._refused == self.max_refused:
-            self._over = True
             return Step.cut_off(shown, self.tool_error_reward, **info)
         return Step.ongoing(shown, self.tool_error_reward, **info)
 

@@ -18,6 +18,8 @@ from gem.errors import BadArguments, ToolError, ToolTimeout
 from gem.tool.content import Content
 from gem.tool.formats import FORMATS, BadCall, CallFormat, ToolCall, find_format
 from gem.tool.resource import Resource
+from gem.tool.runtime import ToolRuntime, runtime
+from gem.tool.session import Session
 from gem.tool.tool import Tool, tool
 
 __all__ = [
@@ -27,10 +29,13 @@ __all__ = [
     "CallFormat",
     "Content",
     "Resource",
+    "Session",
     "Tool",
     "ToolCall",
     "ToolError",
+    "ToolRuntime",
     "ToolTimeout",
     "find_format",
+    "runtime",
     "tool",
 ]

@@ -1,0 +1,287 @@
+"""The runtime: carries out calls of tools, many at once."""
+
+import asyncio
+import atexit
+import inspect
+import os
+import random
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from gem.checks import whole_number
+from gem.errors import ToolError, ToolTimeout
+from gem.tool.cache import Cache, key_of
+from gem.tool.content import Content, check_content
+from gem.tool.gate import Gate, Place
+from gem.tool.pool import Pools
+from gem.tool.session import Session
+from gem.tool.threads import Outcome, Threads
+from gem.tool.tool import Tool
+
+MAX_CONCURRENCY = 64
+"""Calls at once, of all tools together, unless told otherwise."""
+CACHE_ROOM = 32 * 2**20
+"""Characters of results and arguments that the cache holds, unless told otherwise."""
+PAUSE = 0.1
+"""Seconds before the first repetition of a call; each further pause is twice as long."""
+LONGEST_PAUSE = 10.0
+GRACE = 2.0
+"""Seconds that `close` waits for what is under way."""
+
+Call = tuple[Tool, Mapping[str, Any]]
+Result = Content | BaseException
+
+
+class ToolRuntime:
+    """Carries out calls: from many threads, from any event loop, and many of one batch at once.
+
+    An event loop in a thread of its own runs everything: `async` tools in it, others in threads. Both start with the
+    first call. Programs share one (`runtime()`); it ends with the process. A forked child starts afresh.
+
+    A tool that calls another one calls its function; through the runtime it could wait for its own place.
+
+    Args:
+        max_concurrency: calls at once, of all tools together; a tool's own limit is `Tool.max_concurrency`.
+        cache_room: how many characters of pure tools' results and arguments are kept; 0 for none.
+    """
+
+    def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY, cache_room: int = CACHE_ROOM) -> None:
+        self._max_concurrency = whole_number("max_concurrency", max_concurrency, 1)
+        self._cache_room = whole_number("cache_room", cache_room, 0)
+        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._pools = Pools(self._run)
+        self._start()
+        _runtimes.add(self)
+
+    def call(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None = None) -> Content:
+        """Call `tool`, and wait for what it answers.
+
+        Args:
+            tool: what to call.
+            arguments: by name; checked here.
+            session: the episode's states, for a tool with a resource; without one, a state is opened for this call.
+
+        Raises:
+            BadArguments: they do not fit.
+            ToolError: the tool could not do what it was asked.
+            ToolTimeout: it has not come back in time.
+            Exception: whatever else the tool raises: a fault.
+        """
+        return self._wait(self._call(tool, arguments, session)).get()
+
+    async def acall(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None = None) -> Content:
+        """`call`, from a coroutine in any event loop. Cancelling it cancels the call."""
+        outcome = await asyncio.wrap_future(self._spawn(self._call(tool, arguments, session)))
+        return outcome.get()
+
+    def call_many(self, calls: Iterable[Call], session: Session | None = None) -> list[Result]:
+        """Call many tools at once, and wait for all: what each answered, or what it raised, in the order of `calls`."""
+        return self._wait(self._call_all(list(calls), session))
+
+    async def acall_many(self, calls: Iterable[Call], session: Session | None = None) -> list[Result]:
+        """`call_many`, from a coroutine in any event loop."""
+        return await asyncio.wrap_future(self._spawn(self._call_all(list(calls), session)))
+
+    def session(self) -> Session:
+        """The states of a new episode; none is open yet."""
+        session = Session(self._pools, self._wait, self._spawn)
+        self._sessions.add(session)
+        return session
+
+    @property
+    def states_in_use(self) -> int:
+        """How many states of resources belong to sessions."""
+        return self._pools.in_use
+
+    @property
+    def states_idle(self) -> int:
+        """How many states of resources wait for a session."""
+        return self._pools.idle
+
+    def close(self) -> None:
+        """Cancel what is under way, close every state, and end the threads. Closing twice is fine."""
+        with self._lock:
+            closed, self._closed = self._closed, True
+            loop, thread = self._loop, self._thread
+        if closed or loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        self._threads.close(GRACE)
+
+    def forget(self) -> None:
+        """Be as new, without a word to what is there: in a forked child that is the parent's."""
+        for session in list(self._sessions):
+            session.forget()
+        self._pools.forget()
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._threads = Threads()
+        self._gate = Gate("the runtime", self._max_concurrency)
+        self._gates: weakref.WeakKeyDictionary[Tool, Gate] = weakref.WeakKeyDictionary()
+        self._cache = Cache(self._cache_room)
+        self._under_way: set[asyncio.Task[Any]] = set()
+        # Pauses are no part of what a seed repeats; spread out, clients do not come back all at once.
+        self._jitter = random.Random()
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise RuntimeError("this tool runtime is closed")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="gem-tools", daemon=True)
+                self._thread.start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError(
+                "an async tool cannot wait for the runtime that runs it; use acall, or the function itself"
+            )
+        future = self._spawn(work)
+        try:
+            return future.result()
+        except BaseException:  # Ctrl-C, for one; a future that is done takes no notice
+            future.cancel()
+            raise
+
+    async def _call_all(self, calls: list[Call], session: Session | None) -> list[Result]:
+        outcomes = await asyncio.gather(*(self._call(tool, arguments, session) for tool, arguments in calls))
+        return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]
+
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None) -> Outcome:
+        """What comes of a call. It raises nothing, unless it is cancelled."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        try:
+            checked = tool.validate(arguments)
+        except Exception as error:  # `BadArguments`, or a fault of the validator
+            return Outcome(error=error)
+        key = key_of(tool, arguments) if tool.pure else None
+        kept = self._cache.get(key) if key else None
+        if kept is not None:
+            return Outcome(kept)
+        outcome = await self._with_state(tool, checked, session)
+        if key and outcome.error is None:
+            self._cache.put(key, outcome.value)
+        return outcome
+
+    async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: Session | None) -> Outcome:
+        if tool.resource is None:
+            return await self._repeat(tool, partial(tool.function, **arguments))
+        own = self.session() if session is None else session
+        try:
+            state = await own.take(tool.resource)
+            outcome = await self._repeat(tool, partial(tool.function, state, **arguments))
+            # After a fault nobody knows what the state is like.
+            await own.put(tool.resource, sound=outcome.error is None or isinstance(outcome.error, ToolError))
+            if session is None:
+                await own.aclose()
+        except Exception as error:
+            return Outcome(error=error)
+        return outcome
+
+    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> Outcome:
+        outcome = await self._attempt(tool, function)
+        for repetition in range(tool.retries):
+            if not isinstance(outcome.error, tool.retry_on):
+                break
+            pause = min(PAUSE * 2**repetition, LONGEST_PAUSE)
+            await asyncio.sleep(pause * self._jitter.uniform(0.5, 1.0))
+            outcome = await self._attempt(tool, function)
+        return outcome
+
+    async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> Outcome:
+        gate = self._gates.setdefault(tool, Gate(f"the tool {tool.name!r}", tool.max_concurrency))
+        try:
+            # The tool's own place first, so that whoever waits for it keeps no other tool from running.
+            async with Place(gate) as own, Place(self._gate) as general:
+                if inspect.iscoroutinefunction(tool.function):
+                    async with asyncio.timeout(tool.timeout):
+                        outcome = await _attempt_async(function)
+                else:
+                    outcome = await self._in_thread(function, tool.timeout, own, general)
+            if outcome.error is None:
+                check_content(tool.name, outcome.value)
+        except (ToolTimeout, TypeError) as error:
+            return Outcome(error=error)
+        except TimeoutError:
+            return Outcome(error=ToolTimeout(f"the tool {tool.name!r} has not come back in {tool.timeout:g} seconds"))
+        return outcome
+
+    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *places: Place) -> Outcome:
+        done = asyncio.wrap_future(self._threads.submit(function))
+        try:
+            await asyncio.wait([done], timeout=timeout)
+        finally:
+            if not done.done():
+                for place in places:
+                    place.keep(until=done)
+        if not done.done():
+            raise TimeoutError
+        return done.result()
+
+    async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a method of a resource, wherever it belongs."""
+        call = partial(function, *args)
+        if inspect.iscoroutinefunction(function):
+            outcome = await _attempt_async(call)
+        else:
+            outcome = await asyncio.shield(asyncio.wrap_future(self._threads.submit(call)))
+        if outcome.error is not None and not isinstance(outcome.error, Exception):
+            raise RuntimeError(f"{function.__qualname__} raised {type(outcome.error).__name__}") from outcome.error
+        return outcome.get()
+
+    async def _shut_down(self) -> None:
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=GRACE)
+        await self._pools.close()
+
+
+async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Outcome:
+    """What comes of awaiting `function()`; to be cancelled is no outcome."""
+    try:
+        return Outcome(await function())
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return Outcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
+    except BaseException as error:  # sys.exit() would end the event loop
+        return Outcome(error=error)
+
+
+_runtimes: weakref.WeakSet[ToolRuntime] = weakref.WeakSet()
+_shared = ToolRuntime()
+atexit.register(_shared.close)
+
+
+def runtime() -> ToolRuntime:
+    """The runtime that this process shares."""
+    return _shared
+
+
+def _after_fork() -> None:
+    for each in list(_runtimes):
+        each.forget()
+
+
+os.register_at_fork(after_in_child=_after_fork)
