@@ -1,0 +1,152 @@
+"""Questions that need as many searches as they have hops."""
+
+import re
+from statistics import mean
+
+import pytest
+
+import gem
+from gem.errors import ConfigError
+from gem.tool_env import ToolEnv
+from gem_tools.multi_hop.env import MultiHop, normalized
+from gem_tools.multi_hop.relations import RELATIONS, SUBJECTS
+from gem_tools.multi_hop.world import world
+from gem_tools.search.shared import shared_index
+
+SEEDS = range(200)
+TOPK = 3
+
+
+def asked(hops, seed):
+    env = MultiHop(hops)
+    env.reset(seed=seed)
+    return env.question
+
+
+def found(query, topk=TOPK):
+    return [hit.document.title for hit in shared_index().search([query], topk)[0]]
+
+
+def by_title(title):
+    return next(thing for thing in world().things.values() if thing.title == title)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_the_plan_leads_from_the_question_over_the_documents_to_the_answer(hops):
+    for seed in SEEDS:
+        question = asked(hops, seed)
+        assert len(question.plan) == hops
+        assert question.plan[0].title in question.text
+        for hop, following in zip(question.plan, question.plan[1:], strict=False):
+            assert hop.answer == following.title
+        for hop in question.plan:
+            assert hop.answer in by_title(hop.title).text
+            assert hop.title in hop.question
+        assert question.plan[-1].answer == question.answers[0]
+
+
+def test_every_search_of_a_plan_finds_its_document():
+    assert all(thing.title in found(thing.title) for thing in world().things.values())
+
+
+@pytest.mark.parametrize(("hops", "least", "most"), [(1, 0.95, 1.0), (2, 0.0, 0.1), (3, 0.0, 0.1)])
+def test_one_search_is_not_enough_where_there_is_more_than_one_hop(hops, least, most):
+    questions = [asked(hops, seed) for seed in SEEDS]
+
+    assert least <= mean(question.plan[-1].title in found(question.text) for question in questions) <= most
+
+
+@pytest.mark.parametrize("hops", [2, 3])
+def test_nothing_that_is_to_be_found_stands_in_the_question_or_the_answer_in_an_earlier_document(hops):
+    for seed in SEEDS:
+        question = asked(hops, seed)
+        for hop in question.plan:
+            assert hop.answer not in question.text
+        for hop in question.plan[:-1]:
+            assert question.answers[0] not in by_title(hop.title).text
+
+
+def test_every_relation_of_the_world_can_be_asked_for_and_is_in_some_question():
+    kinds = {(thing.kind, relation) for thing in world().things.values() for relation in thing.facts}
+    assert set(RELATIONS) == kinds
+    assert set(SUBJECTS) == {kind for kind, _ in kinds}
+    assert {asked(1, seed).last for seed in range(2000)} == kinds
+
+
+@pytest.mark.parametrize("hops", [2, 3])
+def test_an_agent_that_searches_reads_and_searches_again_finds_the_answer(hops):
+    env = ToolEnv(MultiHop(hops), "search", max_calls=hops)
+    for seed in SEEDS:
+        observation, _ = env.reset(seed=seed)
+        for hop in env.unwrapped.question.plan:
+            assert hop.title in observation
+            observation = env.step(f"<search>{hop.title}</search>").observation
+        # The last result has the answer: one of its lines is the document that the plan names.
+        line = next(line for line in observation.splitlines() if f"(Title: {hop.title})" in line)
+        assert hop.answer in line
+        step = env.step(f"\\boxed{{{hop.answer}}}")
+        assert (step.reward, step.info["success"], step.info["tool_use_counter"]) == (1, True, hops)
+
+
+def test_the_expert_searches_where_it_can_and_answers_at_once_where_it_cannot():
+    alone, searching = MultiHop(2), ToolEnv(MultiHop(2), "search,fetch")
+    for env, turns in ((alone, 1), (searching, 3)):
+        env.reset(seed=1)
+        said = []
+        done = False
+        while not done:
+            said.append(env.expert_action())
+            step = env.step(said[-1])
+            done = step.done
+        assert (step.reward, len(said)) == (1, turns)
+    assert re.fullmatch(r"<search>.*</search>", said[0])
+    assert said[0] != said[1]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reward"),
+    [
+        ("\\boxed{River Tessel}", 1),
+        ("It is \\boxed{the river tessel.}", 1),
+        ("\\boxed{Tessel}", 1),
+        ("<answer> The Tessel </answer>", 1),
+        ("\\boxed{Aulel} <answer>Tessel</answer>", 0),
+        ("\\boxed{River Tessel in Dunholt}", 0),
+        ("\\boxed{}", 0),
+        ("River Tessel", 0),
+        ("", 0),
+    ],
+)
+def test_an_answer_is_right_if_it_is_the_same_once_normalised(reply, reward):
+    env = MultiHop(1)
+    env.reset(seed=0)
+    env.question = env.question._replace(answers=("River Tessel", "Tessel"))
+
+    step = env.step(reply)
+
+    assert (step.reward, step.terminated, step.info["success"]) == (reward, True, reward == 1)
+
+
+def test_a_number_may_be_given_with_its_unit():
+    questions = [asked(1, seed) for seed in range(500)]
+    heights = [question for question in questions if question.last == ("mountain", "height")]
+
+    assert heights
+    assert all(question.answers[1] == f"{question.answers[0]} metres" for question in heights)
+
+
+def test_answers_are_normalised_as_in_squad():
+    assert normalized(" The  Salted-Sparrow, a  Novel!") == "saltedsparrow novel"
+    assert normalized("theatre An") == "theatre"
+
+
+def test_hops_are_one_to_three():
+    for hops in (0, 4, "2", 1.5):
+        with pytest.raises(ConfigError, match="hops"):
+            MultiHop(hops)
+
+
+def test_the_variants_have_one_two_and_three_hops():
+    hops = {id: gem.make(id).hops for id in ("tools:MultiHop-v0-easy", "tools:MultiHop-v0", "tools:MultiHop-v0-hard")}
+
+    assert list(hops.values()) == [1, 2, 3]

@@ -1,0 +1,126 @@
+"""The tools `search` and `fetch` around an env, and GEM's wrappers by name."""
+
+import pytest
+from scripted_server import answering
+
+import gem
+from gem.errors import ConfigError
+from gem.registry import find_tool
+from gem.tool import ToolError
+from gem.tool_env import ToolEnv
+from gem_tools.search.corpus import Corpus, Document
+from gem_tools.search.dense import Dense
+from gem_tools.search.retriever import SearchFault
+from gem_tools.search.server import serving
+from gem_tools.search.shared import shared_index
+from gem_tools.search.tool import fetch_tool, search_tool
+
+
+@pytest.fixture(autouse=True)
+def _without_a_server(monkeypatch):
+    monkeypatch.delenv("SEARCH_URL", raising=False)
+
+
+def test_search_shows_the_best_documents_as_gem_does():
+    hits = shared_index().search(["Dunholt"], 3)[0]
+
+    assert search_tool()(query="Dunholt") == "\n".join(
+        f"Doc {number}(Title: {hit.document.title}) {hit.document.text}" for number, hit in enumerate(hits, 1)
+    )
+    assert search_tool(topk=1)(query="Dunholt").startswith("Doc 1(Title: Dunholt) Dunholt is a")
+
+
+def test_a_query_that_finds_nothing_is_answered_and_one_without_words_is_refused():
+    assert search_tool()(query="zebra") == "No document matches this query. Try other words."
+    for query in ("", "  ", "?!"):
+        with pytest.raises(ToolError, match="no words"):
+            search_tool()(query=query)
+
+
+@pytest.mark.parametrize("query", ["\ud800 Dunholt", "Dunholt \x00", "Dunholt " * 100_000])
+def test_odd_queries_are_searched_for_as_well(query):
+    assert "Dunholt" in search_tool()(query=query)
+    with serving(shared_index()) as url:
+        assert search_tool(url)(query=query) == search_tool()(query=query)
+
+
+def test_search_uses_a_file_a_server_or_any_retriever(tmp_path):
+    file = tmp_path / "trees.jsonl"
+    file.write_text('{"title": "Elm", "text": "A tree."}', "utf-8")
+    vectors = Dense(Corpus([Document("1", "Elm", "A tree.")]), lambda texts: [[1.0]] * len(texts))
+    with serving(vectors) as url:
+        tools = [search_tool(each) for each in (file, str(file), vectors, url)]
+        tools.append(search_tool(url, protocol="gem"))
+
+        assert {tool(query="tree") for tool in tools} == {"Doc 1(Title: Elm) A tree."}
+
+
+def test_the_variable_search_url_names_a_server_that_speaks_as_gems_does(monkeypatch):
+    asked = []
+
+    def answer(request):
+        asked.append(request.body)
+        return 200, b"\x81\xa6result\x90"
+
+    with answering(answer) as url:
+        monkeypatch.setenv("SEARCH_URL", f"{url}/retrieve")
+        assert search_tool()(query="x").startswith("No document")
+    assert asked == [b"\x83\xa5query\xa1x\xa4topk\x03\xadreturn_scores\xc3"]
+
+
+def test_a_server_that_is_gone_is_a_fault_and_no_answer():
+    with serving(shared_index()) as url:
+        pass
+    env = ToolEnv(gem.make("core:Echo-v0"), [search_tool(url)])
+    env.reset(seed=0)
+    with pytest.raises(SearchFault, match="does not answer"):
+        env.step("<search>x</search>")
+
+
+def test_equal_settings_are_the_same_tool_so_that_its_limits_and_its_cache_are_shared():
+    assert search_tool() is search_tool() is find_tool("search")
+    assert search_tool(topk=2) is find_tool("search", topk=2) is not search_tool()
+    assert fetch_tool() is find_tool("fetch")
+    with pytest.raises(ConfigError, match="topk"):
+        search_tool(topk=0)
+
+
+def test_fetch_gives_a_document_by_its_title_or_id():
+    document = Corpus.shipped().find("Dunholt")
+
+    for name in ("Dunholt", " dunholt\n", '"Dunholt"', document.id):
+        assert fetch_tool()(title=name) == f"Dunholt\n{document.text}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("Dunhollt", "Dunholt"), ("the Dunholt town", "Dunholt"), ("Restless Hourglas", "The Restless Hourglass")],
+)
+def test_a_title_that_no_document_has_is_answered_with_those_of_the_nearest(asked, near):
+    with pytest.raises(ToolError, match=near) as caught:
+        fetch_tool()(title=asked)
+    assert repr(asked) in str(caught.value)
+
+
+def test_a_title_like_no_other_is_answered_too():
+    with pytest.raises(ToolError, match=r"'qqqqq'\.$"):
+        fetch_tool()(title="qqqqq")
+    with pytest.raises(ToolError):
+        fetch_tool()(title="\ud800" * 100_000)
+
+
+@pytest.mark.parametrize(("name", "reward"), [("search_tool", 0.3), ("search_tool_no_int_reward", 0.0)])
+def test_gems_wrappers_give_five_searches_and_the_reward_of_their_name(name, reward):
+    env = gem.make("tools:MultiHop-v0", wrappers=[name])
+    observation, _ = env.reset(seed=0)
+    assert "<search>" in observation
+    assert "5 calls" in observation
+    for _ in range(5):
+        step = env.step("I look it up. <search> Dunholt </search>")
+        assert (step.reward, step.done) == (reward, False)
+        assert "Doc 1(Title: Dunholt)" in step.observation
+    step = env.step("<search>Dunholt</search>")
+    assert (step.reward, step.done) == (0, False)
+    assert "used up" in step.observation
+    step = env.step(env.expert_action())
+    assert (step.reward, step.info["success"]) == (1, True)
