@@ -5,6 +5,7 @@ import gem
 GEM_API = 1
 
 ARITHMETIC = "gem_envs_math.arithmetic:Arithmetic"
+LONG_ARITHMETIC = "gem_envs_math.long_arithmetic:LongArithmetic"
 
 
 @gem.hookimpl
@@ -30,5 +31,19 @@ def gem_envs() -> list[gem.EnvSpec]:
             kwargs={"operands": 6, "digits": 3, "operators": "+-*"},
             description="Work out an expression of six numbers below 1000 with +, - and *",
             tags=("math", "single-turn", "procedural"),
+        ),
+        gem.EnvSpec(
+            id="math:LongArithmetic-v0",
+            entry_point=LONG_ARITHMETIC,
+            kwargs={"digits": 20},
+            description="Multiply two numbers of 20 digits: too long to do without a tool",
+            tags=("math", "single-turn", "procedural", "tool-use"),
+        ),
+        gem.EnvSpec(
+            id="math:LongArithmetic-v0-easy",
+            entry_point=LONG_ARITHMETIC,
+            kwargs={"digits": 4},
+            description="Multiply two numbers of 4 digits, with a tool or without",
+            tags=("math", "single-turn", "procedural", "tool-use"),
         ),
     ]

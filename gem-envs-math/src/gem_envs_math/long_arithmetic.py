@@ -1,0 +1,74 @@
+"""Long arithmetic: a product with so many digits that one needs a tool."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from gem.checks import whole_number
+from gem.core import Step
+from gem.dataset_env import QuestionEnv
+from gem.parsing import boxed
+from gem.tool import ToolCall
+from gem.tool_env import Answer
+from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_math.integers import MAX_DIGITS, read_integer
+
+MOST_DIGITS = MAX_DIGITS // 2
+"""Of a factor, so that the product can still be read."""
+
+
+class LongArithmetic(QuestionEnv[int]):
+    r"""Multiply two long numbers. One turn; an action is `\boxed{42}`.
+
+    Made to train and to test the use of tools: nobody multiplies twenty digits by twenty in one reply, and one line
+    of Python does. `gem.make("math:LongArithmetic-v0", wrappers="python_tool")` gives the agent that line; the
+    expert then calls `python` first, and without the tool it just knows.
+
+    Rewards: 1 for the right integer, 0 for another, for none in a box too (or -0.1 with
+    ``use_format_error_reward``). `gem_envs_math.integers.read_integer` says what counts as an integer.
+
+    Args:
+        digits: how many digits each factor has, from 1 to 500. Factors are drawn evenly among the numbers of that
+            length.
+        use_format_error_reward: whether a reply without an integer costs 0.1.
+    """
+
+    answer_form = "integer inside \\boxed{}"
+
+    def __init__(self, digits: int = 20, use_format_error_reward: bool = False) -> None:
+        super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
+        self.digits = whole_number("digits", digits, 1, MOST_DIGITS)
+        self.factors = (0, 0)
+
+    def _reset(self, options: Mapping[str, Any]) -> str:
+        self.factors = self._draw(self.rng)
+        first, second = self.factors
+        return f"What is {first} * {second}?\nGive the result as an {self.answer_form}; only the last box counts."
+
+    def _draw(self, rng: Random) -> tuple[int, int]:
+        smallest, largest = 10 ** (self.digits - 1), 10**self.digits - 1
+        return rng.randint(smallest, largest), rng.randint(smallest, largest)
+
+    def _read(self, reply: str) -> int | None:
+        return read_integer(boxed(reply) or "")
+
+    def _grade(self, answer: int) -> Step:
+        first, second = self.factors
+        if answer == first * second:
+            return Step.final("That is right.", 1.0, success=True)
+        return Step.final(f"That is wrong: the result is {first * second}.", 0.0, success=False)
+
+    def sample_action(self) -> str:
+        """The product of two other factors: an answer of plausible size."""
+        first, second = self._draw(self.action_rng)
+        return f"\\boxed{{{first * second}}}"
+
+    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
+        """Python's own arithmetic, once."""
+        first, second = self.factors
+        return None if answers else ToolCall("python", {"code": f"print({first} * {second})"})
+
+    def expert_action(self) -> str:
+        """The right result."""
+        first, second = self.factors
+        return f"\\boxed{{{first * second}}}"

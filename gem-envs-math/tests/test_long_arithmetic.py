@@ -1,0 +1,78 @@
+"""`math:LongArithmetic-v0`: the question, the grade, and the expert with a tool and without."""
+
+import re
+
+import pytest
+
+import gem
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.tool import tool
+from gem.tool_env import ToolEnv
+from gem_envs_math.long_arithmetic import LongArithmetic
+
+
+@tool
+def python(code: str) -> str:
+    """Work out a product, as `print(first * second)`."""
+    first, second = re.fullmatch(r"print\(([0-9]+) \* ([0-9]+)\)", code).groups()
+    return str(int(first) * int(second))
+
+
+@pytest.mark.parametrize(("id", "digits"), [("math:LongArithmetic-v0", 20), ("math:LongArithmetic-v0-easy", 4)])
+def test_the_question_alone_is_enough_to_know_and_its_factors_have_their_length(id, digits):
+    env = gem.make(id)
+    for seed in range(100):
+        question, _ = env.reset(seed=seed)
+        first, second = re.match(r"What is ([0-9]+) \* ([0-9]+)\?\n", question).groups()
+        assert (len(first), len(second)) == (digits, digits)
+        assert env.step(f"\\boxed{{{int(first) * int(second)}}}") == Step.final("That is right.", 1.0, success=True)
+
+
+def test_another_integer_is_wrong_and_the_right_one_is_told():
+    env = LongArithmetic(digits=500)
+    env.reset(seed=0)
+    first, second = env.factors
+    step = env.step(f"\\boxed{{{first * second + 1}}}")
+    assert (step.reward, step.info["success"]) == (0.0, False)
+    assert str(first * second) in step.observation
+
+
+@pytest.mark.parametrize(("costs", "reward"), [(False, 0.0), (True, -0.1)])
+def test_a_reply_without_an_integer_is_malformed(costs, reward):
+    env = LongArithmetic(use_format_error_reward=costs)
+    env.reset(seed=0)
+    step = env.step("I need a calculator.")
+    assert (step.reward, step.info) == (reward, {"success": False, "malformed": True})
+
+
+def test_random_answers_are_of_plausible_size_and_wrong():
+    env = LongArithmetic(digits=4)
+    for seed in range(100):
+        env.reset(seed=seed)
+        action = env.sample_action()
+        assert 1_000_000 <= int(action[7:-1]) < 100_000_000
+        assert not env.step(action).info["success"]
+
+
+def test_the_expert_calls_python_where_there_is_such_a_tool_and_then_answers():
+    env = ToolEnv(LongArithmetic(digits=30), [python])
+    env.reset(seed=0)
+    first, second = env.unwrapped.factors
+    assert f"print({first} * {second})" in env.expert_action()
+    step = env.step(env.expert_action())
+    assert not step.done
+    assert str(first * second) in step.observation
+    assert env.step(env.expert_action()).info["success"]
+
+
+def test_the_expert_without_a_tool_answers_at_once():
+    env = LongArithmetic()
+    env.reset(seed=0)
+    assert env.step(env.expert_action()).info["success"]
+
+
+@pytest.mark.parametrize("digits", [0, 501, 2.5, "4", True])
+def test_a_number_of_digits_out_of_range_is_refused(digits):
+    with pytest.raises(ConfigError, match="digits is a whole number from 1 to 500"):
+        LongArithmetic(digits=digits)
