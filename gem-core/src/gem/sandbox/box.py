@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Same, Verdict, run_cases, same_output
 from gem.sandbox.levels import open_slot
 from gem.sandbox.results import lost, result
@@ -69,7 +69,8 @@ class Sandbox:
             warnings.warn("programs run with limits alone (level='process')", NotIsolated, stacklevel=2)
         self.slots = slots or len(os.sched_getaffinity(0))
         self.limits = limits or Limits()
-        self._level, self._min_level = level, min_level
+        self._level: Level | None = level
+        self._min_level: Level = min_level
         self._modules = tuple(modules)
         self._view: View = view(self._modules, tuple(readable))
         self._closed = False
@@ -148,8 +149,14 @@ class Sandbox:
         Raises:
             SlotLost: the slot died with it.
         """
+        size = sum(map(len, job.files.values()))
+        if size > limits.disk or len(job.files) > limits.inodes:
+            raise ConfigError(f"its files take {size} bytes of a disk of {limits.disk}: raise `disk` or `inodes`")
         with self._turns:
             slot = self._take()
+            if limits.processes and slot.level in ("landlock", "seccomp"):
+                self._give(slot)
+                raise SandboxUnavailable(f"programs that start processes need namespaces, and not level {slot.level}")
             try:
                 outcome = slot.run(job, inputs, limits)
             except BaseException:

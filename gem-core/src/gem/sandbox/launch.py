@@ -142,12 +142,22 @@ def _config(
         "folder": FOLDER if folder is None else f"{folder}/work",
         "uid": _UID if level in PRIVATE and private is not None else private,
         "capabilities": [] if open_to_all else [_CAP_DAC_READ_SEARCH],
-        "other_processes": 2 if level in PRIVATE or private is not None else None,
+        "other_processes": _counted(level, private),
         "path": view.search,
         "preload": preload,
         "filters": filters,
         "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
     }
+
+
+def _counted(level: Level, private: int | None) -> int | None:
+    """Processes that count as the program's own beside those it starts: it, and a server of the same user.
+
+    None: other processes of this machine count too, and so no limit makes sense.
+    """
+    if private is not None:
+        return 1 if level in PRIVATE else 2
+    return 2 if level in PRIVATE else None
 
 
 def _own_tmp(view: View) -> bool:
@@ -198,7 +208,7 @@ def _bubblewrap_options(view: View) -> list[str]:
     for capability in _SERVER_CAPABILITIES:
         options += ["--cap-add", capability]
     # bubblewrap would make folders on the way that no other user can enter.
-    shown = (*view.paths, *view.hidden, *view.modules)
+    shown = (*view.paths, *view.hidden, *view.modules, *view.devices)
     for folder in sorted({str(above) for path in shown for above in Path(path).parents} - {"/"}):
         if not any(Path(folder).is_relative_to(path) for path in view.paths):
             options += ["--perms", "0755", "--dir", folder]

@@ -87,11 +87,14 @@ class Slot:
                 "file_size": max(limits.output + 1, limits.disk),
                 "disk": limits.disk,
                 "inodes": limits.inodes,
-                "open_files": limits.open_files + len(streams),
+                "open_files": limits.open_files + (len(streams) if len(inputs) > 1 else 0),
                 "threads": limits.threads,
                 "processes": limits.processes,
             }
             answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds)
+            if not answer.pop("started"):
+                said = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
+                raise SlotLost(f"the program could not be confined: {said[-1] if said else answer['status']}")
             return Outcome(
                 **answer,
                 outputs=[os.pread(fd, limits.output + 1, 0) for fd in outputs],

@@ -34,29 +34,37 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
     """Run `source` once for each of `streams`, one after another, and end the process.
 
     A single run ends as Python would: its status is that of the process. After each of several a byte is written to
-    `log`, its status, and the process ends with 0; a program that ends the process itself is missing from it.
+    `log`, its status, and the process ends with 0; one that ends the process itself, or leaves threads behind, is
+    missing from it.
 
     Args:
         confine: Called before the program gets a say.
     """
+    os.dup2(stderr, 2)
+    several = len(streams) > 1
+    if not several:
+        _attach(streams[0])
+    _dress(source)
+    confine()
     status = FAILED
     try:
-        os.dup2(stderr, 2)
-        several = len(streams) > 1
-        if not several:
-            _attach(streams[0])
         _close_all_but([0, 1, 2, log, *(fd for one in streams for fd in one)] if several else [0, 1, 2])
-        _dress()
-        confine()
         if several:
             for one in streams:
                 _attach(one)
                 os.close(one.stdin)
                 os.close(one.stdout)
-                os.write(log, bytes([_once(source)]))
+                module = ModuleType("__main__")
+                ended = _execute(source, module)
+                if threading.active_count() > 1:
+                    break
+                os.write(log, bytes([_finish(module) or ended]))
             status = 0
         else:
-            status = _once(source)
+            module = ModuleType("__main__")
+            status = _execute(source, module)
+            threading._shutdown()  # pyright: ignore
+            status = _finish(module) or status
     finally:
         os._exit(status)
 
@@ -72,8 +80,10 @@ def _attach(streams: Streams) -> None:
     os.dup2(streams.stdout, 1)
 
 
-def _dress() -> None:
+def _dress(source: bytes) -> None:
     """Make this process look like a Python that was started for the program."""
+    linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
+    os.environ.pop("PWD", None)  # bubblewrap's
     sys.argv = [NAME]
     sys.path.insert(0, os.getcwd())
     builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
@@ -82,45 +92,48 @@ def _dress() -> None:
     gc.enable()
 
 
-def _once(source: bytes) -> int:
+def _execute(source: bytes, module: ModuleType) -> int:
+    """Run `source` as `module`; returns its status."""
     sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")
     sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")
     sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace", buffering=1)
-    module = ModuleType("__main__")
-    module.__dict__.update(__builtins__=builtins, __file__=os.path.join(os.getcwd(), NAME))
     sys.modules["__main__"] = module
-    status = _execute(source, module)
-    try:
-        threading._shutdown()  # pyright: ignore
-        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
-        atexit._clear()  # pyright: ignore[reportPrivateUsage]
-        if threading.active_count() == 1:
-            # Files that the program left open are written when they are collected.
-            module.__dict__.clear()
-            gc.collect()
-    except BaseException:
-        traceback.print_exc()
-    return _flush() or status
-
-
-def _stream(fd: int, mode: str, errors: str, buffering: int = -1) -> TextIO:
-    """A standard stream as the interpreter opens it in a UTF-8 locale."""
-    stream = open(fd, mode, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
-    return cast("TextIO", stream)
-
-
-def _execute(source: bytes, module: ModuleType) -> int:
+    module.__dict__.update(__builtins__=builtins, __file__=os.path.join(os.getcwd(), NAME))
     try:
         exec(compile(source, NAME, "exec", dont_inherit=True), module.__dict__)
     except SystemExit as end:
         return _status(end)
     except BaseException as error:
         try:
-            _report(source, error)
+            _report(error)
         except BaseException:
             os.write(2, f"{type(error).__name__}\n".encode())
         return FAILED
     return 0
+
+
+def _finish(module: ModuleType) -> int:
+    """What Python does when a program has come to its end; returns its status if that fails, and 0 otherwise."""
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    atexit._clear()  # pyright: ignore[reportPrivateUsage]
+    if threading.active_count() == 1:
+        # Files that the program left open are written when they are collected.
+        module.__dict__.clear()
+        gc.collect()
+    status = 0
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not getattr(stream, "closed", False):  # pyright: ignore[reportUnnecessaryComparison]
+                stream.flush()
+        except Exception:
+            status = _FLUSH_FAILED
+    return status
+
+
+def _stream(fd: int, mode: str, errors: str, buffering: int = -1) -> TextIO:
+    """A standard stream as the interpreter opens it in a UTF-8 locale."""
+    stream = open(fd, mode, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+    return cast("TextIO", stream)
 
 
 def _status(end: SystemExit) -> int:
@@ -132,23 +145,10 @@ def _status(end: SystemExit) -> int:
     return FAILED
 
 
-def _report(source: bytes, error: BaseException) -> None:
-    text = source.decode("utf-8", "replace")
-    linecache.cache[NAME] = (len(text), None, text.splitlines(keepends=True), NAME)
+def _report(error: BaseException) -> None:
     trace = error.__traceback__.tb_next if error.__traceback__ else None  # without the frame of `_execute`
     error.__traceback__ = trace
     if sys.excepthook is sys.__excepthook__:
         traceback.print_exception(error)
     else:
         sys.excepthook(type(error), error, trace)
-
-
-def _flush() -> int:
-    status = 0
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if not stream.closed:
-                stream.flush()
-        except BaseException:
-            status = _FLUSH_FAILED
-    return status

@@ -63,17 +63,22 @@ def main(channel: int, supervisor: int) -> None:
 def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.poll) -> dict[str, Any] | None:
     """Run one program to its end. None: the supervisor is gone."""
     ground.fresh(job)
+    confined, tell = os.pipe()
     start = time.monotonic()
     pid = os.fork()
     if pid == 0:
-        _become(job, fds, ground)
-    for fd in fds:
+        _become(job, fds, ground, tell)
+    for fd in (*fds, tell):
         os.close(fd)
     ended = _watch(pid, start, job, ground, poll)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
     ground.sweep()
-    full = ground.full(job)
+    if ended is None and ground.overfull(job):
+        ended = "disk"
+    full = ground.full()
+    started = os.read(confined, 1) != b""
+    os.close(confined)
     if ended == "orphaned":
         return None
     return {
@@ -83,6 +88,7 @@ def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.
         "cpu": usage.ru_utime + usage.ru_stime,
         "max_rss": usage.ru_maxrss * 1024,
         "full": full,
+        "started": started,
     }
 
 
@@ -117,10 +123,18 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll:
         os.close(child)
 
 
-def _become(job: Mapping[str, Any], fds: list[int], ground: Ground) -> None:
-    """The child: from a copy of the server to the program. Does not return."""
+def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, tell: int) -> None:
+    """The child: from a copy of the server to the program. Does not return.
+
+    When it is confined, and before the program gets a say, it writes a byte to the pipe `tell`.
+    """
+
+    def confine() -> None:
+        ground.confine(job)
+        os.write(tell, b"1")
+
+    source, stderr, log, *streams = fds
     try:
-        source, stderr, log, *streams = fds
         pairs = [program.Streams(*streams[at : at + 2]) for at in range(0, len(streams), 2)]
         ground.drop_rights()
         code = os.pread(source, job["source"], 0)
@@ -130,7 +144,9 @@ def _become(job: Mapping[str, Any], fds: list[int], ground: Ground) -> None:
             with open(name, "wb") as file:
                 file.write(os.pread(source, size, at))
             at += size
-        program.play(code, pairs, stderr, log, lambda: ground.confine(job))
+        program.play(code, pairs, stderr, log, confine)
+    except BaseException as error:
+        os.write(stderr, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(program.FAILED)
 
