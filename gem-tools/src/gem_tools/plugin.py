@@ -63,8 +63,13 @@ def gem_wrappers() -> dict[str, str]:
 def gem_commands() -> list[gem.CommandSpec]:
     return [
         gem.CommandSpec(
+            name="mcp-serve",
+            entry_point="gem_tools.mcp.cli:mcp_serve",
+            help="Offer tools as an MCP server, by stdio or HTTP",
+        ),
+        gem.CommandSpec(
             name="search-server",
             entry_point="gem_tools.search.cli:search_server",
             help="Serve a search index over HTTP, for many clients",
-        )
+        ),
     ]

@@ -13,10 +13,10 @@ from gem_tools.calendar.weeks import Weeks
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"]
 Hours = Annotated[int, Field(ge=1, le=CLOSES - OPENS)]
 
-_WEEKS = Weeks()
+WEEKS = Weeks()
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def list_events(week: Week, day: Day | None = None) -> str:
     """List the events with their ids, day by day.
 
@@ -27,7 +27,7 @@ def list_events(week: Week, day: Day | None = None) -> str:
     return "\n".join(events) or "No events."
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def add_event(week: Week, title: str, day: Day, start: str, hours: Hours = 1) -> str:
     """Put a new event into the calendar.
 
@@ -38,7 +38,7 @@ def add_event(week: Week, title: str, day: Day, start: str, hours: Hours = 1) ->
     return f"Added {week.add_event(title, day, start, hours)}"
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def move_event(week: Week, event_id: str, day: Day, start: str) -> str:
     """Let an event begin at another time. Its length stays the same.
 
@@ -48,31 +48,31 @@ def move_event(week: Week, event_id: str, day: Day, start: str) -> str:
     return f"Moved {week.move_event(event_id, day, start)}"
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def delete_event(week: Week, event_id: str) -> str:
     """Take an event out of the calendar."""
     return f"Deleted {week.delete_event(event_id)}"
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def list_todos(week: Week) -> str:
     """List the to-dos with their ids; [x] marks those that are ticked off."""
     return "\n".join(map(str, week.todos.values())) or "No to-dos."
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def add_todo(week: Week, text: str) -> str:
     """Put a new to-do on the list."""
     return f"Added {week.add_todo(text)}"
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def complete_todo(week: Week, todo_id: str) -> str:
     """Tick a to-do off."""
     return f"Ticked off {week.complete_todo(todo_id)}"
 
 
-@tool(resource=_WEEKS)
+@tool(resource=WEEKS)
 def delete_todo(week: Week, todo_id: str) -> str:
     """Take a to-do off the list, done or not."""
     return f"Deleted {week.delete_todo(todo_id)}"

@@ -1,5 +1,6 @@
 """Conversations with several MCP servers, and whose they are."""
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -112,3 +113,13 @@ class SharedSessions(EpisodeSessions):
 _lock = threading.Lock()
 _shared: dict[tuple[Any, ...], tuple[Sessions, int]] = {}
 """By what the settings say: the sessions, and how many use them."""
+
+
+def _after_fork() -> None:
+    """Begin as new: the threads and the sessions are the parent's."""
+    global _loop, _lock
+    _loop, _lock = BlockingPortalProvider(), threading.Lock()
+    _shared.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,29 @@
+"""`gemx mcp-serve`."""
+
+import click
+
+from gem.cli.output import stray_prints_to_stderr
+from gem.errors import MissingExtra
+from gem.registry import find_tool
+
+
+@click.command("mcp-serve")
+@click.argument("tools", nargs=-1, required=True, metavar="TOOL...")
+@click.option("--http", is_flag=True, help="Serve by streamable HTTP; without it, one client by stdio.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Who can reach it by HTTP; nobody has to say who he is."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int) -> None:
+    """Offer tools of ours as an MCP server: names that packs offer, or "module.path:object"."""
+    try:
+        from gem_tools.mcp.running import serve_http, serve_stdio
+        from gem_tools.mcp.serving import make_server
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"gemx mcp-serve needs {error.name}: pip install 'gem-tools[mcp]'") from error
+    with stray_prints_to_stderr():
+        server = make_server("gem-tools", [find_tool(name) for name in tools])
+    if http:
+        serve_http(server, host, port, lambda address: click.echo(f"Serving {', '.join(tools)} at {address}", err=True))
+    else:
+        serve_stdio(server)

@@ -1,0 +1,40 @@
+"""Running an MCP server: by stdio until its client leaves, or by HTTP until it is told to stop."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+PATH = "/mcp"
+_GRACE = 1
+"""Seconds that clients have to end their streams when the server stops."""
+
+
+def serve_stdio(server: Server[Any]) -> None:
+    """Serve the one client at the other end of standard input and output. What else is printed goes to stderr."""
+
+    async def serve() -> None:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(serve)
+
+
+def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve every client by streamable HTTP, until SIGINT or SIGTERM.
+
+    Args:
+        port: 0 for one that is free.
+        announce: told the address as soon as clients can connect.
+    """
+    application = server.streamable_http_app(streamable_http_path=PATH, host=host)
+    config = uvicorn.Config(
+        application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on"
+    )
+    with config.bind_socket() as socket:
+        shown = f"[{host}]" if ":" in host else host
+        announce(f"http://{shown}:{socket.getsockname()[1]}{PATH}")
+        uvicorn.Server(config).run(sockets=[socket])

@@ -1,0 +1,199 @@
+"""`gemx mcp-serve` and the calendar's server, as the SDK's own client and ours see them."""
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+from gem.tool.runtime import ToolRuntime
+from gem_tools.calendar.errands import draw
+from gem_tools.calendar.planner import next_call
+from gem_tools.calendar.week import Week
+from gem_tools.mcp import mcp_tools
+
+TOOLS = '''
+from gem.tool import ToolError, tool
+
+@tool
+def divide(a: float, b: float) -> str:
+    """Divide a by b."""
+    if b == 0:
+        raise ToolError("b is 0")
+    return str(a / b)
+
+@tool
+async def picture() -> list[dict]:
+    """A pixel."""
+    return [{"type": "text", "text": "a pixel"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}]
+
+@tool
+def broken() -> str:
+    """It has a fault."""
+    print("this must not reach the client")
+    return 1 / 0
+'''
+OURS = ("shapes:divide", "shapes:picture", "shapes:broken")
+NOTES = ("gem_tools.calendar.tools:add_todo", "gem_tools.calendar.tools:list_todos")
+CALENDAR = ("-m", "gem_tools.calendar.server", "--seed", "5", "--events", "8")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "shapes.py").write_text(TOOLS, "utf-8")
+    return tmp_path
+
+
+def by_stdio(*arguments, folder=None):
+    return StdioServerParameters(command=sys.executable, args=list(arguments), cwd=folder)
+
+
+@contextmanager
+def by_http(*arguments, folder=None):
+    """A server on a free port, told to stop by SIGTERM in the end; it must then stop by itself."""
+    process = subprocess.Popen(
+        [sys.executable, *arguments, "--port", "0"], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield re.search(r"http://\S+", process.stderr.readline())[0]
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def texts(result):
+    return [block.text for block in result.content]
+
+
+async def check_our_tools(client):
+    listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert list(listed) == ["divide", "picture", "broken"]
+    assert listed["divide"].description == "Divide a by b."
+    assert listed["divide"].input_schema["required"] == ["a", "b"]
+
+    assert texts(await client.call_tool("divide", {"a": 1, "b": 4})) == ["0.25"]
+    refused = await client.call_tool("divide", {"a": 1, "b": 0})
+    assert (refused.is_error, texts(refused)) == (True, ["b is 0"])
+    unfit = await client.call_tool("divide", {"a": 1})
+    assert (unfit.is_error, texts(unfit)) == (True, ["the argument 'b' is missing"])
+    word, image = (await client.call_tool("picture")).content
+    assert (word.text, image.data, image.mime_type) == ("a pixel", "iVBORw==", "image/png")
+
+    with pytest.raises(MCPError, match=r"there is no tool 'divde'\. Did you mean 'divide'\?"):
+        await client.call_tool("divde", {"a": 1, "b": 4})
+    with pytest.raises(MCPError):
+        await client.call_tool("broken")
+    assert texts(await client.call_tool("divide", {"a": 1, "b": 2})) == ["0.5"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_sdks_client_uses_our_tools_by_stdio(folder, mode):
+    async def use():
+        async with Client(by_stdio("-m", "gem", "mcp-serve", *OURS, folder=folder), mode=mode) as client:
+            await check_our_tools(client)
+
+    asyncio.run(use())
+
+
+def test_the_sdks_client_uses_our_tools_by_http_in_either_protocol(folder):
+    async def use(url):
+        for mode in ("auto", "legacy"):
+            async with Client(url, mode=mode) as client:
+                await check_our_tools(client)
+
+    with by_http("-m", "gem", "mcp-serve", *OURS, "--http", folder=folder) as url:
+        asyncio.run(use(url))
+
+
+def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_same():
+    async def todos(client, text):
+        await client.call_tool("add_todo", {"text": text})
+        return texts(await client.call_tool("list_todos"))[0].splitlines()
+
+    async def use(url):
+        async with Client(url) as one, Client(url) as other:
+            before = texts(await one.call_tool("list_todos"))[0].splitlines()
+            first = await todos(one, "buy stamps")
+            second = await todos(other, "call home")
+            assert [line.partition("] ")[2] for line in (*first[len(before) :], *second[len(before) :])] == [
+                "buy stamps",
+                "call home",
+            ]
+
+    runtime = ToolRuntime()
+    with by_http("-m", "gem", "mcp-serve", *NOTES, "--http") as url:
+        asyncio.run(use(url))
+        ours = {tool.name: tool for tool in mcp_tools(url)}
+        one, other = runtime.session(), runtime.session()
+        assert runtime.call(ours["add_todo"], {"text": "buy stamps"}, one).endswith("buy stamps")
+        assert "buy stamps" in runtime.call(ours["list_todos"], {}, one)
+        assert "buy stamps" not in runtime.call(ours["list_todos"], {}, other)
+        one.close()
+        other.close()
+        runtime.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [((), "Missing argument 'TOOL...'"), (("no_such_tool",), "no installed pack has a tool 'no_such_tool'")],
+)
+def test_what_cannot_be_served_is_said_on_stderr(arguments, reason):
+    done = subprocess.run(
+        [sys.executable, "-m", "gem", "mcp-serve", *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode != 0
+    assert reason in done.stderr
+    assert done.stdout == ""
+
+
+async def errands(client):
+    """Do a task's errands as a client would, from what the server says alone, and return where they led."""
+    week = Week()
+    week.become(json.loads((await client.read_resource("calendar://week")).contents[0].text))
+    goal = draw(Random(9), events=8, todos=3, errands=0).week
+    while (call := next_call(week, goal)) is not None:
+        result = await client.call_tool(call.tool, call.arguments)
+        assert not result.is_error
+        week.become(json.loads((await client.read_resource("calendar://week")).contents[0].text))
+    return week, goal
+
+
+def test_the_calendars_server_ends_where_the_same_calls_end_in_process():
+    async def use():
+        async with Client(by_stdio(*CALENDAR)) as client:
+            return await errands(client)
+
+    week, goal = asyncio.run(use())
+    assert week.facts() == goal.facts()
+
+
+def test_twenty_sessions_of_the_calendars_server_do_not_mix():
+    begun = draw(Random(5), events=8, todos=3, errands=0).week
+
+    async def use(url):
+        async def session(number):
+            async with Client(url) as client:
+                week = json.loads((await client.read_resource("calendar://week")).contents[0].text)
+                assert week == begun.state()
+                for _ in range(2):
+                    await client.call_tool("add_todo", {"text": f"of {number}"})
+                    await asyncio.sleep(0)
+                return json.loads((await client.read_resource("calendar://week")).contents[0].text)
+
+        return await asyncio.gather(*(session(number) for number in range(20)))
+
+    with by_http(*CALENDAR) as url:
+        weeks = asyncio.run(use(url))
+    for number, week in enumerate(weeks):
+        assert [todo["text"] for todo in week["todos"]][3:] == [f"of {number}"] * 2
+        assert week["events"] == begun.state()["events"]
