@@ -29,7 +29,7 @@ RUNNABLE = [
 
 _NAME = re.compile(r"gem(_\w+)?(\.\w+)+")
 _PATH = re.compile(r"[\w.-]+/[\w./-]*")
-_COMMAND = re.compile(r"\bgemx(?: --\w+)* ([a-z]+)((?: [^\n`|#]*)?)")
+_COMMAND = re.compile(r"\bgemx(?: --\w+)* ([a-z][a-z-]*)((?: [^\n`|#]*)?)")
 _ROW = re.compile(r"^\| `([\w.]+)` \| (.*) \|$", re.MULTILINE)
 MODULES = {module for modules in layering.packages(ROOT).values() for module in modules}
 ENTRY_POINTS = "gem.packs"
@@ -94,7 +94,7 @@ def test_the_commands_and_options_in_a_document_exist(name: str) -> None:
 
 
 def test_every_command_is_in_the_readme() -> None:
-    listed = re.findall(r"^\| `gemx (\w+)", DOCUMENTS["README.md"], re.MULTILINE)
+    listed = re.findall(r"^\| `gemx ([\w-]+)", DOCUMENTS["README.md"], re.MULTILINE)
 
     assert sorted(listed) == sorted(commands())
 
