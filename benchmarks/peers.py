@@ -10,8 +10,8 @@ import venv
 from pathlib import Path
 
 PEERS = {"gem-llm": "gem-llm==0.1.0", "gymnasium": "gymnasium==1.2.2", "verifiers": "verifiers==0.1.14"}
-_MODULES = {"gem-llm": "gem, pandas", "gymnasium": "gymnasium", "verifiers": "verifiers"}
-_UNDECLARED = {"gem-llm": ["pandas"]}
+_MODULES = {"gem-llm": "gem, pandas, requests", "gymnasium": "gymnasium", "verifiers": "verifiers"}
+_UNDECLARED = {"gem-llm": ["pandas", "requests"]}
 """What a peer imports without naming it among its dependencies."""
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 
