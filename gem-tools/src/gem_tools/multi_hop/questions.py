@@ -1,5 +1,6 @@
 """Questions that lead from a named thing over one or more facts to an answer."""
 
+from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
@@ -28,7 +29,8 @@ class Question(NamedTuple):
 def draw(rng: Random, hops: int) -> Question:
     """A question of so many hops, none of which can be left out.
 
-    No name that is to be found stands in the question, and the answer stands in no document before the last.
+    No name that is to be found stands in the question; the answer stands in no document before the last, and no
+    document of the way names what came before it, so that a search for that does not find it.
     """
     while True:
         way = _walk(rng, world(), hops)
@@ -66,7 +68,9 @@ def _needs_every_hop(way: Way) -> bool:
     first = things[0].title
     if len(set(hidden)) < len(hidden) or any(name in first or first in name for name in hidden):
         return False
-    return not any(hidden[-1] in thing.text for thing in things[:-1])
+    if any(hidden[-1] in thing.text for thing in things[:-1]):
+        return False
+    return not any(earlier.title in later.text for earlier, later in combinations(things, 2))
 
 
 def _ask(things: list[Thing], relations: list[str], value: Thing | int) -> Question:
