@@ -85,7 +85,7 @@ for folder in (".", tempfile.gettempdir(), "/dev/shm", "/home/agent/project"):
         "reads a file through the root of another process",
         TRY_ALL
         + """
-for pid in filter(str.isdigit, os.listdir("/proc")):
+for pid in ["self", *filter(str.isdigit, attempt(os.listdir, "/proc") or map(str, range(100)))]:
     for door in ("root/home/agent/.ssh", "cwd/../.ssh"):
         print(read(f"/proc/{pid}/{door}/id_rsa"))
 """,
@@ -120,7 +120,7 @@ for number in range(3, 1024):
         "opens what other processes have open",
         TRY_ALL
         + """
-for pid in filter(str.isdigit, os.listdir("/proc")):
+for pid in ["self", *filter(str.isdigit, attempt(os.listdir, "/proc") or map(str, range(100)))]:
     for number in attempt(os.listdir, f"/proc/{pid}/fd") or ():
         path = f"/proc/{pid}/fd/{number}"
         if "memfd" in (attempt(os.readlink, path) or ""):

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
@@ -21,7 +20,17 @@ GRACE = 1.5
 """Seconds that a program may be late before it has had its way."""
 FLOOD = 32 * 2**20
 """Bytes of output that are too many for whoever receives them."""
+ECHO = """
+import sys
+said = sys.stdin.read()
+if said:
+    print(said)
+else:
+    exec({!r})
+"""
+"""A program that passes a first case, so that the attack comes in the process that the cases after it share."""
 MEMORY = 128 * 2**20
+NOTHING = Attack("nothing", "does nothing", "", "")
 WALL = 1.0
 
 
@@ -51,7 +60,7 @@ class Boxed:
 
         self.box = sandbox.Sandbox(slots=1, level=level)
         self._reasons: set[str] = set()
-        self.run(Attack("", "", "print(1)", ""))
+        self.run(NOTHING)
 
     def run(self, attack: Attack) -> careless.Outcome:
         options = {"timeout": careless.TIMEOUT, "wall": WALL, "memory": MEMORY, **attack.options}
@@ -60,8 +69,13 @@ class Boxed:
         return careless.Outcome(result.stdout, result.stderr, note=f"{result.reason} {result.note}")
 
     def grade(self, attack: Attack, answer: str) -> careless.Outcome:
-        verdict = self.box.run_tests(attack.code, [("", answer)], timeout=careless.TIMEOUT, memory=MEMORY)
-        return careless.Outcome("", "", verdict.passed)
+        alone = [("", answer)]
+        together = [("echo", "echo"), ("", answer), ("", answer)]
+        passed = False
+        for code, cases in ((attack.code, alone), (ECHO.format(attack.code), together)):
+            verdict = self.box.run_tests(code, cases, timeout=2.0, wall=4.0, memory=MEMORY)
+            passed = passed or verdict.passed
+        return careless.Outcome(passed=passed)
 
     def lost(self) -> bool:
         """Whether the sandbox itself has come to harm since the last look."""
@@ -92,6 +106,7 @@ def signs(world: World, runner: Control | Boxed, attack: Attack) -> tuple[set[st
         found.add("flooded")
     if runner.lost():
         found.add("broke the sandbox")
+        runner.run(NOTHING)  # so that what starts anew has started before the next attack
     return found, outcome
 
 
@@ -104,7 +119,7 @@ def main() -> None:
 
     for number in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-    sys.excepthook = lambda *error: say({"error": traceback.format_exception(*error)})
+    sys.excepthook = lambda *error: say({"error": repr(error[1])})
     bounds.limit()
     holes = bounds.holes()
     say({"holes": holes})

@@ -154,8 +154,8 @@ open("colorsys.py", "w").write("print('poisoned')")
         "leave_file",
         "leaves a file for the next program",
         """
-import os, tempfile
-for folder in (os.getcwd(), tempfile.gettempdir(), "/tmp", "/dev/shm", "/run"):
+import os
+for folder in (os.getcwd(), os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm", "/run"):
     try:
         open(folder + "/gem-breach", "w").write("poisoned")
     except OSError:
@@ -164,8 +164,8 @@ for folder in (os.getcwd(), tempfile.gettempdir(), "/tmp", "/dev/shm", "/run"):
         "poisoned",
         runner="stay",
         then="""
-import os, tempfile
-folders = {os.getcwd(), tempfile.gettempdir(), "/tmp", "/dev/shm", "/run"}
+import os
+folders = {os.getcwd(), os.environ.get("TMPDIR", "/tmp"), "/tmp", "/dev/shm", "/run"}
 print("intact" if not any(os.path.exists(folder + "/gem-breach") for folder in folders) else "")
 """,
     ),

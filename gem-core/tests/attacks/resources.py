@@ -265,6 +265,10 @@ for size in (1 << 40, 256 << 20):
             os.pwrite(number, b"x", size)
         except OSError:
             pass
+        try:
+            os.posix_fallocate(number, 0, size)
+        except OSError:
+            pass
 """,
         "flooded",
         runner="to file",

@@ -48,6 +48,11 @@ def _play(mode: str, names: Sequence[str], *, as_root: bool = False) -> dict[str
     for line in _lines(container.start([mode, *names], as_root=as_root)):
         if line.get("holes"):
             raise Unsafe(", ".join(line["holes"]))
+        if "error" in line and not running:
+            raise RuntimeError(line["error"])
+        if "error" in line:
+            found[running] = {"died", f"raised {line['error']}"}
+            running = ""
         running = line.get("starts", running)
         if "ends" in line:
             found[line["ends"]] = set(line["signs"])
