@@ -10,7 +10,7 @@ from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, Tool
 from gem.registry import find_tool
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
-from gem.tool.runtime import ToolRuntime, runtime
+from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import Session
 from gem.tool.tool import Tool
 
@@ -170,7 +170,7 @@ class ToolEnv(Wrapper):
 
     @property
     def _runtime(self) -> ToolRuntime:
-        return self._given or runtime()
+        return self._given or shared_runtime()
 
     def _end(self) -> None:
         """Give back what the episode's tools hold."""
@@ -202,7 +202,7 @@ class ToolEnv(Wrapper):
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
-        shown = self.format.show(bad.message)
+        shown = self.format.show(shortened(bad.message, self.max_result))
         info = self._with_counts({"tool": _told(name, bad.problem)}, use_tool=True)
         if self._refused == self.max_refused:
             return Step.cut_off(shown, self.tool_error_reward, **info)

@@ -18,7 +18,7 @@ from gem.errors import BadArguments, ToolError, ToolTimeout
 from gem.tool.content import Content
 from gem.tool.formats import FORMATS, BadCall, CallFormat, ToolCall, find_format
 from gem.tool.resource import Resource
-from gem.tool.runtime import ToolRuntime, runtime
+from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import Session
 from gem.tool.tool import Tool, tool
 
@@ -36,6 +36,6 @@ __all__ = [
     "ToolRuntime",
     "ToolTimeout",
     "find_format",
-    "runtime",
+    "shared_runtime",
     "tool",
 ]

@@ -1,6 +1,6 @@
 """What a tool answers: text, or a list of content parts."""
 
-from gem.core import Observation
+from gem.core import ContentPart, Observation
 
 Content = Observation
 """What a tool returns and the agent sees."""
@@ -24,7 +24,8 @@ def around(before: str, content: Content, after: str) -> Content:
     """`content` between two texts."""
     if isinstance(content, str):
         return before + content + after
-    return [{"type": "text", "text": before}, *content, {"type": "text", "text": after}]
+    first, last = ([ContentPart(type="text", text=text)] if text else [] for text in (before, after))
+    return [*first, *content, *last]
 
 
 def shortened(content: Content, most: int) -> Content:

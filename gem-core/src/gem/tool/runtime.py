@@ -40,7 +40,7 @@ class ToolRuntime:
     """Carries out calls: from many threads, from any event loop, and many of one batch at once.
 
     An event loop in a thread of its own runs everything: `async` tools in it, others in threads. Both start with the
-    first call. Programs share one (`runtime()`); it ends with the process. A forked child starts afresh.
+    first call. Programs share one (`shared_runtime()`); it ends with the process. A forked child starts afresh.
 
     A tool that calls another one calls its function; through the runtime it could wait for its own place.
 
@@ -114,6 +114,8 @@ class ToolRuntime:
         thread.join()
         loop.close()
         self._threads.close(GRACE)
+        for session in list(self._sessions):
+            session.forget()
 
     def forget(self) -> None:
         """Be as new, without a word to what is there: in a forked child that is the parent's."""
@@ -274,7 +276,7 @@ _shared = ToolRuntime()
 atexit.register(_shared.close)
 
 
-def runtime() -> ToolRuntime:
+def shared_runtime() -> ToolRuntime:
     """The runtime that this process shares."""
     return _shared
 

@@ -56,7 +56,7 @@ class Session:
             self._wait(self._load(saved))
 
     def forget(self) -> None:
-        """Drop every state without a word: after a fork they are the parent's."""
+        """Drop every state without a word: the runtime has closed them, or, after a fork, they are the parent's."""
         self._held.clear()
         self._busy.clear()
 

@@ -1,0 +1,185 @@
+r"""Every call that cannot be carried out is answered with words that say why, and the episode goes on."""
+
+import json
+
+import pytest
+import tool_samples
+from tool_samples import Listener, book, now, python, search
+
+from gem.tool import ToolCall
+from gem.tool_env import ToolEnv
+
+TOOLS = (python, search, book, now)
+
+
+def hermes(*bodies: str) -> str:
+    return " ".join(f"<tool_call>{body}</tool_call>" for body in bodies)
+
+
+def message(**fields: object) -> str:
+    return json.dumps({"role": "assistant", "content": None, **fields})
+
+
+def called(name: object, arguments: object) -> dict[str, object]:
+    return {"id": "call_1", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+GOOD = '{"name": "python", "arguments": {"code": "1"}}'
+
+TAGS = [
+    ("<python>print(1)", "malformed", "<python> is never closed"),
+    ("<python>", "malformed", "<python> is never closed"),
+    ("First <search>who? Then <python>1</python>", "malformed", "<search> is never closed"),
+    ("print(1)</python>", "malformed", "</python> stands where <python> should"),
+    ("</python>print(1)<python>", "malformed", "</python> stands where <python> should"),
+    ("<python><python>print(1)</python>", "malformed", "after <python> comes <python>"),
+    ("<python>print(1)<python>", "malformed", "after <python> comes <python>"),
+    ('<python lang="3">print(1)</python>', "malformed", 'lang="3"> stands where <python> should'),
+    ("<python/>", "malformed", "<python/> stands where <python> should"),
+    ("< python>print(1)</ python>", "malformed", "< python> stands where <python> should"),
+    ("<python>print(1)</python >", "malformed", "after <python> comes </python >"),
+    ("<python></python>", "malformed", "python needs its code"),
+    ("<search>  \n </search>", "malformed", "search needs its query"),
+    ("<book>tomorrow at nine</book>", "malformed", "no JSON object of the arguments of book"),
+    ('<book>{"day": 1, "hour": 9</book>', "malformed", "Expecting ',' delimiter"),
+    ("<book>[1, 9]</book>", "malformed", "it is a list, and not an object"),
+    ('<book>{"day": 1, "day": 2, "hour": 9}</book>', "malformed", "the key 'day' stands in it twice"),
+    ("<book></book>", "arguments", "the argument 'day' is missing; the argument 'hour' is missing"),
+    ('<book>{"day": "soon", "hour": 9}</book>', "arguments", "the argument 'day': input should be a valid integer"),
+    ('<book>{"day": 1, "hours": 9}</book>', "arguments", "there is no argument 'hours'. Did you mean 'hour'?"),
+    ('<search>{"query": "x", "tip": 2}</search>', "arguments", "Did you mean 'top'? The arguments are: query, top"),
+    ("<now>{\"zone\": \"utc\"}</now>", "arguments", "there is no argument 'zone'. The arguments are: none"),
+    ("<pyhton>print(1)</pyhton>", "unknown", "There is no tool 'pyhton'. Did you mean 'python'?"),
+    ("<Python>print(1)</Python>", "unknown", "There is no tool 'Python'. Did you mean 'python'?"),
+    ("<searches>x</searches>", "unknown", "The tools are: python, search, book, now"),
+    ("<python>1</python><python>2</python>", "doubled", "more than one call, so none was carried out"),
+    ("<python>1</python> and <search>x</search>", "doubled", "more than one call"),
+    ("<search>x</search>\n<result>42</result>\n<search>y</search>\n\\boxed{42}", "doubled", "more than one call"),
+    ("<think>maybe <search>x</search></think><python>print(1)", "malformed", "<python> is never closed"),
+]  # fmt: skip
+
+FENCED = [
+    ("```python\nprint(1)", "malformed", "```python is never closed"),
+    ("```python", "malformed", "```python is never closed"),
+    ("```python print(1)```", "malformed", "not alone on the rest of its line"),
+    ("```python\n```", "malformed", "python needs its code"),
+    ("```search\n\n\n```", "malformed", "search needs its query"),
+    ("```book\nnine\n```", "malformed", "no JSON object of the arguments of book"),
+    ('```book\n{"day": 1}\n```', "arguments", "the argument 'hour' is missing"),
+    ('```book\n{"day": 1.5, "hour": 9}\n```', "arguments", "the argument 'day': "),
+    ("```pyton\nprint(1)\n```", "unknown", "Did you mean 'python'?"),
+    ("```PYTHON\nprint(1)\n```", "unknown", "There is no tool 'PYTHON'"),
+    ("```python\n1\n```\n```python\n2\n```", "doubled", "more than one call"),
+    ("```python\n1\n```\nand\n```search\nx\n```", "doubled", "more than one call"),
+    ("```python\nprint(1)\n```search\nx\n```", "malformed", "followed by another opening fence"),
+]
+
+GEM = [
+    ("<python>print(1)", "malformed", "<python> is never closed"),
+    ("```python\nprint(1)", "malformed", "```python is never closed"),
+    ("<python>1</python>\n```python\n2\n```", "doubled", "more than one call"),
+    ("<search>x</search><search>y</search>", "doubled", "more than one call"),
+    ("```python\n1\n```\n```python\n2\n```", "doubled", "more than one call"),
+    ("<serach>x</serach>", "unknown", "Did you mean 'search'?"),
+    ("```pythn\n1\n```", "unknown", "Did you mean 'python'?"),
+]
+
+HERMES = [
+    (f"<tool_call>{GOOD}", "malformed", "<tool_call> is never closed"),
+    (f"{GOOD}</tool_call>", "malformed", "</tool_call> without <tool_call> before it"),
+    (f"</tool_call>{GOOD}<tool_call>", "malformed", "</tool_call> without <tool_call> before it"),
+    (f"<tool_call><tool_call>{GOOD}</tool_call>", "malformed", "opened again before it is closed"),
+    (hermes(""), "malformed", "no JSON object: Expecting value"),
+    (hermes("python"), "malformed", "no JSON object"),
+    (hermes("{'name': 'python', 'arguments': {'code': '1'}}"), "malformed", "property name enclosed in double quotes"),
+    (hermes('{"name": "python", "arguments": {"code": "1"}'), "malformed", "Expecting ',' delimiter"),
+    (hermes(GOOD + GOOD), "malformed", "Extra data"),
+    (hermes(f"[{GOOD}]"), "malformed", "it is a list, and not an object"),
+    (hermes('"python"'), "malformed", "it is a string, and not an object"),
+    (hermes("null"), "malformed", "it is null, and not an object"),
+    (hermes('{"name": "python", "name": "search", "arguments": {}}'), "malformed", "the key 'name' stands in it twice"),
+    (hermes('{"name": "python", "arguments": {"code": NaN}}'), "malformed", "NaN is not JSON"),
+    (hermes('{"name": "book", "arguments": {"day": 1e999, "hour": 9}}'), "malformed", "Out of range float"),
+    (hermes('{"name": "python", "arguments": {"code": "\\ud800"}}'), "malformed", "half of a surrogate pair"),
+    (hermes('{"a":' * 100_000), "malformed", "nested too deeply"),
+    (hermes(f'{{"name": "book", "arguments": {{"day": {"9" * 5000}, "hour": 1}}}}'), "malformed", "integer"),
+    (hermes('{"arguments": {"code": "1"}}'), "malformed", 'no "name" that is a string'),
+    (hermes('{"name": null, "arguments": {}}'), "malformed", 'no "name" that is a string'),
+    (hermes('{"name": ["python"], "arguments": {}}'), "malformed", 'no "name" that is a string'),
+    (hermes('{"name": "python", "parameters": {"code": "1"}}'), "malformed", "it has 'parameters' beside"),
+    (hermes('{"name": "python", "arguments": ["1"]}'), "malformed", '"arguments" are no object'),
+    (hermes('{"name": "python", "arguments": null}'), "malformed", '"arguments" are no object'),
+    (hermes('{"name": "python", "arguments": "print(1)"}'), "malformed", '"arguments" are no JSON object'),
+    (hermes('{"name": "python"}'), "arguments", "the argument 'code' is missing"),
+    (hermes('{"name": "python", "arguments": {}}'), "arguments", "the argument 'code' is missing"),
+    (hermes('{"name": "python", "arguments": {"code": 1}}'), "arguments", "'code': input should be a valid string"),
+    (hermes('{"name": "python", "arguments": {"code": null}}'), "arguments", "'code': input should be a valid string"),
+    (hermes('{"name": "python", "arguments": {"program": "1"}}'), "arguments", "there is no argument 'program'"),
+    (hermes('{"name": "now", "arguments": {"zone": 1}}'), "arguments", "The arguments are: none"),
+    (hermes('{"name": "Python", "arguments": {"code": "1"}}'), "unknown", "Did you mean 'python'?"),
+    (hermes('{"name": "", "arguments": {}}'), "unknown", "There is no tool ''"),
+    (hermes('{"name": "rm", "arguments": {}}'), "unknown", "The tools are: python, search, book, now"),
+    (hermes(GOOD, GOOD), "doubled", "more than one call"),
+    (hermes(GOOD, "nonsense"), "doubled", "more than one call"),
+    (f"{hermes(GOOD)} and then <tool_call>{GOOD}", "doubled", "more than one call"),
+]
+
+OPENAI = [
+    (message(tool_calls=[called("python", '{"code": "1"}')])[:-1], "malformed", "the message is no JSON object"),
+    (message(tool_calls=[called("python", '{"code": "1"}')]) + "!", "malformed", "Extra data"),
+    (message(tool_calls="python"), "malformed", '"tool_calls" is no list'),
+    (message(tool_calls=["python"]), "malformed", 'no "function" that is an object'),
+    (message(tool_calls=[{"id": "1", "type": "function"}]), "malformed", 'no "function" that is an object'),
+    (message(tool_calls=[called(None, "{}")]), "malformed", 'no "name" that is a string'),
+    (message(tool_calls=[called("python", '{"code": "1"')]), "malformed", '"arguments" are no JSON object'),
+    (message(tool_calls=[called("python", "[]")]), "malformed", '"arguments" are no JSON object: it is a list'),
+    (message(tool_calls=[called("python", "")]), "malformed", '"arguments" are no JSON object'),
+    (message(tool_calls=[called("python", 5)]), "malformed", '"arguments" are no object'),
+    (message(tool_calls=[called("pithon", "{}")]), "unknown", "Did you mean 'python'?"),
+    (message(tool_calls=[called("python", "{}")]), "arguments", "the argument 'code' is missing"),
+    (message(tool_calls=[called("book", '{"day": true, "hour": []}')]), "arguments", "the argument 'hour': "),
+    (message(tool_calls=[called("now", "{}"), called("now", "{}")]), "doubled", "more than one call"),
+]
+
+CASES = [
+    pytest.param(format, *case, id=f"{format}-{number}")
+    for format, cases in (("tags", TAGS), ("fenced", FENCED), ("gem", GEM), ("hermes", HERMES), ("openai", OPENAI))
+    for number, case in enumerate(cases)
+]
+
+
+@pytest.mark.parametrize(("format", "reply", "problem", "words"), CASES)
+def test_a_bad_call_is_answered_with_what_was_wrong(format: str, reply: str, problem: str, words: str) -> None:
+    tool_samples.RAN.clear()
+    with ToolEnv(Listener(), TOOLS, format=format) as env:
+        env.reset(seed=0)
+
+        observation, reward, terminated, truncated, info = env.step(reply)
+
+        assert words in observation
+        assert info["tool"]["status"] == problem
+        assert (reward, terminated, truncated) == (0.0, False, False)
+        assert (env.heard, tool_samples.RAN) == ([], [])  # neither the env nor a tool has noticed
+        assert info["tool_use_counter"] == 0
+        assert env.step("yes").observation == "Heard 1."
+
+
+def test_there_are_enough_cases_and_no_two_are_the_same() -> None:
+    assert len({case.values[:2] for case in CASES}) == len(CASES) >= 60
+
+
+@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes", "openai"])
+def test_a_call_too_many_is_answered_and_not_carried_out(format: str) -> None:
+    tool_samples.RAN.clear()
+    with ToolEnv(Listener(), TOOLS, format=format, max_calls=2) as env:
+        env.reset(seed=0)
+        call = env.format.write(ToolCall("now", {}), env.tools)
+        first, last, over = env.step(call), env.step(call), env.step(call)
+
+        assert "last call" not in first.observation
+        assert "That was your last call." in last.observation
+        assert "All 2 calls are used up." in over.observation
+        assert over.info["tool"]["status"] == "over_budget"
+        assert not over.done
+        assert len(tool_samples.RAN) == 2
+        assert env.step("yes").observation == "Heard 1."

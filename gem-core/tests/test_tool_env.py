@@ -1,0 +1,391 @@
+"""`ToolEnv`: what reaches a tool, what reaches the env, what the agent is told, and what it is worth."""
+
+import copy
+import pickle
+import time
+from functools import partial
+
+import pytest
+import tool_samples
+from sample_envs import Sum
+from tool_samples import Listener, book, broken, note, notes, now, python, search
+
+import gem
+from gem.core import ContentPart
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded, SnapshotError, UnknownId
+from gem.tool import Resource, Tool, ToolCall, ToolRuntime, tool
+from gem.tool_env import Answer, ToolEnv
+from gem.wrappers import ConcatWithAction, TurnLimit
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran() -> None:
+    tool_samples.RAN.clear()
+
+
+def started(*tools: Tool, **settings) -> ToolEnv:
+    env = ToolEnv(Listener(), tools, **settings)
+    env.reset(seed=0)
+    return env
+
+
+def test_a_call_goes_to_the_tool_and_anything_else_to_the_env() -> None:
+    env = started(python, search)
+
+    answered = env.step("I will try. <python>print(1)</python>")
+    passed_on = env.step("<b>bold</b> \\boxed{1} <answer>2</answer>")
+
+    assert answered.observation == "<result>\nran print(1)\n</result>"
+    assert passed_on.observation == "Heard 1."
+    assert env.heard == ["<b>bold</b> \\boxed{1} <answer>2</answer>"]
+    assert tool_samples.RAN == [("python", "print(1)")]
+
+
+def test_the_first_observation_has_the_task_the_tools_and_how_many_calls_there_are() -> None:
+    env = ToolEnv(Listener(), [search, now], max_calls=1)
+
+    observation, info = env.reset(seed=0)
+
+    assert observation.startswith("Say something.\n\n")
+    for told in (
+        "<search>query</search>",
+        "Look something up.",
+        "how many documents",
+        "<now></now>",
+        "You have 1 call.",
+    ):
+        assert told in observation
+    assert info == {
+        "stop": ["</search>", "</now>"],
+        "use_tool": False,
+        "tool_use_counter": 0,
+        "tool_success_counter": 0,
+        "tool_refused_counter": 0,
+    }
+
+
+def test_an_async_tool_and_a_tool_without_arguments_are_called_alike() -> None:
+    env = started(book, now)
+
+    assert "booked 3, 9:00" in env.step('<book>{"day": 3, "hour": "9"}</book>').observation
+    assert "noon" in env.step("<now></now>").observation
+
+
+@pytest.mark.parametrize("format", ["tags", "gem", "hermes"])
+def test_text_after_a_call_reaches_no_tool_and_is_in_the_history_once(format: str) -> None:
+    env = ConcatWithAction(ToolEnv(Listener(), [python], format=format))
+    env.reset(seed=0)
+    call = ToolCall("python", {"code": "print(6 * 7)"})
+    reply = f"{env.format.write(call, env.tools)}\nIt printed 41. \\boxed{{41}}"
+
+    text = env.step(reply).observation
+
+    assert tool_samples.RAN == [("python", "print(6 * 7)")]
+    assert env.heard == []
+    assert text.count("It printed 41.") == 1
+    assert text.endswith("\nran print(6 * 7)\n" + text.rpartition("\nran print(6 * 7)\n")[2])
+
+
+def test_a_call_in_a_thought_is_none_and_a_call_after_it_counts() -> None:
+    env = started(python)
+
+    env.step("<think>Should I say <python>1</python>? No.</think> yes")
+    env.step("I have <python>1</python> in mind.</think><python>2</python><think><python>3</python></think>")
+    env.step("<think>and here I forget <python>4</python>")
+
+    assert env.heard == ["<think>Should I say <python>1</python>? No.</think> yes"]
+    assert tool_samples.RAN == [("python", "2"), ("python", "4")]
+
+
+def test_what_a_tool_raises_as_tool_error_is_its_answer() -> None:
+    env = started(search)
+
+    step = env.step("<search>größe</search>")
+
+    assert step.observation == "<result>\nonly English is indexed\n</result>"
+    assert step.info["tool"] == {"name": "search", "status": "error"}
+    assert (step.info["tool_use_counter"], step.info["tool_success_counter"]) == (1, 0)
+
+
+def test_a_fault_of_a_tool_is_raised_and_ends_the_episode() -> None:
+    env = started(broken)
+
+    with pytest.raises(KeyError, match="bang"):
+        env.step("<broken>bang</broken>")
+    with pytest.raises(EpisodeOver):
+        env.step("yes")
+    env.reset(seed=0)
+    assert env.step("yes").observation == "Heard 1."
+
+
+def test_rewards_are_for_calls_for_those_that_succeed_and_for_those_that_do_not() -> None:
+    env = started(search, tool_reward=0.05, tool_success_reward=0.25, tool_error_reward=-0.1)
+
+    assert env.step("<search>x</search>").reward == pytest.approx(0.30)
+    assert env.step("<search>ö</search>").reward == pytest.approx(-0.05)
+    assert env.step("<search></search>").reward == pytest.approx(-0.1)
+    assert env.step("yes").reward == 0.0
+
+
+def test_the_episode_is_truncated_with_the_last_refusal_that_is_allowed() -> None:
+    env = started(python, max_refused=2, tool_error_reward=-0.5)
+
+    first, last = env.step("<python>"), env.step("<python>")
+
+    assert not first.done
+    assert (last.truncated, last.terminated, last.reward, last.info["success"]) == (True, False, -0.5, False)
+    with pytest.raises(EpisodeOver):
+        env.step("yes")
+
+
+def test_an_agent_that_only_calls_comes_to_an_end() -> None:
+    env = started(python, max_calls=3, max_refused=2)
+
+    steps = [env.step("<python>1</python>") for _ in range(5)]
+
+    assert [step.done for step in steps] == [False] * 4 + [True]
+
+
+def test_the_env_counts_its_own_turns_and_a_limit_around_counts_all() -> None:
+    inside = ToolEnv(TurnLimit(Listener(), max_turns=2), [python])
+    around = TurnLimit(ToolEnv(Listener(), [python]), max_turns=2)
+    for env in (inside, around):
+        env.reset(seed=0)
+
+    inner = [inside.step(reply).truncated for reply in ("yes", "<python>1</python>", "yes")]
+    outer = [around.step(reply).truncated for reply in ("yes", "<python>1</python>")]
+
+    assert inner == [False, False, True]
+    assert outer == [False, True]
+
+
+def test_a_call_before_the_first_reset_or_after_the_end_is_refused_as_any_step_is() -> None:
+    env = ToolEnv(Listener(), [python])
+    with pytest.raises(ResetNeeded):
+        env.step("<python>1</python>")
+    env.reset(seed=0)
+    for _ in range(3):
+        last = env.step("yes")
+
+    assert last.terminated
+    with pytest.raises(EpisodeOver):
+        env.step("<python>1</python>")
+    assert tool_samples.RAN == []
+
+
+def test_a_long_result_loses_its_middle_and_says_so() -> None:
+    @tool
+    def long() -> str:
+        """Say a lot."""
+        return "a" * 600 + "b" * 600
+
+    step = started(long, max_result=100).step("<long></long>")
+
+    assert step.observation == f"<result>\n{'a' * 50}\n[… 1100 characters left out …]\n{'b' * 50}\n</result>"
+
+
+def test_a_tool_may_answer_with_content_parts() -> None:
+    picture: ContentPart = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+    @tool
+    def draw() -> list[ContentPart]:
+        """Draw."""
+        return [picture]
+
+    step = started(draw, max_calls=1).step("<draw></draw>")
+
+    assert [part.get("text", "picture") for part in step.observation] == [
+        "<result>\n",
+        "picture",
+        "\n</result>",
+        "\n\nThat was your last call. Go on without a tool.",
+    ]
+
+
+def test_a_tool_that_answers_anything_else_has_a_fault() -> None:
+    @tool
+    def count() -> str:
+        """Count."""
+        return 3  # pyright: ignore[reportReturnType]
+
+    with pytest.raises(TypeError, match="'count' returned int; it must return text or content parts"):
+        started(count).step("<count></count>")
+
+
+def test_two_tool_envs_in_one_format_know_each_others_tools() -> None:
+    env = ToolEnv(ToolEnv(Listener(), [python], format="hermes"), [now], format="hermes")
+    env.reset(seed=0)
+    write = partial(env.format.write, tools=env.tools)
+
+    assert "ran 1" in env.step(write(ToolCall("python", {"code": "1"}))).observation
+    assert "noon" in env.step(write(ToolCall("now", {}))).observation
+    refused = env.step(write(ToolCall("date", {})))
+    assert "There is no tool 'date'." in refused.observation
+    assert refused.info["stop"] == ["</tool_call>"]
+
+
+def test_names_stand_for_tools_and_two_tools_of_one_name_are_refused() -> None:
+    by_name = ToolEnv(Listener(), "tool_samples:python, tool_samples:now")
+
+    assert by_name.tools == {"python": python, "now": now}
+    with pytest.raises(UnknownId, match="no installed pack has a tool 'pyton'"):
+        ToolEnv(Listener(), "pyton")
+    with pytest.raises(ConfigError, match="two tools are called 'now'"):
+        ToolEnv(Listener(), [now, now])
+    with pytest.raises(ConfigError, match="at least one tool"):
+        ToolEnv(Listener(), [])
+
+
+@pytest.mark.parametrize("settings", [{"max_calls": 0}, {"max_refused": -1}, {"max_result": 0}, {"format": "xml"}])
+def test_a_setting_out_of_range_is_refused(settings: dict) -> None:
+    with pytest.raises(ConfigError):
+        ToolEnv(Listener(), [now], **settings)
+
+
+def test_sampled_actions_are_the_envs_own_and_an_expert_may_call_tools() -> None:
+    class Asks(Listener):
+        def expert_call(self, answers):
+            return ToolCall("search", {"query": "x"}) if not answers else None
+
+    env = ToolEnv(Asks(), [search], max_calls=1)
+    env.reset(seed=0)
+
+    assert env.sample_action() in ("yes", "no")
+    assert env.expert_action() == "<search>x</search>"
+    env.step("<search>y</search>")
+    assert env.expert_action() == "yes"
+    assert ToolEnv(Asks(), [python]).expert_action() == "yes"
+
+
+def test_an_expert_is_told_what_the_tools_answered() -> None:
+    seen: list[Answer] = []
+
+    class Asks(Listener):
+        def expert_call(self, answers):
+            seen[:] = answers
+
+    env = ToolEnv(Asks(), [search])
+    env.reset(seed=0)
+    env.step("<search>x</search>")
+    env.step("<search>ö</search>")
+    env.expert_action()
+
+    assert [(answer.call.arguments, answer.content, answer.success) for answer in seen] == [
+        ({"query": "x"}, "3 documents on x", True),
+        ({"query": "ö"}, "only English is indexed", False),
+    ]
+
+
+def test_an_episode_goes_on_from_a_snapshot_its_tools_states_included() -> None:
+    env = ToolEnv(Sum(rounds=3), [note, python], tool_reward=0.5, max_calls=4)
+    env.reset(seed=5)
+    env.step("<note>a</note>")
+    env.step("<note>")
+    env.step(f"\\boxed{{{env.total}}}")
+    state = env.snapshot()
+    (fork,) = env.fork(1)
+    other = ToolEnv(Sum(rounds=3), [note, python], tool_reward=0.5, max_calls=4)
+    other.restore(state)
+
+    def rest(each: ToolEnv) -> list[object]:
+        return [each.step("<note>b</note>"), each.step("<python>1</python>"), each.step("\\boxed{1}"),
+                each.step("<note>c</note>"), each.step("<note>d</note>"), each.expert_action()]  # fmt: skip
+
+    expected = rest(env)
+    assert "a | b | c" in str(expected)
+    assert expected[3].info["tool_use_counter"] == 4
+    assert rest(fork) == rest(other) == expected
+    env.restore(state)
+    assert rest(env) == expected
+    for each in (env, fork, other):
+        each.close()
+    assert notes.opened == notes.closed
+
+
+def test_states_are_opened_by_the_first_call_and_given_back_at_every_end() -> None:
+    runtime = ToolRuntime()
+    env = ToolEnv(Listener(), [note], runtime=runtime)
+    for end in ("end", "crash", "fault", "reset", "refuse", "close"):
+        env.reset(seed=0)
+        assert runtime.states_in_use == 0
+        env.step("<note>a</note>")
+        assert "a | b" in env.step("<note>b</note>").observation
+        assert runtime.states_in_use == 1
+        match end:
+            case "end":
+                for _ in range(3):
+                    env.step("yes")
+            case "crash":
+                with pytest.raises(RuntimeError):
+                    env.step("crash")
+            case "fault":
+                with pytest.raises(OSError, match="disk"):
+                    env.step("<note>fault</note>")
+            case "refuse":
+                while not env.step("<note>").done:
+                    pass
+            case "close":
+                env.close()
+            case _:
+                env.reset(seed=1)
+        assert runtime.states_in_use == 0, end
+    runtime.close()
+
+
+def test_an_env_that_is_dropped_gives_its_states_back_too() -> None:
+    runtime = ToolRuntime()
+    env = ToolEnv(Listener(), [note], runtime=runtime)
+    env.reset(seed=0)
+    env.step("<note>a</note>")
+
+    del env
+
+    deadline = time.monotonic() + 10
+    while runtime.states_in_use and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert runtime.states_in_use == 0
+    runtime.close()
+
+
+def test_a_state_without_snapshots_is_named_and_before_it_is_opened_there_is_none_to_save() -> None:
+    class Sealed(Resource[list[str]]):
+        def open(self) -> list[str]:
+            return []
+
+        def close(self, state: list[str]) -> None: ...
+
+    @tool(resource=Sealed())
+    def seal(lines: list[str]) -> str:
+        """Do it."""
+        return "sealed"
+
+    env = started(seal)
+    env.restore(env.snapshot())
+    env.step("<seal></seal>")
+
+    with pytest.raises(SnapshotError, match="Sealed takes no snapshots"):
+        env.snapshot()
+    env.close()
+
+
+def test_an_env_with_tools_can_be_pickled_and_copied_as_long_as_no_state_is_open() -> None:
+    env = started(python, note)
+    env.step("<python>1</python>")
+
+    for other in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        assert other.step("<python>2</python>").info["tool_use_counter"] == 2
+        assert other.tools["python"] is python
+
+
+@pytest.mark.parametrize("backend", ["sync", "thread", "process"])
+def test_tools_play_alike_on_every_backend(backend: str) -> None:
+    wrapper = partial(ToolEnv, tools=[python, note], format="hermes", max_calls=2)
+    with gem.make_vec("tool_samples:Listener", 3, backend=backend, wrappers=[wrapper], seed=7) as envs:
+        envs.reset()
+        write = ToolEnv(Listener(), [python, note], format="hermes").format.write
+        calls = [write(ToolCall("note", {"text": str(number)}), {}) for number in range(3)]
+        first = envs.step(calls)
+        second = envs.step(calls)
+
+    assert [f"\n{number}\n" in first[0][number] for number in range(3)] == [True] * 3
+    assert [f"{number} | {number}" in second[0][number] for number in range(3)] == [True] * 3

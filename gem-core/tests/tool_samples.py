@@ -1,0 +1,103 @@
+"""Tools and an env to try them on. Other processes import this file, so it stands on its own."""
+
+import gem
+from gem.core import Step
+from gem.tool import Resource, ToolError, tool
+
+RAN: list[tuple[str, object]] = []
+"""Every call that reached one of these tools, in this process."""
+
+
+@tool
+def python(code: str) -> str:
+    """Run a program."""
+    RAN.append(("python", code))
+    return f"ran {code}"
+
+
+@tool
+def search(query: str, top: int = 3) -> str:
+    """Look something up.
+
+    Args:
+        query: what to look for.
+        top: how many documents.
+    """
+    RAN.append(("search", (query, top)))
+    if not query.isascii():
+        raise ToolError("only English is indexed")
+    return f"{top} documents on {query}"
+
+
+@tool
+async def book(day: int, hour: int) -> str:
+    """Book a room."""
+    RAN.append(("book", (day, hour)))
+    return f"booked {day}, {hour}:00"
+
+
+@tool
+def now() -> str:
+    """What time it is."""
+    RAN.append(("now", ()))
+    return "noon"
+
+
+@tool
+def broken(how: str) -> str:
+    """Fail by a fault of its own."""
+    raise KeyError(how)
+
+
+class Notes(Resource[list[str]]):
+    """Lines of an episode."""
+
+    def __init__(self) -> None:
+        self.opened = self.closed = 0
+
+    def open(self) -> list[str]:
+        self.opened += 1
+        return []
+
+    def close(self, state: list[str]) -> None:
+        self.closed += 1
+
+    def snapshot(self, state: list[str]) -> bytes:
+        return "\n".join(state).encode()
+
+    def restore(self, state: list[str], saved: bytes) -> None:
+        state[:] = saved.decode().split("\n")
+
+
+notes = Notes()
+
+
+@tool(resource=notes)
+def note(lines: list[str], text: str) -> str:
+    """Write a line down, and read all of them."""
+    if text == "fault":
+        raise OSError("the disk is gone")
+    lines.append(text)
+    return " | ".join(lines)
+
+
+class Listener(gem.TurnEnv):
+    """Hears three replies, and tells how many; the third ends the episode. It keeps what it heard."""
+
+    def _reset(self, options):
+        self.heard = []
+        return "Say something."
+
+    def _step(self, action):
+        self.heard.append(action)
+        if action == "crash":
+            raise RuntimeError("the env is broken")
+        if len(self.heard) == 3:
+            return Step.final("Enough.", 1.0, success=True)
+        return Step.ongoing(f"Heard {len(self.heard)}.")
+
+    def sample_action(self):
+        return self.action_rng.choice(["yes", "no"])
+
+    def expert_action(self):
+        return "yes"
