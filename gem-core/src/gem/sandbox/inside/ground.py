@@ -48,7 +48,6 @@ class Ground:
             hard = resource.getrlimit(which)[1]
             most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
             resource.setrlimit(which, (most, most))
-        calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
         if self._filters:
             self._filters["forks" if job["processes"] else "alone"].install()
 
@@ -71,6 +70,10 @@ class Ground:
     def full(self) -> bool:
         """Whether the program has used up a disk that it cannot use more of. Asked once, when it has ended."""
         return False
+
+    def leave(self) -> None:
+        """Remove what is on disk, as far as this process may: the supervisor, who would, may be dead."""
+        shutil.rmtree(os.path.dirname(self._folder), ignore_errors=True)
 
 
 class OpenGround(Ground):
@@ -129,6 +132,9 @@ class PrivateGround(Ground):
         calls.unmount(self._folder)
         return disk.f_bfree == 0 or disk.f_ffree == 0
 
+    def leave(self) -> None:
+        """Nothing is on disk: the tmpfs goes with its namespace."""
+
 
 class _Filter:
     """A seccomp filter in which the pid of the process that installs it is still to be filled in."""
@@ -154,6 +160,9 @@ def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
         namespaces.enter(config, sock)
     calls.prctl(calls.SET_NO_NEW_PRIVS)
     if level in ("bubblewrap", "unshare"):
+        # With the process around this one. Not with the supervisor: it is a thread whose death gives this signal, and
+        # the one that started a slot may end before the slot does.
+        calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
         return PrivateGround(config)
     if level == "process":
         return OpenGround(config)

@@ -24,7 +24,6 @@ def enter(config: Mapping[str, Any], sock: socket.socket) -> None:
     if pid:
         sock.close()
         os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 0xFF)
-    calls.prctl(calls.SET_DEATH_SIGNAL, 9)
     os.setsid()
     os.umask(0o022)
     _new_root(config)

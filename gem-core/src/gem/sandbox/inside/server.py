@@ -35,7 +35,6 @@ def main(channel: int, supervisor: int) -> None:
     sock = socket.socket(fileno=channel)
     config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
     ground = settle(config, sock)
-    calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
     sys.path += config["path"]
     for name in config["preload"]:
         importlib.import_module(name)
@@ -57,6 +56,7 @@ def main(channel: int, supervisor: int) -> None:
         if outcome is None:
             break
         sock.send(json.dumps(outcome).encode())
+    ground.leave()
     os._exit(0)
 
 
@@ -64,9 +64,13 @@ def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.
     """Run one program to its end. None: the supervisor is gone."""
     ground.fresh(job)
     confined, tell = os.pipe()
+    server = os.getpid()
     start = time.monotonic()
     pid = os.fork()
     if pid == 0:
+        calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != server:  # it died before
+            os._exit(program.FAILED)
         _become(job, fds, ground, tell)
     for fd in (*fds, tell):
         os.close(fd)
