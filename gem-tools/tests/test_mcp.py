@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gem.errors import BadArguments, ConfigError, ToolError
+import gem
+from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError
+from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
 
@@ -37,6 +39,19 @@ def alive(pid):
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+def children():
+    """The processes that this one has started and that run."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text("utf-8").rpartition(")")[2].split()[1])
+        except FileNotFoundError:
+            continue
+        if parent == os.getpid() and alive(folder.name):
+            found.add(folder.name)
+    return found
 
 
 def listening(port):
@@ -71,6 +86,22 @@ def http():
     server = HttpServer()
     yield server
     server.kill()
+
+
+@tool
+def wake() -> str:
+    """Let the runtime's thread start."""
+    return ""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(http):
+    """No process and no thread, but those of the runtime that all tests share, and the server by HTTP."""
+    shared_runtime().call(wake, {})
+    processes, threads = children(), set(threading.enumerate())
+    yield
+    assert children() == processes
+    assert {thread.name for thread in set(threading.enumerate()) - threads} <= {"gem-tool"}
 
 
 class Episode:
@@ -229,7 +260,6 @@ def test_one_slow_call_does_not_end_the_others(http):
 def test_a_server_that_cannot_be_had_says_which_and_why(config, reason):
     with pytest.raises(McpServerError, match=reason):
         mcp_tools({"mcpServers": {"files": config}}, ready=0.5)
-    assert threading.active_count() == 1
 
 
 def test_twenty_episodes_at_once_see_nothing_of_each_other(http):
@@ -252,7 +282,6 @@ def test_each_episode_has_a_program_of_its_own_and_leaves_nothing_alive():
     for episode in episodes:
         episode.__exit__()
     assert not any(map(alive, pids))
-    assert threading.active_count() == 1
 
 
 def test_shared_sessions_are_one_for_all_until_the_last_is_given_back():
@@ -290,3 +319,62 @@ def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes(tm
 def test_settings_that_are_no_settings_are_refused():
     with pytest.raises(ConfigError, match="'episode' or 'shared'"):
         mcp_tools(STDIO, sessions="mine")
+
+
+def env_and_say(runtime=None, **settings):
+    """Echo with the example's tools, and what an agent says to call one."""
+    tools = mcp_tools(STDIO, **settings)
+    by_name = {tool.name: tool for tool in tools}
+    env = gem.ToolEnv(gem.make("core:Echo-v0"), tools, format="hermes", runtime=runtime)
+    return env, lambda name, **arguments: FORMATS["hermes"].write(ToolCall(name, arguments), by_name)
+
+
+def test_in_an_env_mistakes_are_answered_and_each_episode_begins_with_a_new_program():
+    env, say = env_and_say()
+    with env:
+        first, _ = env.reset(seed=0)
+        assert "Add two whole numbers." in first
+        assert "a b" in [env.step(say("note", text=text)).observation for text in "ab"][-1]
+        for reply, status, reason in (
+            ('<tool_call>{"name": "add", "arguments": {"a": 1,}}</tool_call>', "malformed", "no JSON object"),
+            (say("addd", a=1, b=2), "unknown", "There is no tool 'addd'"),
+            (say("add", a=1, b="two"), "arguments", "'two' is not of type 'integer'"),
+            (say("refuse"), "error", "not on a Sunday"),
+        ):
+            step = env.step(reply)
+            assert reason in step.observation
+            assert (step.info["tool"]["status"], step.done) == (status, False)
+        assert "a b c" in env.step(say("note", text="c")).observation
+        env.reset(seed=0)
+        assert env.step(say("note", text="d")).observation == "<tool_response>\nd\n</tool_response>"
+
+
+def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
+    env, say = env_and_say()
+    with env:
+        env.reset(seed=0)
+        with pytest.raises(McpServerError, match="out of memory, goodbye"):
+            env.step(say("die"))
+        with pytest.raises(EpisodeOver):
+            env.step(say("add", a=1, b=2))
+        env.reset(seed=1)
+        assert "3" in env.step(say("add", a=1, b=2)).observation
+
+
+def test_snapshots_are_for_sessions_without_state():
+    env, say = env_and_say()
+    with env:
+        env.reset(seed=0)
+        env.step(say("note", text="a"))
+        with pytest.raises(SnapshotError, match="EpisodeSessions"):
+            env.snapshot()
+    own = ToolRuntime()
+    env, say = env_and_say(own, sessions="shared")
+    with env:
+        env.reset(seed=0)
+        pid = env.step(say("process")).observation
+        env.restore(env.snapshot())
+        assert env.step(say("process")).observation == pid
+        env.reset(seed=1)
+        assert env.step(say("process")).observation == pid
+    own.close()

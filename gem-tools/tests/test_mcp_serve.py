@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from gem.tool.runtime import ToolRuntime
+from gem.tool import ToolRuntime
 from gem_tools.calendar.errands import draw
 from gem_tools.calendar.planner import next_call
 from gem_tools.calendar.week import Week

@@ -11,8 +11,7 @@ import click
 from mcp.server import Server
 
 from gem.cli.options import Seed
-from gem.tool import tool
-from gem.tool.session import Session
+from gem.tool import Session, tool
 from gem_tools.calendar.errands import MOST_EVENTS, MOST_TODOS
 from gem_tools.calendar.tools import WEEKS, calendar_tools
 from gem_tools.calendar.week import Week

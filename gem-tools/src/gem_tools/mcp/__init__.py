@@ -25,7 +25,7 @@ def mcp_tools(
             server's name and `_` stand in front.
         sessions: "episode" gives each episode its own session with each server, and its own process of one that is
             started, so that what one episode changes no other sees. "shared" is one session for all episodes of this
-            process, for servers that keep no state.
+            process, kept until it ends, for servers that keep no state.
         ready: seconds in which a server must be started or reached.
         answer: seconds in which it must answer a request.
 

@@ -78,7 +78,8 @@ class EpisodeSessions(Resource[Sessions]):
 class SharedSessions(EpisodeSessions):
     """One conversation with each server for all episodes of this process, for servers that keep no state.
 
-    It is begun by the first who opens it, and ended when the last has given it back. A snapshot of it is empty.
+    It is begun by the first who opens it, and ended when the last has closed it; a runtime closes what it has opened
+    when it is closed itself. A snapshot of it is empty.
     """
 
     def open(self) -> Sessions:

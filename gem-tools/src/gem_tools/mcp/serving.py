@@ -12,9 +12,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from gem.errors import BadArguments, ToolError, did_you_mean
-from gem.tool import Tool
-from gem.tool.runtime import runtime
-from gem.tool.session import Session
+from gem.tool import Session, Tool, shared_runtime
 from gem_tools import __version__
 from gem_tools.mcp.content import to_blocks
 
@@ -71,7 +69,7 @@ class _Offer:
             near = did_you_mean(params.name, self._tools)
             raise MCPError(mcp_types.INVALID_PARAMS, f"there is no tool {params.name!r}.{near}")
         try:
-            content = await runtime().acall(tool, params.arguments or {}, _session_of(context))
+            content = await shared_runtime().acall(tool, params.arguments or {}, _session_of(context))
         except (BadArguments, ToolError) as error:
             return mcp_types.CallToolResult(content=to_blocks(str(error)), is_error=True)
         return mcp_types.CallToolResult(content=to_blocks(content))
@@ -90,13 +88,13 @@ class _Offer:
         tool = self._documents.get(params.uri)
         if tool is None:
             raise MCPError(mcp_types.INVALID_PARAMS, f"there is no resource {params.uri!r}")
-        text = await runtime().acall(tool, {}, _session_of(context))
+        text = await shared_runtime().acall(tool, {}, _session_of(context))
         return mcp_types.ReadResourceResult(contents=[mcp_types.TextResourceContents(uri=params.uri, text=str(text))])
 
 
 @asynccontextmanager
 async def _one_session(server: Server[Session]) -> AsyncGenerator[Session]:
-    session = runtime().session()
+    session = shared_runtime().session()
     try:
         yield session
     finally:
@@ -111,7 +109,7 @@ def _session_of(context: Context) -> Session:
     # handlers no public way to it yet.
     connection = context.session._connection  # pyright: ignore[reportPrivateUsage]
     if _SESSION not in connection.state:
-        session = connection.state[_SESSION] = runtime().session()
+        session = connection.state[_SESSION] = shared_runtime().session()
         connection.exit_stack.push_async_callback(asyncio.to_thread, session.close)
     return connection.state[_SESSION]
 
