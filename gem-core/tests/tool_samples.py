@@ -2,7 +2,7 @@
 
 import gem
 from gem.core import Step
-from gem.tool import Resource, ToolError, tool
+from gem.tool import Resource, Tool, ToolError, tool
 
 RAN: list[tuple[str, object]] = []
 """Every call that reached one of these tools, in this process."""
@@ -47,6 +47,11 @@ def now() -> str:
 def broken(how: str) -> str:
     """Fail by a fault of its own."""
     raise KeyError(how)
+
+
+def greeter(word: str = "hello") -> Tool:
+    """A tool that depends on a setting."""
+    return Tool(name="greet", description="Greet.", parameters={}, function=lambda: word)
 
 
 class Notes(Resource[list[str]]):

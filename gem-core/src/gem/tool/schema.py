@@ -49,8 +49,9 @@ class Signature:
             default = ... if parameter.default is parameter.empty else parameter.default
             # Under a field's own name, an argument called `json` or `copy` would hide a method of the model.
             field = f"argument_{number}"
-            about = described.get(parameter.name)
-            fields[field] = types[parameter.name], Field(default, alias=parameter.name, description=about)
+            # Given as None, it would hide a description that stands in the annotation.
+            about: dict[str, Any] = {"description": described[parameter.name]} if parameter.name in described else {}
+            fields[field] = types[parameter.name], Field(default, alias=parameter.name, **about)
             self._names[field] = parameter.name
         self._model: type[BaseModel] = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
         self.parameters = self._model.model_json_schema(schema_generator=_NoTitles)

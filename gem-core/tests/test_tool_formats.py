@@ -1,0 +1,177 @@
+"""The call formats: what is written can be read, at once, and a policy knows where to stop."""
+
+import random
+
+import pytest
+from tool_samples import book, now, python, search
+
+from gem.errors import ConfigError
+from gem.tool import FORMATS, BadCall, ToolCall, find_format
+from gem.tool.formats.base import without_thoughts
+
+TOOLS = {each.name: each for each in (python, search, book, now)}
+CALLS = [
+    ToolCall("python", {"code": "print(1)"}),
+    ToolCall("python", {"code": "for i in range(3):\n    print(i)\n\nprint('<b>', {1: 2})"}),
+    ToolCall("python", {"code": "{'a': 1}"}),
+    ToolCall("search", {"query": "größte Stadt der Welt"}),
+    ToolCall("search", {"query": "x", "top": 5}),
+    ToolCall("search", {"query": '{"query": "y"}'}),
+    ToolCall("book", {"day": 3, "hour": 9}),
+    ToolCall("now", {}),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_call_that_was_written_is_read_back(format: str, call: ToolCall) -> None:
+    chosen = FORMATS[format]
+    text = chosen.write(call, TOOLS)
+
+    read = chosen.read(text, TOOLS)
+
+    assert read == call
+    assert isinstance(read, ToolCall)
+    assert read.end == len(text)
+
+
+@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
+@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes"])
+def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None:
+    chosen = FORMATS[format]
+    before, text = "Let me see: 3 < 4, </b>, {}.\n", chosen.write(call, TOOLS)
+
+    read = chosen.read(f"{before}{text}\nand it said 5. <answer>5</answer>", TOOLS)
+
+    assert read == call
+    assert isinstance(read, ToolCall)
+    assert read.end == len(before) + len(text)
+
+
+@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes"])
+def test_a_policy_that_stops_at_a_stop_string_has_said_the_whole_call(format: str) -> None:
+    chosen = FORMATS[format]
+    stops = chosen.stops(TOOLS)
+    for call in CALLS:
+        said = f"First, a thought.\n{chosen.write(call, TOOLS)}\nAnd then <python>2</python> more"
+
+        ends = [said.find(stop) + len(stop) for stop in stops if stop in said]
+
+        assert chosen.read(said[: min(ends)], TOOLS) == call
+
+
+def test_a_message_of_a_chat_api_ends_by_itself() -> None:
+    assert FORMATS["openai"].stops(TOOLS) == ()
+
+
+PLAIN = [
+    "",
+    "The answer is \\boxed{42}.",
+    "<answer>python</answer>",
+    "<b>bold</b> <think>hm</think> <information>x</information>",
+    "a < b > c, x<python",
+    "python: print(1)",
+    "```\nprint(1)\n```",
+    "```text\nnothing\n```",
+    "```json\n{}\n```",
+    '{"answer": 42}',
+    '{"content": "no call", "tool_calls": null}',
+    '{"content": "no call", "tool_calls": []}',
+    "I would use tool_calls here.",
+    "<think><python>1</python> <tool_call>{}</tool_call>\n```python\n1\n```</think> 42",
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("reply", PLAIN, ids=range(len(PLAIN)))
+def test_what_is_no_call_is_none(format: str, reply: str) -> None:
+    assert FORMATS[format].read(reply, TOOLS) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("print(1)", "print(1)"),
+        (" print(1) ", "print(1)"),
+        ("\n  if x:\n      y()\n", "if x:\n    y()"),
+        ("if x:\n    y()", "if x:\n    y()"),
+        ("\n\n\tz = 1\n\tw = 2\n\n", "z = 1\nw = 2"),
+    ],
+)
+def test_a_programs_own_indentation_stays_and_what_is_around_it_goes(body: str, code: str) -> None:
+    assert FORMATS["tags"].read(f"<python>{body}</python>", TOOLS) == ToolCall("python", {"code": code})
+
+
+@pytest.mark.parametrize("arguments", ['{"code": "1"}', '"{\\"code\\": \\"1\\"}"'])
+def test_arguments_may_be_an_object_or_a_string_that_holds_one(arguments: str) -> None:
+    said = f'<tool_call>{{"name": "python", "arguments": {arguments}}}</tool_call>'
+
+    assert FORMATS["hermes"].read(said, TOOLS) == ToolCall("python", {"code": "1"})
+
+
+def test_gems_own_format_takes_tags_and_fences() -> None:
+    expected = ToolCall("python", {"code": "print(1)"})
+
+    assert FORMATS["gem"].read("<python>print(1)</python>", TOOLS) == expected
+    assert FORMATS["gem"].read("So:\n```python\nprint(1)\n```", TOOLS) == expected
+    assert FORMATS["gem"].read("```python\nprint('<python>')\n```", TOOLS) == ToolCall(
+        "python", {"code": "print('<python>')"}
+    )
+    assert FORMATS["gem"].stops(TOOLS) == FORMATS["tags"].stops(TOOLS)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_tool_and_argument_is_described(format: str) -> None:
+    described = FORMATS[format].describe(TOOLS)
+
+    for word in ("python", "search", "book", "now", "Look something up.", "how many documents", "query", "day", "hour"):
+        assert word in described
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a<think>b</think>c", "a                c"),
+        ("b</think>c", "         c"),
+        ("a<think>b", "a<think>b"),
+        ("<think></think><think></think>x", " " * 30 + "x"),
+        ("x<think>a</think>y<think>z", "x                y<think>z"),
+        ("a</think>b</think>c", " " * 9 + "b</think>c"),
+        ("plain", "plain"),
+    ],
+)
+def test_closed_thoughts_are_blanked_and_nothing_moves(text: str, left: str) -> None:
+    assert without_thoughts(text) == left
+
+
+PIECES = [*"<>{}[]\"'`/\\ \n:,", "<python>", "</python>", "<tool_call>", "</tool_call>", "```", "```python\n", "python",
+          '{"name": "', '"arguments": ', '"tool_calls": [', "<think>", "</think>", "\ud800", "\0", "é"]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_reply_raises_and_what_is_read_is_inside_the_reply(format: str) -> None:
+    pieces = random.Random(0)
+    for _ in range(3000):
+        reply = "".join(pieces.choices(PIECES, k=pieces.randrange(30)))
+
+        read = FORMATS[format].read(reply, TOOLS)
+
+        assert read is None or isinstance(read, BadCall) or 0 < read.end <= len(reply)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(
+    "piece",
+    ["<", "<python>", "</python>", "<python ", "```", "```python\n", "```python", "<tool_call>", "{", '{"tool_calls":',
+     "<think>", "</think>", "<think></think>", "<a></a>", "<a" + "b" * 60 + ">", " ", "\n", '"', "<pythan></pythan>"],
+)  # fmt: skip
+def test_a_reply_of_a_megabyte_is_read(format: str, piece: str) -> None:
+    # With steps that grow with the square of the length, it would not end here.
+    read = FORMATS[format].read(piece * (1_000_000 // len(piece)), TOOLS)
+
+    assert not isinstance(read, ToolCall)
+
+
+def test_a_format_that_does_not_exist_is_named_with_near_ones() -> None:
+    with pytest.raises(ConfigError, match=r"no call format 'hermis'\. Did you mean 'hermes'\?"):
+        find_format("hermis")
