@@ -49,6 +49,7 @@ NEVER_MENTIONED = set(
     value wall wave well white will wing world yard yellow
     """.split()  # noqa: SIM905
 )
+NEVER_MENTIONED.add("republic of china")  # which is what ends the name of the People's
 """Words that definitions use in too many meanings to be links."""
 
 
