@@ -30,7 +30,8 @@ def search_tool(
     """The tool `search`: a query in, the best documents out, in the form in which GEM shows them.
 
     A query without words, or without a hit, is answered with text that says so. A server or a search engine that does
-    not answer raises `SearchFault`, which ends the episode as failed.
+    not answer raises `SearchFault`, which ends the episode as failed. The tool is pure: what an equal query has found
+    may be shown again without searching.
 
     Args:
         source: what to search: the address of a search server; a JSONL file, indexed once a process; or any retriever.
