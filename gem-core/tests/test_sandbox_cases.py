@@ -1,0 +1,171 @@
+"""run_tests: one program against many cases."""
+
+from collections.abc import Iterator
+
+import pytest
+import sandbox_levels
+
+from gem.errors import ConfigError, SandboxLost
+from gem.sandbox import Sandbox, run_tests, same_output
+from gem.sandbox.cases import run_cases
+from gem.sandbox.slot import Outcome, SlotLost
+from gem.sandbox.types import Level, Limits
+
+SQUARES = [(f"{i}\n", f"{i * i}\n") for i in range(40)]
+
+
+@pytest.fixture(scope="module", params=sandbox_levels.CONFINED)
+def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with sandbox_levels.box_at(request.param) as box:
+        yield box
+
+
+PASSING = {
+    "input": "n = int(input())\nprint(n * n)",
+    "descriptor 0": "n = int(open(0).read())\nprint(n * n)",
+    "binary": "import sys\nn = int(sys.stdin.buffer.read())\nsys.stdout.buffer.write(b'%d' % (n * n))",
+    "exit": "n = int(input())\nprint(n * n)\nexit()",
+    "os._exit": "import os\nn = int(input())\nprint(n * n, flush=True)\nos._exit(0)",
+    "a global that is spoilt": "import builtins\nn = int(input())\nprint(n * n)\nbuiltins.int = None",
+    "a module that is spoilt": "import math\nprint(math.prod([int(input())] * 2))\nmath.prod = None",
+    "an output that is closed": "import sys\nprint(int(input()) ** 2)\nsys.stdout.close()\nsys.stdin.close()",
+    "descriptors that are closed": "import os\nn = int(input())\nprint(n * n, flush=True)\nos.close(1)\nos.close(0)",
+    "a thread": "import threading\nn = int(input())\nthreading.Thread(target=print, args=(n * n,)).start()",
+    "a daemon": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    "print(int(input()) ** 2)",
+    "a pool": "from concurrent.futures import ThreadPoolExecutor\n"
+    "print(ThreadPoolExecutor(2).submit(pow, int(input()), 2).result())",
+    "atexit": "import atexit\natexit.register(print, int(input()) ** 2)",
+    "a file": "import os\nassert not os.path.exists('seen')\nprint(int(input()) ** 2)\nopen('seen', 'w').close()",
+    "many files open": "import os\nfds = [os.dup(0) for _ in range(100)]\nprint(int(input()) ** 2)",
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_program_that_is_right_passes_every_case(box: Sandbox, name: str) -> None:
+    verdict = box.run_tests(PASSING[name], SQUARES)
+
+    assert [case.result.reason for case in verdict.cases] == ["ok"] * 40
+    assert (verdict.passed, verdict.count, verdict.total) == (True, 40, 40)
+
+
+FAILING = {
+    "wrong": ("n = int(input())\nprint(n * n if n not in (3, 17) else -1)", "ok"),
+    "an exception": ("n = int(input())\nprint(n * n, flush=True)\nif n in (3, 17): 1 / 0", "error"),
+    "a status": ("n = int(input())\nprint(n * n, flush=True)\nif n in (3, 17): exit(1)", "error"),
+    "an end": ("import os\nn = int(input())\nif n in (3, 17): os._exit(0)\nprint(n * n)", "ok"),
+    "a signal": ("import os\nn = int(input())\nprint(n * n, flush=True)\nif n in (3, 17): os.abort()", "killed"),
+    "cpu": ("n = int(input())\nprint(n * n, flush=True)\nwhile n in (3, 17): pass", "cpu"),
+    "memory": ("n = int(input())\nif n in (3, 17): bytearray(10 ** 10)\nprint(n * n)", "memory"),
+    "output": ("n = int(input())\nprint(n * n)\nwhile n in (3, 17): print('x' * 10 ** 6)", "output"),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_the_cases_that_fail_are_those_and_no_others(box: Sandbox, name: str) -> None:
+    code, reason = FAILING[name]
+
+    verdict = box.run_tests(code, SQUARES, timeout=0.3)
+
+    assert [i for i, case in enumerate(verdict.cases) if not case.passed] == [3, 17]
+    assert [verdict.cases[i].result.reason for i in (3, 17)] == [reason] * 2
+    assert (verdict.passed, verdict.count, verdict.total) == (False, 38, 40)
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_the_first_failure_ends_the_test_where_asked_to(box: Sandbox, name: str) -> None:
+    verdict = box.run_tests(FAILING[name][0], SQUARES, timeout=0.3, stop_at_first=True)
+
+    assert [case.passed for case in verdict.cases] == [True] * 3 + [False]
+    assert (verdict.passed, verdict.total) == (False, 40)
+
+
+def test_a_program_that_cannot_be_right_fails_every_case(box: Sandbox) -> None:
+    for code in ("print(", "", "raise SystemExit(1)", "import os\nos.kill(os.getpid(), 9)"):
+        verdict = box.run_tests(code, SQUARES[:6])
+
+        assert [case.passed for case in verdict.cases] == [False] * 6
+
+
+SEARCH = """
+import gc, re, sys
+input()
+texts = []
+frame = sys._getframe()
+while frame:
+    texts += [repr(value)[:10 ** 6] for value in (*frame.f_locals.values(), *frame.f_globals.values())]
+    frame = frame.f_back
+texts += [repr(one)[:10 ** 6] for one in gc.get_objects() if isinstance(one, (list, tuple, dict, set))]
+print(sorted({found for text in texts for found in re.findall('answer-[0-9a-f]{8}', text)}))
+"""
+
+
+def test_the_expected_outputs_are_nowhere_to_be_found(box: Sandbox) -> None:
+    verdict = box.run_tests(SEARCH, [(f"{i}\n", f"answer-{i:08x}\n") for i in range(5)], timeout=60)
+    control = box.run(f"hidden = ['answer-' + '{7:08x}']\n{SEARCH}", stdin="0\n", timeout=60)
+
+    assert {case.result.stdout for case in verdict.cases} == {"[]\n"}
+    assert control.stdout == "['answer-00000007']\n"
+
+
+def test_slow_cases_have_the_whole_time_each(box: Sandbox) -> None:
+    code = "import time\nn = int(input())\nstart = time.process_time()\n"
+    code += "while time.process_time() - start < 0.1: pass\nprint(n * n)"
+
+    assert box.run_tests(code, SQUARES[:6], timeout=0.3, wall=60).passed
+
+
+def test_outputs_are_compared_as_asked(box: Sandbox) -> None:
+    cases = [("1.0000001\n", "1.0\n"), ("2.0\n", "2.0\n")]
+
+    close = box.run_tests("print(input())", cases, same=lambda a, b: abs(float(a) - float(b)) < 1e-3)
+
+    assert close.passed
+    assert not box.run_tests("print(input())", cases).passed
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "same"),
+    [
+        ("a\nb\n", "a\nb", True),
+        ("a  \nb\n\n\n", "a\nb\n", True),
+        ("a\r\nb\r\n", "a\nb\n", True),
+        ("", "\n", True),
+        ("a b", "a  b", False),
+        (" a", "a", False),
+        ("a\n\nb", "a\nb", False),
+        ("1", "1.0", False),
+        ("", "a", False),
+    ],
+)
+def test_blanks_at_the_ends_do_not_count(written: str, expected: str, same: bool) -> None:
+    assert same_output(written, expected) is same
+
+
+def test_no_cases_are_no_test(box: Sandbox) -> None:
+    with pytest.raises(ConfigError, match="at least one"):
+        box.run_tests("", [])
+
+
+def test_it_is_there_without_a_sandbox_of_ones_own() -> None:
+    sandbox_levels.need("landlock")
+
+    assert run_tests("print(input())", [("a", "a"), ("b", "b")], timeout=5).passed
+
+
+def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> None:
+    losses = 1
+
+    def play(inputs: object) -> tuple[Level, Outcome]:
+        nonlocal losses
+        losses -= 1
+        if losses >= 0:
+            raise SlotLost("it died")
+        return "landlock", Outcome(
+            status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, outputs=[b"a"], stderr=b"", log=b""
+        )
+
+    assert run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False).passed
+    losses = 2
+    with pytest.raises(SandboxLost, match="it died"):
+        run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False)
