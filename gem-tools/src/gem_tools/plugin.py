@@ -46,7 +46,11 @@ def gem_envs() -> list[gem.EnvSpec]:
 @gem.hookimpl
 def gem_tools() -> dict[str, str]:
     return {
+        "bash": "gem_tools.code.bash:bash_tool",
+        "calculator": "gem_tools.calculator:calculator",
         "fetch": "gem_tools.search.tool:fetch_tool",
+        "notebook": "gem_tools.code.notebook:notebook_tool",
+        "python": "gem_tools.code.python:python_tool",
         "search": "gem_tools.search.tool:search_tool",
     }
 
@@ -54,6 +58,9 @@ def gem_tools() -> dict[str, str]:
 @gem.hookimpl
 def gem_wrappers() -> dict[str, str]:
     return {
+        "python_tool": "gem_tools.code.wrappers:python_with_reward",
+        "python_tool_no_int_reward": "gem_tools.code.wrappers:python_without_reward",
+        "python_tool_no_int_reward_last_line_error": "gem_tools.code.wrappers:python_last_line_error",
         "search_tool": "gem_tools.search.wrappers:search_with_reward",
         "search_tool_no_int_reward": "gem_tools.search.wrappers:search_without_reward",
     }

@@ -1,0 +1,1 @@
+"""Tools that run programs, each in a sandbox: `python`, `notebook`, `bash`."""

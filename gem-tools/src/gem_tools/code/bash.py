@@ -1,0 +1,41 @@
+"""The tool `bash`: commands in a sandbox."""
+
+from gem.sandbox import Level, Limits
+from gem.tool import Tool, tool
+from gem_tools.code.boxes import shared_box, told
+
+_PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
+_PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
+"""Where bash and what it calls are."""
+
+
+def bash_tool(
+    *, timeout: float = 5.0, memory: int = 512 << 20, processes: int = 32, level: Level | None = None
+) -> Tool:
+    """The tool `bash`: commands in, what they print out.
+
+    The commands run in a sandbox of their own, in a new empty folder, with the programs of this machine's `/bin` and
+    `/usr/bin`, and without network. Processes are isolated from each other by namespaces, so this needs the level
+    "bubblewrap" or "unshare".
+
+    Args:
+        timeout: seconds of CPU time.
+        memory: bytes of memory, for each process.
+        processes: how many may run at once.
+        level: how to keep them in; None for the strongest way that works here.
+    """
+    limits = Limits(timeout=timeout, memory=memory, processes=processes)
+    box = shared_box(readable=_PROGRAMS, level=level)
+
+    @tool(name="bash")
+    async def bash(commands: str) -> str:
+        """Run bash commands in an empty folder, without network; you are told what they print.
+
+        Each call starts afresh, with the folder empty again.
+
+        Args:
+            commands: one or more lines of bash.
+        """
+        return told(await box.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
+
+    return bash

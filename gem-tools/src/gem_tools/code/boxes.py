@@ -1,0 +1,42 @@
+"""What the tools that run programs share: the sandboxes, and how an end is told."""
+
+from functools import cache
+
+from gem.errors import SandboxLost
+from gem.sandbox import Level, Result, Sandbox
+from gem.tool import ToolError
+
+
+@cache
+def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), level: Level | None = None) -> Sandbox:
+    """The sandbox with these settings: one a process, so that all envs share its slots.
+
+    Raises:
+        MissingExtra: a module is not installed.
+    """
+    return Sandbox(modules=modules, readable=readable, level=level)
+
+
+def told(result: Result, *, last_line: bool = False) -> str:
+    """What the agent is shown of a program: what it printed, and how it ended if it did not end well.
+
+    Args:
+        result: the program's end.
+        last_line: show only the last line of the standard error.
+
+    Raises:
+        ToolError: with the same text, if the program failed.
+        SandboxLost: the sandbox failed, and not the program.
+    """
+    if result.reason == "sandbox_error":
+        raise SandboxLost(result.note)
+    errors = result.stderr.rstrip()
+    parts = [result.stdout.rstrip("\n"), errors.rpartition("\n")[2] if last_line else errors]
+    if result.truncated:
+        parts.append("(There was more output than is shown.)")
+    if not result.ok and (result.reason != "error" or not errors):
+        parts.append(f"(The program {result.note}.)")
+    text = "\n".join(filter(None, parts))
+    if not result.ok:
+        raise ToolError(text)
+    return text or "(The program printed nothing.)"

@@ -1,0 +1,79 @@
+"""The tool `notebook`: Python that remembers, for the length of an episode."""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+
+from gem.sandbox import Level, Limits
+from gem.tool import Resource, Tool, tool
+from gem_tools.code.boxes import shared_box, told
+
+Cells = list[str]
+"""What a notebook is: the cells that were run, in order."""
+
+_LOST = ("cpu", "timeout", "memory", "disk", "killed", "output")
+"""How a cell ends that is not kept: played again, it would end every later cell as well."""
+
+
+class Notebook(Resource[Cells]):
+    """The cells of an episode. They are the whole state, so a snapshot holds the notebook, and so does a fork."""
+
+    def open(self) -> Cells:
+        return []
+
+    def close(self, state: Cells) -> None:
+        state.clear()
+
+    def renew(self, state: Cells) -> bool:
+        state.clear()
+        return True
+
+    def snapshot(self, state: Cells) -> bytes:
+        return json.dumps(state).encode()
+
+    def restore(self, state: Cells, saved: bytes) -> None:
+        state[:] = json.loads(saved)
+
+
+def notebook_tool(
+    *,
+    timeout: float = 10.0,
+    memory: int = 512 << 20,
+    modules: Sequence[str] = ("numpy",),
+    level: Level | None = None,
+) -> Tool:
+    """The tool `notebook`: a cell in; what it prints, and the value of its last line, out.
+
+    What a cell defines is there in the later cells of the episode. Each call plays the earlier cells again, silently,
+    in a new sandboxed process, then the new one: nothing but text outlives a call, so nothing can leak or hang
+    between them, and the notebook can be saved and forked at any point. `random` and numpy's global generator are
+    seeded, so that cells come out alike each time. A cell that fails keeps what it had defined; one that is ended at
+    a limit is forgotten.
+
+    Args:
+        timeout: seconds of CPU time, for a cell and all before it.
+        memory: bytes of memory.
+        modules: what cells can import beside the standard library.
+        level: how to keep programs in; None for the strongest way that works here.
+
+    Raises:
+        MissingExtra: a module is not installed.
+    """
+    limits = Limits(timeout=timeout, memory=memory)
+    box = shared_box(tuple(modules), level=level)
+    program = files("gem_tools").joinpath("code", "notebook_program.py").read_text(encoding="utf-8")
+    described = " and ".join(["the standard library", *modules])
+
+    @tool(
+        name="notebook",
+        description="Run Python in a notebook; you are told what the cell prints and the value of its last line. "
+        f"Later cells see what earlier ones defined. It can import {described}.",
+        resource=Notebook(),
+    )
+    async def notebook(cells: Cells, code: str) -> str:
+        result = await box.arun(program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
+        if result.reason not in (*_LOST, "sandbox_error"):
+            cells.append(code)
+        return told(result)
+
+    return notebook

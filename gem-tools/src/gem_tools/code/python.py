@@ -1,0 +1,46 @@
+"""The tool `python`: a program a call."""
+
+from collections.abc import Sequence
+
+from gem.sandbox import Level, Limits
+from gem.tool import Tool, tool
+from gem_tools.code.boxes import shared_box, told
+
+
+def python_tool(
+    *,
+    timeout: float = 5.0,
+    memory: int = 512 << 20,
+    modules: Sequence[str] = ("numpy",),
+    last_line_of_errors: bool = False,
+    level: Level | None = None,
+) -> Tool:
+    """The tool `python`: a whole program in, what it prints out.
+
+    Each call is a process of its own in a sandbox (`gem.sandbox`): it keeps nothing from the call before and reaches
+    no file, no network and no other process. A program that fails, or is ended at a limit, is an answer to the agent,
+    with what it printed before.
+
+    Args:
+        timeout: seconds of CPU time.
+        memory: bytes of memory.
+        modules: what programs can import beside the standard library; imported once, not in each call.
+        last_line_of_errors: of a traceback, show the last line alone.
+        level: how to keep programs in; None for the strongest way that works here.
+
+    Raises:
+        MissingExtra: a module is not installed.
+    """
+    limits = Limits(timeout=timeout, memory=memory)
+    box = shared_box(tuple(modules), level=level)
+    described = " and ".join(["the standard library", *modules])
+
+    @tool(
+        name="python",
+        description=f"Run a Python program; you are told what it prints. It can import {described}. "
+        "Each program starts afresh.",
+    )
+    async def python(code: str) -> str:
+        return told(await box.arun(code, limits=limits), last_line=last_line_of_errors)
+
+    return python

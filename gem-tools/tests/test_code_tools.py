@@ -1,0 +1,185 @@
+"""The tools that run programs, in the real sandbox: what the agent is told, and what is kept between calls."""
+
+import asyncio
+import threading
+
+import pytest
+
+import gem
+from gem.registry import find_tool, find_wrapper
+from gem.tool import ToolError
+from gem.tool_env import ToolEnv
+from gem_tools.code.notebook import notebook_tool
+from gem_tools.code.python import python_tool
+
+
+def answer(tool, **arguments):
+    """What the tool says, and whether it is an error."""
+    state = [tool.resource.open()] if tool.resource else []
+    try:
+        return asyncio.run(tool.function(*state, **arguments)), True
+    except ToolError as error:
+        return str(error), False
+
+
+def in_notebook(*cells, **settings):
+    """What a notebook says to each cell."""
+    tool = notebook_tool(**settings)
+    state = tool.resource.open()
+    said = []
+    for code in cells:
+        try:
+            said.append(asyncio.run(tool.function(state, code)))
+        except ToolError as error:
+            said.append(str(error))
+    return said
+
+
+def test_python_tells_what_a_program_prints():
+    assert answer(find_tool("python"), code="import math\nprint(math.factorial(20))") == ("2432902008176640000", True)
+
+
+def test_python_has_numpy_and_no_other_library():
+    assert answer(python_tool(), code="import numpy as np\nprint(np.arange(5).sum())") == ("10", True)
+    said, success = answer(python_tool(), code="import pydantic")
+    assert not success
+    assert "No module named 'pydantic'" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("print('before')\nraise SystemExit(3)", "before\n(The program ended with status 3.)"),
+        ("print(", "SyntaxError"),
+        ("while True: pass", "CPU time"),
+        ("x = bytearray(2**30)", "MemoryError"),
+        ("import os; os.kill(os.getpid(), 9)", "signal"),
+    ],
+)
+def test_a_program_that_fails_is_an_answer_that_says_how(code, says):
+    said, success = answer(python_tool(timeout=0.5), code=code)
+    assert not success
+    assert says in said
+
+
+def test_a_program_without_output_is_told_that_it_has_none():
+    assert answer(python_tool(), code="x = 1") == ("(The program printed nothing.)", True)
+
+
+def test_of_a_traceback_the_last_line_alone_can_be_shown():
+    code = "print(1)\n1 / 0"
+    assert answer(python_tool(last_line_of_errors=True), code=code)[0] == "1\nZeroDivisionError: division by zero"
+
+
+def test_python_keeps_nothing_from_one_call_to_the_next():
+    tool = python_tool()
+    assert answer(tool, code="import builtins; builtins.x = 1; open('f', 'w').write('x')") == (
+        "(The program printed nothing.)",
+        True,
+    )
+    assert "NameError" in answer(tool, code="print(x)")[0]
+    assert answer(tool, code="import os; print(os.listdir())")[1]
+    assert "f" not in answer(tool, code="import os; print(os.listdir())")[0].split("'")
+
+
+def test_a_notebook_remembers_what_earlier_cells_defined_and_shows_the_last_value():
+    said = in_notebook("x = 3\ndef f(n):\n    return n * x", "print('hello')", "f(2)", "x = 4", "f(2) + 1", "None")
+    assert said[1:3] == ["hello", "6"]
+    assert said[4] == "9"
+    assert said[5] == said[0] == said[3] == "(The program printed nothing.)"
+
+
+def test_a_cell_that_fails_keeps_what_it_had_defined_and_shows_the_cell_in_its_traceback():
+    said = in_notebook("a = 1\nb = a / 0\nc = 2", "a", "c")
+    assert 'File "<cell 1>", line 2, in <module>\n    b = a / 0' in said[0]
+    assert "notebook" not in said[0]
+    assert said[1] == "1"
+    assert "NameError: name 'c' is not defined" in said[2]
+
+
+def test_a_cell_that_is_ended_at_a_limit_is_forgotten_and_the_next_one_runs():
+    said = in_notebook("x = 1", "x = 2\nwhile True: pass", "x", timeout=1.0)
+    assert "CPU time" in said[1]
+    assert said[2] == "1"
+
+
+def test_a_notebook_is_not_ended_by_exit_and_draws_the_same_numbers_again():
+    draw = "import random, numpy\na = random.random(), numpy.random.rand()"
+    said = in_notebook(draw, "a", "import sys; sys.exit(2)", "a", "'end'")
+    assert said[1] == said[3]
+    assert said[4] == "'end'"
+
+
+class Guess(gem.TurnEnv):
+    """Any number will do."""
+
+    def _reset(self, options):
+        return "Say anything."
+
+    def _step(self, action):
+        return gem.Step.ongoing("Go on.") if action != "end" else gem.Step.final("Good.", 1.0, success=True)
+
+    def sample_action(self):
+        return "anything"
+
+
+def test_a_notebook_belongs_to_the_episode_and_survives_a_snapshot_and_a_fork():
+    env = ToolEnv(Guess(), "notebook")
+    env.reset(seed=0)
+    env.step("<notebook>x = 41</notebook>")
+    state = env.snapshot()
+    (fork,) = env.fork(1)
+    env.step("<notebook>x = 7</notebook>")
+    assert "42" in fork.step("<notebook>x + 1</notebook>").observation
+    other = ToolEnv(Guess(), "notebook")
+    other.restore(state)
+    assert "42" in other.step("<notebook>x + 1</notebook>").observation
+    assert "8" in env.step("<notebook>x + 1</notebook>").observation
+    env.reset(seed=0)
+    assert "NameError" in env.step("<notebook>x</notebook>").observation
+    for each in (env, fork, other):
+        each.close()
+
+
+def test_bash_runs_commands_in_an_empty_folder_without_network():
+    bash = find_tool("bash")
+    assert answer(bash, commands="echo hi | tr a-z A-Z\nseq 3 | wc -l") == ("HI\n3", True)
+    assert answer(bash, commands="touch new") == ("(The program printed nothing.)", True)
+    assert "new" not in answer(bash, commands="ls")[0]
+    said, success = answer(bash, commands="cat /etc/shadow; exit 4")
+    assert not success
+    assert "No such file" in said or "denied" in said
+    said, success = answer(bash, commands="exec 3<>/dev/tcp/127.0.0.1/80")
+    assert not success
+
+
+def test_gems_wrappers_run_programs_for_its_rewards():
+    wrong = "<python>1 / 0</python>"
+    right = "I compute.\n```python\nprint(6 * 7)\n```"
+    for name, rewards in {
+        "python_tool": (0.05, 0.3),
+        "python_tool_no_int_reward": (0.0, 0.0),
+        "python_tool_no_int_reward_last_line_error": (0.0, 0.0),
+    }.items():
+        with find_wrapper(name)(Guess()) as env:
+            env.reset(seed=0)
+            steps = env.step(wrong), env.step(right)
+            assert [step.reward for step in steps] == pytest.approx(rewards)
+            assert ("Traceback" in steps[0].observation) == (not name.endswith("last_line_error"))
+            assert "42" in steps[1].observation
+
+
+def test_many_threads_share_the_slots_of_one_sandbox():
+    tool = python_tool()
+    answers = {}
+
+    def work(number):
+        answers[number] = answer(tool, code=f"print({number} ** 2)")[0]
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: str(number**2) for number in range(20)}
