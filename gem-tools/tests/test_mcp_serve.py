@@ -9,8 +9,10 @@ import sys
 from contextlib import contextmanager
 from random import Random
 
+import httpx2
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from gem.tool import ToolRuntime
 from gem_tools.calendar.errands import draw
@@ -182,7 +184,7 @@ def test_twenty_sessions_of_the_calendars_server_do_not_mix():
 
     async def use(url):
         async def session(number):
-            async with Client(url) as client:
+            async with Client(streamable_http_client(url, http_client=http)) as client:
                 week = json.loads((await client.read_resource("calendar://week")).contents[0].text)
                 assert week == begun.state()
                 for _ in range(2):
@@ -190,7 +192,8 @@ def test_twenty_sessions_of_the_calendars_server_do_not_mix():
                     await asyncio.sleep(0)
                 return json.loads((await client.read_resource("calendar://week")).contents[0].text)
 
-        return await asyncio.gather(*(session(number) for number in range(20)))
+        async with httpx2.AsyncClient() as http:
+            return await asyncio.gather(*(session(number) for number in range(20)))
 
     with by_http(*CALENDAR) as url:
         weeks = asyncio.run(use(url))

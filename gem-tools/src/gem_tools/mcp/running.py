@@ -35,6 +35,8 @@ def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[st
         application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on"
     )
     with config.bind_socket() as socket:
+        # Clients that come before the server is up wait in line.
+        socket.listen(config.backlog)
         shown = f"[{host}]" if ":" in host else host
         announce(f"http://{shown}:{socket.getsockname()[1]}{PATH}")
         uvicorn.Server(config).run(sockets=[socket])

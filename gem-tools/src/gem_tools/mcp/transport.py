@@ -1,7 +1,9 @@
 """The SDK's two transports, opened from a configuration. The end of a program's standard error is kept."""
 
 import asyncio
+import functools
 import os
+import ssl
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -42,13 +44,19 @@ class Tail(asyncio.Protocol):
         return self._kept.decode(errors="replace").strip()
 
 
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    """Made once: reading all certificates takes longer than most calls."""
+    return httpx2.create_ssl_context()
+
+
 @asynccontextmanager
 async def transport(server: Server, stderr: Tail) -> AsyncGenerator[Any]:
     """The pair of streams that the SDK's `Client` takes. Leaving ends the program, by force after a grace period."""
     if not isinstance(server, StdioServer):
         timeout = httpx2.Timeout(_CONNECT, read=None)
         async with (
-            httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout) as http,
+            httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout, verify=_tls()) as http,
             streamable_http_client(server.url, http_client=http) as streams,
         ):
             yield streams
