@@ -14,14 +14,14 @@ MOST_BITS = 10_000
 
 Number = int | float
 
-_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {  # pyright: ignore[reportUnknownVariableType]
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,  # pyright: ignore[reportUnknownMemberType]
+    ast.FloorDiv: operator.floordiv,  # pyright: ignore[reportUnknownMemberType]
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    ast.Pow: operator.pow,  # pyright: ignore[reportUnknownMemberType]
 }
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
 
