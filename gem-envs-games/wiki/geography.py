@@ -76,6 +76,9 @@ IN_WORDNET |= {"MK": "Macedonia", "GE": "Georgia", "CG": "Congo", "US": "United 
 LARGE = 400_000
 """Inhabitants of a city, from which on it has a page even though it is no capital."""
 
+PARTS_OF_CITIES = {"Brooklyn", "Manhattan", "Queens", "The Bronx", "Banqiao", "West Jerusalem", "East Jerusalem"}
+PARTS_OF_CITIES |= {"Ra’s Bayrūt"}
+
 CITIES_OF = 6
 """Cities of a country, at most, that have a page (twice as many of the ten most populous countries)."""
 
@@ -160,7 +163,7 @@ class Geography:
                 rules_state = code == "US" and (place["admin1code"], name) in state_capitals
                 if not (is_capital or rules_state or (place["population"] >= LARGE and len(found) < limit)):
                     continue
-                if any(page.title == CITY_NAMES.get(name, name) for page, _ in found):
+                if name in PARTS_OF_CITIES or any(page.title == CITY_NAMES.get(name, name) for page, _ in found):
                     continue
                 found.append((self._city(place, country, is_capital, rules_state), place))
             found.sort(key=lambda item: item[1]["name"] != capital)

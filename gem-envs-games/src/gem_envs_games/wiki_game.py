@@ -36,7 +36,7 @@ class WikiGame(BoardGame):
     r"""Reach the target page from the start page; each turn follows one link of the page on which the player is.
 
     The first observation has the rules, and each one has the target, the page with its links, and the turns left. An
-    action is `\boxed{Title}`, the title of a link; case and underscores for spaces do not matter.
+    action is `\boxed{Title}`, the title of a link; case, accents and underscores for spaces do not matter.
 
     The rules are those of Wikipedia's game (https://en.wikipedia.org/wiki/Wikipedia:Wiki_Game), with GEM's variants:
 

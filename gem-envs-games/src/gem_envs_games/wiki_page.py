@@ -1,5 +1,6 @@
 """What WikiGame needs of a wiki: pages, a pair to start with, and, where the wiki knows it, the nearest link."""
 
+import unicodedata
 from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple, Protocol
@@ -31,6 +32,13 @@ class Wiki(Protocol):
         ...
 
 
+_QUOTES = str.maketrans("_\u2018\u2019\u02bb\u02bc", " ''''")
+
+
 def key(title: str) -> str:
-    """What two ways to write one title have in common: neither case nor underscores for spaces matter."""
-    return " ".join(title.replace("_", " ").split()).casefold()
+    """What several ways to write one title have in common.
+
+    Case, underscores for spaces, accents and the shape of apostrophes do not matter: 'sao_paulo' is São Paulo.
+    """
+    plain = unicodedata.normalize("NFKD", title.translate(_QUOTES))
+    return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split()).casefold()
