@@ -53,7 +53,7 @@ def their_search(url):
         valid, failed, text, _ = tool.execute_action(f"<search>{query}</search>")
         assert valid, text
         assert not failed, text
-        return text.removeprefix("<information>").removesuffix("</information>")
+        return text.strip().removeprefix("<information>").removesuffix("</information>")
 
     return search
 
@@ -85,12 +85,14 @@ def measure(case, url, queries):
         return time.perf_counter() - began, text
 
     with ThreadPoolExecutor(settings["clients"]) as pool:
-        list(pool.map(timed, queries[: 4 * settings["clients"]]))  # connections, and the index
+        # One client needs no thread, and would share the interpreter with it.
+        each = map if settings["clients"] == 1 else pool.map
+        list(each(timed, queries[: 4 * settings["clients"]]))  # opens connections, and the index
         began = time.perf_counter()
         if "together" in settings:
             seconds, texts = in_batches(queries, settings["together"])
         else:
-            seconds, texts = zip(*pool.map(timed, queries), strict=True)
+            seconds, texts = zip(*each(timed, queries), strict=True)
         took = time.perf_counter() - began
     said = "\n".join(text.replace('"', "").strip() for text in texts)
     percentiles = statistics.quantiles(seconds, n=100)

@@ -7,17 +7,16 @@ from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 
-from starlette.applications import Starlette
-from starlette.requests import Request as HttpRequest
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-
 from gem.errors import MissingExtra
 from gem_tools.search.protocol import wire_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
 try:
     import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request as HttpRequest
+    from starlette.responses import JSONResponse, Response
+    from starlette.routing import Route
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
