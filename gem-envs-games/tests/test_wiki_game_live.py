@@ -129,7 +129,7 @@ def article(title):
         f"<table><tr><td><p>box</p></td></tr></table><p><b>{first}</b> {rest}<sup>[1]</sup></p>{links}"
         f'<a href="#cite">1</a><a href="geo:1,2">x</a><a href="https://example.org/wiki/Elsewhere">x</a>'
         f'<a href="{up}_assets_/picture.png">x</a><a href="{up}{quote(title.replace(" ", "_"))}">self</a><a>x</a>'
-        "</div></body></html>"
+        "<h1>Another heading</h1></div></body></html>"
     )
 
 

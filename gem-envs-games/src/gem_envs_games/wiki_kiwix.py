@@ -88,6 +88,7 @@ class _Article(HTMLParser):
         self.leads_to: str | None = None
         """Where the page sends its reader at once."""
         self._open: list[str] = []
+        self._headed = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
@@ -104,11 +105,12 @@ class _Article(HTMLParser):
             del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
         if tag == "p":
             self.text += "\n"
+        self._headed = self._headed or tag == "h1"
 
     def handle_data(self, data: str) -> None:
         if not _NO_TEXT.isdisjoint(self._open):
             return
         if "h1" in self._open:
-            self.heading += data
+            self.heading += "" if self._headed else data
         elif "p" in self._open:
             self.text += data

@@ -149,6 +149,7 @@ class LiveWiki(ABC):
                 with urllib.request.urlopen(request, timeout=self._timeout) as response:
                     return Answer(response.url, response.read(_LARGEST))
             except urllib.error.HTTPError as error:
+                error.close()
                 if error.code == HTTPStatus.NOT_FOUND:
                     return None
                 trouble = f"it answers {error.code} {error.reason}"
