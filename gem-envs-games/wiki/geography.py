@@ -214,20 +214,24 @@ class Geography:
                 page = continents[region]
                 self.book.also(("region", region), page)
             else:
-                home = continents[CONTINENTS[self.facts[codes.split()[0]]["continentcode"]]]
+                home = continents[CONTINENTS[self._continent_of(codes[:2])]]
                 page = self.book.add(("region", region), region, "region", f"A region of {home.title}", "region")
                 page.link([home])
                 home.link([page])
             page.link(members)
         for code in self.region_of:
-            continent = self.book.pages["continent", self.facts[code]["continentcode"]]
+            continent = self.book.pages["continent", self._continent_of(code)]
             self.countries[code].link([continent])
         for code in sorted(self.region_of, key=lambda code: -self.facts[code]["population"]):
-            continent = self.book.pages["continent", self.facts[code]["continentcode"]]
+            continent = self.book.pages["continent", self._continent_of(code)]
             continent.link([self.countries[code]] if len(continent.links) < 24 else [])
         everything = list(continents.values())
         for page in everything:
             page.link(everything)
+
+    def _continent_of(self, code: str) -> str:
+        """The continent of the first country of the same region, so that a region lies in one continent."""
+        return self.facts[REGIONS[self.region_of[code]][:2]]["continentcode"]
 
     def _languages(self) -> None:
         spoken: dict[str, list[str]] = {}
