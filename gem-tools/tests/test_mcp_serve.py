@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from random import Random
 
 import httpx2
@@ -21,7 +23,10 @@ from gem_tools.calendar.week import Week
 from gem_tools.mcp import mcp_tools
 
 TOOLS = '''
-from gem.tool import ToolError, tool
+import os
+from pathlib import Path
+
+from gem.tool import Resource, ToolError, tool
 
 @tool
 def divide(a: float, b: float) -> str:
@@ -41,6 +46,20 @@ def broken() -> str:
     """It has a fault."""
     print("this must not reach the client")
     return 1 / 0
+
+class Held(Resource):
+    def open(self):
+        path = Path("held")
+        path.touch()
+        return path
+
+    def close(self, state):
+        state.unlink()
+
+@tool(resource=Held())
+def hold(state) -> str:
+    """Hold something, and say which process does."""
+    return str(os.getpid())
 '''
 OURS = ("shapes:divide", "shapes:picture", "shapes:broken")
 NOTES = ("gem_tools.calendar.tools:add_todo", "gem_tools.calendar.tools:list_todos")
@@ -143,6 +162,34 @@ def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_sam
         one.close()
         other.close()
         runtime.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_signal_ends_the_server_at_once_and_gives_back_what_its_tools_hold(folder, transport, number):
+    async def use(server):
+        async with Client(server) as client:
+            pid = int(texts(await client.call_tool("hold"))[0])
+            assert (folder / "held").exists()
+            os.kill(pid, number)
+            async with asyncio.timeout(30):
+                while alive(pid):
+                    await asyncio.sleep(0.01)
+        assert not (folder / "held").exists()
+
+    arguments = ("-m", "gem", "mcp-serve", "shapes:hold")
+    if transport == "stdio":
+        asyncio.run(use(by_stdio(*arguments, folder=folder)))
+    else:
+        with by_http(*arguments, "--http", folder=folder) as url:
+            asyncio.run(use(url))
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize(

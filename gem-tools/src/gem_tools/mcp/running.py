@@ -1,5 +1,7 @@
 """Running an MCP server: by stdio until its client leaves, or by HTTP until it is told to stop."""
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -8,13 +10,19 @@ import uvicorn
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from gem.tool import shared_runtime
+
 PATH = "/mcp"
 _GRACE = 1
 """Seconds that clients have to end their streams when the server stops."""
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Serve the one client at the other end of standard input and output. What else is printed goes to stderr."""
+    """Serve the one client at the other end of standard input and output. What else is printed goes to stderr.
+
+    SIGINT and SIGTERM end the process.
+    """
+    _end_with_a_signal()
 
     async def serve() -> None:
         async with stdio_server() as (reading, writing):
@@ -24,12 +32,13 @@ def serve_stdio(server: Server[Any]) -> None:
 
 
 def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve every client by streamable HTTP, until SIGINT or SIGTERM.
+    """Serve every client by streamable HTTP, until SIGINT or SIGTERM ends the process.
 
     Args:
         port: 0 for one that is free.
         announce: told the address as soon as clients can connect.
     """
+    _end_with_a_signal()
     application = server.streamable_http_app(streamable_http_path=PATH, host=host)
     config = uvicorn.Config(
         application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on"
@@ -40,3 +49,17 @@ def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[st
         shown = f"[{host}]" if ":" in host else host
         announce(f"http://{shown}:{socket.getsockname()[1]}{PATH}")
         uvicorn.Server(config).run(sockets=[socket])
+
+
+def _end_with_a_signal() -> None:
+    """Let SIGINT and SIGTERM end the process as soon as what its tools hold has been given back.
+
+    Nothing gentler ends it for sure: a thread that reads standard input comes back with the next line.
+    """
+
+    def end(number: int, frame: object) -> None:
+        shared_runtime().close()
+        os._exit(128 + number)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, end)
