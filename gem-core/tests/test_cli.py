@@ -219,6 +219,13 @@ def test_run_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
     assert json.loads(done.stdout)["return_mean"] == 3.0
 
 
+def test_run_puts_the_named_wrappers_around_every_env() -> None:
+    played = ("run", "tool_samples:Listener", "--policy", "expert", "--episodes", "3")
+
+    assert gemx_json(*played)["turns_mean"] == 3.0
+    assert gemx_json(*played, "--wrappers", "episode_tracking,tool_samples:impatient")["turns_mean"] == 2.0
+
+
 def test_run_prints_a_table_with_the_interval() -> None:
     done = gemx("run", "sample_envs:Sum", "--policy", "expert", "--episodes", "4", "--arg", "rounds=2")
 

@@ -242,29 +242,44 @@ def test_a_setting_out_of_range_is_refused(settings: dict) -> None:
         ToolEnv(Listener(), [now], **settings)
 
 
-def test_sampled_actions_are_the_envs_own_and_an_expert_may_call_tools() -> None:
-    class Asks(Listener):
-        def expert_call(self, answers):
-            return ToolCall("search", {"query": "x"}) if not answers else None
+class Asks(Listener):
+    """Calls a tool now and then in random play; its expert calls one, once."""
 
+    def sample_call(self):
+        query = self.action_rng.choice(["a", None])
+        return ToolCall("search", {"query": query}) if query else None
+
+    def expert_call(self, answers):
+        return ToolCall("search", {"query": "x"}) if not answers else None
+
+
+def test_an_expert_and_random_play_may_call_tools_as_long_as_there_are_calls() -> None:
     env = ToolEnv(Asks(), [search], max_calls=1)
     env.reset(seed=0)
 
-    assert env.sample_action() in ("yes", "no")
+    assert {env.sample_action() for _ in range(100)} == {"<search>a</search>", "yes", "no"}
     assert env.expert_action() == "<search>x</search>"
     env.step("<search>y</search>")
+    assert {env.sample_action() for _ in range(100)} == {"yes", "no"}
     assert env.expert_action() == "yes"
-    assert ToolEnv(Asks(), [python]).expert_action() == "yes"
+
+
+def test_calls_that_an_env_suggests_are_left_out_where_the_tool_is_not_at_hand() -> None:
+    env = ToolEnv(Asks(), [python])
+    env.reset(seed=0)
+
+    assert {env.sample_action() for _ in range(100)} == {"yes", "no"}
+    assert env.expert_action() == "yes"
 
 
 def test_an_expert_is_told_what_the_tools_answered() -> None:
     seen: list[Answer] = []
 
-    class Asks(Listener):
+    class Looks(Listener):
         def expert_call(self, answers):
             seen[:] = answers
 
-    env = ToolEnv(Asks(), [search])
+    env = ToolEnv(Looks(), [search])
     env.reset(seed=0)
     env.step("<search>x</search>")
     env.step("<search>ö</search>")

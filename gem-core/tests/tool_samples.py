@@ -3,6 +3,7 @@
 import gem
 from gem.core import Step
 from gem.tool import Resource, Tool, ToolError, tool
+from gem.wrappers import TurnLimit
 
 RAN: list[tuple[str, object]] = []
 """Every call that reached one of these tools, in this process."""
@@ -52,6 +53,11 @@ def broken(how: str) -> str:
 def greeter(word: str = "hello") -> Tool:
     """A tool that depends on a setting."""
     return Tool(name="greet", description="Greet.", parameters={}, function=lambda: word)
+
+
+def impatient(env: gem.Env) -> gem.Env:
+    """A wrapper that can be named: two turns."""
+    return TurnLimit(env, max_turns=2)
 
 
 class Notes(Resource[list[str]]):

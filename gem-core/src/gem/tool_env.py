@@ -31,6 +31,15 @@ class Answer:
 
 
 @runtime_checkable
+class ToolSampler(Protocol):
+    """An env whose random play calls tools. `ToolEnv.sample_action` asks it first."""
+
+    def sample_call(self) -> ToolCall | None:
+        """A random call that makes sense in this state, drawn from `action_rng`; None to use no tool now."""
+        ...
+
+
+@runtime_checkable
 class ToolExpert(Protocol):
     """An env whose expert calls tools. `ToolEnv.expert_action` asks it first."""
 
@@ -137,21 +146,32 @@ class ToolEnv(Wrapper):
         finally:
             self.env.close()
 
+    def sample_action(self) -> str:
+        env = self.env.unwrapped
+        call = env.sample_call() if isinstance(env, ToolSampler) else None
+        return self._written(call) or self.env.sample_action()
+
     def expert_action(self) -> str | None:
-        if isinstance(self.env.unwrapped, ToolExpert) and (
-            self.max_calls is None or len(self._answers) < self.max_calls
-        ):
-            call = self.env.unwrapped.expert_call(self._answers)
-            if call is not None and call.name in self.tools:
-                return self.format.write(call, self.tools)
-        return self.env.expert_action()
+        env = self.env.unwrapped
+        call = env.expert_call(self._answers) if isinstance(env, ToolExpert) else None
+        return self._written(call) or self.env.expert_action()
+
+    def _written(self, call: ToolCall | None) -> str | None:
+        """A reply that makes `call`, if there is one that can be carried out."""
+        if call is None or call.name not in self.tools or self._used_up:
+            return None
+        return self.format.write(call, self.tools)
+
+    @property
+    def _used_up(self) -> bool:
+        return self.max_calls is not None and len(self._answers) >= self.max_calls
 
     def _step(self, action: str) -> Step:
         heard = self.format.read(action, self._known)
         if heard is None or (isinstance(heard, ToolCall) and heard.name not in self.tools):
             step = self.env.step(action)
             return step._replace(info=self._with_counts(step.info, use_tool=False))
-        if isinstance(heard, ToolCall) and self.max_calls is not None and len(self._answers) >= self.max_calls:
+        if isinstance(heard, ToolCall) and self._used_up:
             heard = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
         if isinstance(heard, BadCall):
             return self._refuse(heard, None)

@@ -23,6 +23,9 @@ class Seed(click.ParamType[int]):
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+wrappers = click.option(
+    "--wrappers", default="", metavar="NAME,…", help="Names of wrappers around it, such as python_tool; last outermost."
+)
 arguments = click.option(
     "--arg",
     "arguments",

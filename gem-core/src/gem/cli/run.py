@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from gem import seeding
-from gem.cli.options import Seed, arguments, as_json, parse_arguments
+from gem.cli.options import Seed, arguments, as_json, parse_arguments, wrappers
 from gem.cli.output import console, print_json, stray_prints_to_stderr
 from gem.evaluate import Report
 from gem.record import Recorder
@@ -44,6 +44,7 @@ MOST_SLOTS = 16
     metavar="FILE",
     help="Append each episode to FILE as it finishes.",
 )
+@wrappers
 @arguments
 @as_json
 @click.pass_context
@@ -57,6 +58,7 @@ def run(
     num_envs: int | None,
     backend: BackendName,
     record: Path | None,
+    wrappers: str,
     arguments: Sequence[str],
     as_json: bool,
 ) -> None:
@@ -71,7 +73,14 @@ def run(
         with (
             Recorder(record) if record else nullcontext() as recorder,
             closing(find_policy(policy)()) as player,
-            make_vec(id, slots, backend=backend, hints=player.hints, env_kwargs=parse_arguments(arguments)) as envs,
+            make_vec(
+                id,
+                slots,
+                backend=backend,
+                wrappers=wrappers,
+                hints=player.hints,
+                env_kwargs=parse_arguments(arguments),
+            ) as envs,
         ):
             playing = rollout(player, envs, seeds)
             played = list(_with_progress(recorder.record(playing) if recorder else playing, episodes))
