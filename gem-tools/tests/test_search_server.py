@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, Event
+from threading import Barrier, Event, Lock
 from time import monotonic, sleep
 from urllib.parse import urlsplit
 
@@ -209,6 +209,27 @@ def test_a_server_that_is_not_there_or_does_not_answer_in_time_is_a_clear_fault(
         asleep.set()
 
 
+def test_threads_that_share_a_client_wait_for_one_of_64_connections(caplog):
+    lock, now, most = Lock(), 0, 0
+
+    def answer(_):
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        sleep(0.02)
+        with lock:
+            now -= 1
+        return 200, b'{"result": [[]]}'
+
+    with answering(answer) as url, ThreadPoolExecutor(150) as pool:
+        remote = Remote(url, timeout=PATIENCE)
+        assert list(pool.map(lambda _: remote.search(["x"], 1), range(300))) == [[[]]] * 300
+
+    assert 8 < most <= 64
+    assert caplog.records == []
+
+
 def test_an_address_without_http_is_refused():
     with pytest.raises(ConfigError, match="http://"):
         Remote("localhost:8000")
@@ -247,6 +268,12 @@ def test_settings_of_the_command_that_do_not_fit_are_told(options, why, monkeypa
 
     assert done.exit_code == 1
     assert why in done.output
+
+
+def test_the_default_number_of_hits_is_at_least_one():
+    with pytest.raises(ConfigError, match="topk"), serving(shared_index(), topk=0):
+        pass
+    assert "--topk" in CliRunner().invoke(main, ["search-server", "--topk", "0"]).output
 
 
 def test_a_port_that_is_taken_is_told(url):

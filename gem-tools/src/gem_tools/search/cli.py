@@ -10,6 +10,7 @@ from gem.errors import ConfigError
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.dense import Dense
+from gem_tools.search.protocol import MOST_HITS
 from gem_tools.search.retriever import Retriever
 from gem_tools.search.web import Google, SerpApi
 
@@ -28,7 +29,13 @@ from gem_tools.search.web import Google, SerpApi
 @click.option("--model", metavar="NAME", help="Of sentence-transformers, for the index of vectors.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8000, show_default=True, help="Where to listen; 0 for one that is free.")
-@click.option("--topk", default=3, show_default=True, help="Hits for a client that does not say how many.")
+@click.option(
+    "--topk",
+    type=click.IntRange(1, MOST_HITS),
+    default=3,
+    show_default=True,
+    help="Hits for a client that does not say how many.",
+)
 @as_json
 def search_server(
     corpus: Path | None,

@@ -8,6 +8,8 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 from gem.errors import ConfigError
 from gem_tools.search.retriever import SearchFault
 
+_CONNECTIONS = 64
+"""At once; further threads wait for one."""
 _PASSING = (429, 500, 502, 503, 504)
 """Statuses of a server that may do better in a moment."""
 _LONGEST_WAIT = 10.0
@@ -32,7 +34,8 @@ class Server:
         self.url = url
         self._name = name
         self._pool = urllib3.PoolManager(
-            maxsize=64,
+            maxsize=_CONNECTIONS,
+            block=True,
             timeout=timeout,
             retries=urllib3.Retry(
                 total=retries,

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 
+from gem.checks import whole_number
 from gem.errors import MissingExtra
-from gem_tools.search.protocol import wire_of
+from gem_tools.search.protocol import MOST_HITS, wire_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
 try:
@@ -85,7 +86,11 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     Args:
         retriever: whose hits to serve.
         topk: how many hits a client gets that does not say.
+
+    Raises:
+        ConfigError: topk is out of range.
     """
+    whole_number("topk", topk, 1, MOST_HITS)
     batches = Batches(retriever)
 
     async def retrieve(http: HttpRequest) -> Response:
