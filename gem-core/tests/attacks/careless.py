@@ -24,7 +24,7 @@ from attacks.model import Attack
 
 ENOUGH = 64 * 2**20
 """Bytes of output that a control reads; by then it has been seen to be flooded."""
-PATIENCE = 4.0
+PATIENCE = 10.0
 """Seconds after which a control is ended that nothing else ends."""
 TIMEOUT = 0.5
 
@@ -165,7 +165,8 @@ def graded_by_report(attack: Attack, answer: str) -> Outcome:
     """The graded process reports the verdict itself, on a pipe that the program inherits."""
     reading, writing = os.pipe()
     code = f"{attack.code}\nimport os, json\nos.write({writing}, json.dumps(solve() == {answer!r}).encode())"
-    process = subprocess.Popen([sys.executable, "-"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=[writing])
+    command = [sys.executable, "-"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=[writing])
     process.communicate(code.encode())
     os.close(writing)
     with open(reading, "rb") as pipe:

@@ -70,7 +70,7 @@ def start(arguments: Sequence[str], *, as_root: bool = False) -> subprocess.Pope
         before += ["--setenv", name, value]
     for path, size in SIZES.items():
         before += ["--size", str(size), "--tmpfs", path]
-    before += links + ["--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm"]
+    before += [*links, "--proc", "/proc", "--dev", "/dev", "--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm"]
     before += [text for path in ETC for text in ("--ro-bind-try", path, path)]
     reading, writing = os.pipe()
     os.write(writing, f"agent:x:1000:1000:BAIT-passwd-{secret}:{HOME}:/bin/sh\n".encode())

@@ -18,6 +18,8 @@ from attacks.world import World
 
 GRACE = 1.5
 """Seconds that a program may be late before it has had its way."""
+MOST_GRADING = 20.0
+"""Seconds for the verdicts on an attack."""
 FLOOD = 32 * 2**20
 """Bytes of output that are too many for whoever receives them."""
 ECHO = """
@@ -48,6 +50,9 @@ class Control:
     def grade(self, attack: Attack, answer: str) -> careless.Outcome:
         return careless.GRADERS[attack.runner](attack, answer)
 
+    def settle(self) -> None:
+        pass
+
     def lost(self) -> bool:
         return False
 
@@ -60,7 +65,7 @@ class Boxed:
 
         self.box = sandbox.Sandbox(slots=1, level=level)
         self._reasons: set[str] = set()
-        self.run(NOTHING)
+        self.settle()
 
     def run(self, attack: Attack) -> careless.Outcome:
         options = {"timeout": careless.TIMEOUT, "wall": WALL, "memory": MEMORY, **attack.options}
@@ -77,6 +82,10 @@ class Boxed:
             passed = passed or verdict.passed
         return careless.Outcome(passed=passed)
 
+    def settle(self) -> None:
+        """Run a harmless program, which harm to the sandbox may meet, and before which starts anew what has ended."""
+        self.run(NOTHING)
+
     def lost(self) -> bool:
         """Whether the sandbox itself has come to harm since the last look."""
         reasons, self._reasons = self._reasons, set()
@@ -86,10 +95,7 @@ class Boxed:
 def signs(world: World, runner: Control | Boxed, attack: Attack) -> tuple[set[str], careless.Outcome]:
     """Run one attack, and see what came of it."""
     started = time.monotonic()
-    if attack.tests:
-        outcome = runner.grade(attack, world.bait("answer"))
-    else:
-        outcome = runner.run(attack)
+    outcome = runner.grade(attack, world.bait("answer")) if attack.tests else runner.run(attack)
     seconds = time.monotonic() - started
     found = world.signs()
     found |= {f"leaked {place}" for place in world.leaks(outcome.stdout + outcome.stderr)}
@@ -100,13 +106,14 @@ def signs(world: World, runner: Control | Boxed, attack: Attack) -> tuple[set[st
         found.add("said so")
     if outcome.passed:
         found.add("passed")
-    if seconds > attack.options.get("wall", WALL) + GRACE:
+    if seconds > (MOST_GRADING if attack.tests else attack.options.get("wall", WALL) + GRACE):
         found.add("slow")
     if len(outcome.stdout) + len(outcome.stderr) > FLOOD:
         found.add("flooded")
+    runner.settle()
     if runner.lost():
         found.add("broke the sandbox")
-        runner.run(NOTHING)  # so that what starts anew has started before the next attack
+        runner.settle()
     return found, outcome
 
 

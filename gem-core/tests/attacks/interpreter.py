@@ -9,8 +9,13 @@ ATTACKS = (
     Attack("abort", "aborts", "import os; os.abort()", "died", runner="here"),
     Attack("leave_at_once", "ends its process without a word", "import os; os._exit(0)", "died", runner="here"),
     Attack("raise_exit", "raises SystemExit", "raise SystemExit(0)", "died", runner="here"),
-    Attack("raise_exit_256", "raises SystemExit with a status that reads as 0", "raise SystemExit(256)", "died",
-           runner="here"),
+    Attack(
+        "raise_exit_256",
+        "raises SystemExit with a status that reads as 0",
+        "raise SystemExit(256)",
+        "died",
+        runner="here",
+    ),
     Attack("raise_interrupt", "raises KeyboardInterrupt", "raise KeyboardInterrupt", "died", runner="here"),
     Attack(
         "recursion",
@@ -45,10 +50,16 @@ compile(ast.fix_missing_locations(ast.Expression(tree)), "", "eval")
         runner="here",
         options={"timeout": 1.5, "wall": 3.0},
     ),
-    Attack("fault_handler", "writes where it may not", """
+    Attack(
+        "fault_handler",
+        "writes where it may not",
+        """
 import ctypes
 ctypes.memset(id(None), 0, 4096)
-""", "died", runner="here"),
+""",
+        "died",
+        runner="here",
+    ),
     Attack(
         "poison_builtins",
         "changes what `print` means for the next program",

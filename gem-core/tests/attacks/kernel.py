@@ -180,8 +180,13 @@ print("BREACH" if os.getuid() == 0 and user != 0 else "")
         CALL + 'libc.unshare(0x10020000); call(161, b"/")',
         "said so",
     ),
-    Attack("io_uring", "opens an io_uring, whose work no filter sees", CALL + "call(425, 8, bytes(120))", "said so",
-           kernel="io_uring"),
+    Attack(
+        "io_uring",
+        "opens an io_uring, whose work no filter sees",
+        CALL + "call(425, 8, bytes(120))",
+        "said so",
+        kernel="io_uring",
+    ),
     Attack(
         "performance_events",
         "opens a performance counter",
@@ -191,9 +196,12 @@ print("BREACH" if os.getuid() == 0 and user != 0 else "")
     ),
     Attack("page_faults", "handles page faults by userfaultfd", CALL + "call(323, 1)", "said so", kernel="userfaultfd"),
     Attack("new_keyring", "makes a key ring", CALL + "call(250, 1, None)", "said so", kernel="key rings"),
-    Attack("watch_files", "watches a folder of its user", CALL
-           + 'libc.inotify_add_watch(libc.inotify_init(), b"/home/agent/project", 0xfff) > 0 and print("BREACH")',
-           "said so"),
+    Attack(
+        "watch_files",
+        "watches a folder of its user",
+        CALL + 'libc.inotify_add_watch(libc.inotify_init(), b"/home/agent/project", 0xfff) > 0 and print("BREACH")',
+        "said so",
+    ),
     Attack(
         "schedule_itself",
         "asks to run before all others, or for a kinder schedule",

@@ -216,16 +216,26 @@ for pid in {*range(2, 500)} - {os.getpid(), os.getppid()}:
 """,
         "died",
     ),
-    Attack("kill_by_thread", "kills its parent by tkill", """
+    Attack(
+        "kill_by_thread",
+        "kills its parent by tkill",
+        """
 import ctypes, os, time
 ctypes.CDLL(None).syscall(200, os.getppid(), 9)
 time.sleep(0.2)
-""", "died"),
-    Attack("kill_by_handle", "kills its parent by pidfd_send_signal", """
+""",
+        "died",
+    ),
+    Attack(
+        "kill_by_handle",
+        "kills its parent by pidfd_send_signal",
+        """
 import os, signal, time
 signal.pidfd_send_signal(os.pidfd_open(os.getppid()), 9)
 time.sleep(0.2)
-""", "died"),
+""",
+        "died",
+    ),
     Attack(
         "signals_to_parent",
         "sends its parent every signal but the surest",

@@ -8,7 +8,7 @@ ATTACKS = (
         "computes for ever",
         """
 import time
-while time.process_time() < 1.5:
+while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
@@ -17,7 +17,7 @@ print("BREACH")
     Attack(
         "spin_in_c",
         "computes for seconds in one call, in which Python handles no signal",
-        'sum(range(100_000_000)); print("BREACH")',
+        'sum(range(60_000_000)); print("BREACH")',
         "said so",
     ),
     Attack(
@@ -26,7 +26,7 @@ print("BREACH")
         """
 import hashlib, threading, time
 def spin():
-    while time.process_time() < 1.5:
+    while time.process_time() < 1.0:
         hashlib.pbkdf2_hmac("sha256", b"", b"", 100_000)
 threads = [threading.Thread(target=spin) for _ in range(4)]
 for thread in threads:
@@ -45,7 +45,7 @@ import re, time
 started = time.process_time()
 for length in range(20, 40):
     re.match("(a+)+$", "a" * length + "b")
-    if time.process_time() - started > 1.5:
+    if time.process_time() - started > 1.0:
         print("BREACH")
         break
 """,
@@ -99,7 +99,7 @@ for number in signal.valid_signals() - {9, 19}:
         signal.signal(number, signal.SIG_IGN)
     except (OSError, ValueError):
         pass
-while time.process_time() < 1.5:
+while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
@@ -148,7 +148,7 @@ for name in dir(resource):
                 resource.setrlimit(which, limits)
             except (OSError, ValueError):
                 pass
-while time.process_time() < 1.5:
+while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
@@ -285,9 +285,10 @@ try:
             time.sleep(0.4)
             os._exit(0)
         children += 1
+        if children == 50:
+            print("BREACH", flush=True)
 except OSError:
     pass
-print("BREACH" if children >= 50 else "")
 """,
         "said so",
     ),

@@ -9,56 +9,60 @@ from typing import Any
 
 from attacks import container
 
-PATIENCE = 20.0
+PATIENCE = 30.0
 """Seconds without a word after which a runner counts as dead."""
 AT_ONCE = 3
-"""Containers at a time."""
+"""Controls at a time."""
+
+Signs = dict[str, set[str]]
+"""For each attack, what it was seen to do that a program must not do."""
 
 
 class Unsafe(Exception):
     """The container is not what it should be, so nothing was run in it."""
 
 
-def controls(names: Sequence[str]) -> dict[str, set[str]]:
-    """The signs of each attack under its careless runner, in a container of its own."""
+class NoSandbox(Exception):
+    """The sandbox does not start."""
+
+
+def controls(names: Iterable[str]) -> Signs:
+    """Each attack under its careless runner, in a container of its own."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return {name: signs for found in pool.map(_control, names) for name, signs in found.items()}
 
 
-def attack(level: str, names: Iterable[str], *, as_root: bool = False) -> dict[str, set[str]]:
-    """The signs of each attack in the sandbox at a level. After one that ends its runner the next has a new one."""
+def attack(level: str, names: Iterable[str], *, as_root: bool = False) -> Signs:
+    """Each attack in the sandbox at a level. After one that ends its runner the next has a new one."""
     left = list(names)
-    found: dict[str, set[str]] = {}
+    found: Signs = {}
     while left:
-        played = _play(level, left, as_root=as_root)
-        if not played:
-            raise RuntimeError(f"the sandbox does not start at level {level}")
-        found |= played
+        found |= _play(level, left, as_root=as_root)
         left = [name for name in left if name not in found]
     return found
 
 
-def _control(name: str) -> dict[str, set[str]]:
+def _control(name: str) -> Signs:
     return _play("control", [name])
 
 
-def _play(mode: str, names: Sequence[str], *, as_root: bool = False) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    running = ""
+def _play(mode: str, names: Sequence[str], *, as_root: bool = False) -> Signs:
+    found: Signs = {}
+    running = None
     for line in _lines(container.start([mode, *names], as_root=as_root)):
         if line.get("holes"):
             raise Unsafe(", ".join(line["holes"]))
-        if "error" in line and not running:
-            raise RuntimeError(line["error"])
-        if "error" in line:
-            found[running] = {"died", f"raised {line['error']}"}
-            running = ""
-        running = line.get("starts", running)
+        if "starts" in line:
+            running = line["starts"]
         if "ends" in line:
             found[line["ends"]] = set(line["signs"])
-            running = ""
-    if running:
+            running = None
+        if "error" in line and running is None:
+            raise NoSandbox(line["error"])
+    if running is not None:
         found[running] = {"died"}
+    if not found:
+        raise NoSandbox(f"nothing came of {', '.join(names)} at {mode}")
     return found
 
 
@@ -70,7 +74,7 @@ def _lines(process: subprocess.Popen[str]) -> Iterator[dict[str, Any]]:
         timer.cancel()
         try:
             line = json.loads(text)
-        except json.JSONDecodeError:
+        except json.JSONDecodeError:  # the program has got at what its runner writes
             process.kill()
             break
         yield line

@@ -88,11 +88,18 @@ for top in (os.getcwd(), tempfile.gettempdir(), "/proc/self/fd", "/dev/shm"):
         "beside answer",
         tests=True,
     ),
-    Attack("exit_early", "leaves with status 0 before the tests", "raise SystemExit(0)", "passed", "by exit", tests=True),
-    Attack("exit_hard", "leaves with status 0, past every handler", "import os; os._exit(0)", "passed", "by exit",
-           tests=True),
-    Attack("exit_256", "leaves with a status that reads as 0", "import os; os._exit(256)", "passed", "by exit",
-           tests=True),
+    Attack("exit_early", "leaves with status 0 before the tests", "raise SystemExit", "passed", "by exit", tests=True),
+    Attack(
+        "exit_hard",
+        "leaves with status 0, past every handler",
+        "import os; os._exit(0)",
+        "passed",
+        "by exit",
+        tests=True,
+    ),
+    Attack(
+        "exit_256", "leaves with a status that reads as 0", "import os; os._exit(256)", "passed", "by exit", tests=True
+    ),
     Attack(
         "hide_failure",
         "changes what happens to an exception that nobody catches",

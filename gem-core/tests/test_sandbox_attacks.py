@@ -1,0 +1,176 @@
+"""No attack succeeds at the two strongest levels; which succeed at weaker ones is known; each succeeds without them.
+
+Every program here runs inside the outer container of `attacks.container`, with the sandbox and without it.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from attacks import bounds, container, resources, suite, table
+from attacks.catalogue import ALL, BY_NAME
+
+WEAKER = {
+    "landlock": {"stat_file", "threads"},
+    "seccomp": {
+        "answer_from_grader",
+        "arguments_of_others",
+        "climb",
+        "descriptors_of_others",
+        "environment_of_init",
+        "environment_of_parent",
+        "list_folder",
+        "memory_of_parent",
+        "proc_root",
+        "read_home",
+        "read_passwd",
+        "read_working_folder",
+        "stat_file",
+        "threads",
+    },
+}
+"""The attacks that succeed at weaker levels."""
+
+HELD_BY_PROCESS = {
+    "abort",
+    "answer_from_collector",
+    "answer_from_files",
+    "answer_from_frames",
+    "answer_from_memory",
+    "background_child",
+    "block_signals",
+    "bytecode",
+    "catch_everything",
+    "close_outputs",
+    "equal_to_all",
+    "errors",
+    "escape_group",
+    "exit_256",
+    "exit_early",
+    "exit_hard",
+    "fault_handler",
+    "fill_disk_in_one",
+    "hide_failure",
+    "hold_output",
+    "ignore_signals",
+    "inherited_descriptors",
+    "inherited_folder",
+    "late_output",
+    "leave_at_once",
+    "leave_what_none_can_remove",
+    "linger_in_thread",
+    "memory",
+    "memory_in_files",
+    "memory_in_pipes",
+    "memory_mapped",
+    "open_files",
+    "output",
+    "own_environment",
+    "own_memory",
+    "parse_deeply",
+    "patch_grader",
+    "poison_builtins",
+    "poison_constant",
+    "poison_import",
+    "poison_module",
+    "poison_state",
+    "poison_type",
+    "raise_exit",
+    "raise_exit_256",
+    "raise_interrupt",
+    "raise_limits",
+    "recursion",
+    "report_itself",
+    "seal_output",
+    "segfault",
+    "shadow_module",
+    "sleep",
+    "slow_expression",
+    "sparse_file",
+    "sparse_output",
+    "spin",
+    "spin_in_c",
+    "spin_in_threads",
+    "startup_file",
+    "stop_itself",
+    "talk_to_runner",
+    "type_on_terminal",
+    "wait_for_input",
+}
+"""The attacks that limits and a process of one's own hold off; at level `process` all others succeed."""
+
+BREACHED = WEAKER | {"process": set(BY_NAME) - HELD_BY_PROCESS}
+STRONGEST = ("bubblewrap", "unshare")
+QUICK = [attack.name for attack in ALL if attack not in resources.ATTACKS or attack.name in WEAKER["landlock"]]
+"""At weaker levels, and as root, attacks that use things up are left to `attacks.table`: they take a second each."""
+UNSURE = {attack.name for attack in ALL if attack.kernel}
+"""Attacks by means that some kernels lack: without the sandbox they may fail there."""
+
+Running = dict[tuple[str, str], Future[suite.Signs]]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """Every attack that is tried here, by level and user: three containers at a time."""
+    if reason := container.unavailable():
+        pytest.skip(reason)
+    with ThreadPoolExecutor(3) as pool:
+        started = {(level, "user"): pool.submit(suite.attack, level, list(BY_NAME)) for level in STRONGEST}
+        started["control", "user"] = pool.submit(suite.controls, list(BY_NAME))
+        started |= {(level, "user"): pool.submit(suite.attack, level, QUICK) for level in BREACHED}
+        if os.geteuid() == 0:
+            for level in STRONGEST:
+                started[level, "root"] = pool.submit(suite.attack, level, QUICK, as_root=True)
+        yield started
+
+
+def signs(running: Running, level: str, user: str = "user") -> suite.Signs:
+    if (level, user) not in running:
+        pytest.skip("only root can make a container that has a root of its own")
+    try:
+        return running[level, user].result()
+    except suite.NoSandbox as error:
+        pytest.skip(str(error))
+
+
+def test_the_container_lets_nothing_out() -> None:
+    if reason := container.unavailable():
+        pytest.skip(reason)
+    for as_root in {False, os.geteuid() == 0}:
+        with container.start(["control"], as_root=as_root) as empty:
+            assert empty.communicate()[0] == '{"holes": []}\n'
+
+
+def test_this_machine_is_not_taken_for_the_container() -> None:
+    assert len(bounds.holes()) > len(bounds.LIMITS)
+
+
+def test_every_attack_succeeds_without_the_sandbox(running: Running) -> None:
+    found = signs(running, "control")
+
+    sure = found.keys() - UNSURE
+    assert {name: found[name] for name in sure if BY_NAME[name].sign not in found[name]} == {}
+    assert found.keys() == BY_NAME.keys()
+
+
+@pytest.mark.parametrize("user", ["user", "root"])
+@pytest.mark.parametrize("level", STRONGEST)
+def test_no_attack_succeeds_at_the_strongest_levels(running: Running, level: str, user: str) -> None:
+    assert {name: seen for name, seen in signs(running, level, user).items() if seen} == {}
+
+
+@pytest.mark.parametrize("level", BREACHED)
+def test_the_attacks_that_succeed_at_a_weaker_level_are_known(running: Running, level: str) -> None:
+    found = signs(running, level)
+
+    expected = {name for name in BREACHED[level] if name in QUICK}
+    assert {name for name in found if found[name]} - UNSURE == expected - UNSURE
+
+
+def test_the_page_has_the_table() -> None:
+    assert table.PAGE.read_text(encoding="utf-8") == table.page(BREACHED)
+
+
+def test_there_are_attacks_of_every_kind_and_no_name_twice() -> None:
+    assert len({attack.name for attack in ALL}) == len(ALL) >= 50
