@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gem import errors, evaluate, parsing, rollout, seeding, tool, wrappers
+    from gem import errors, evaluate, parsing, rollout, sandbox, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.evaluate import Report
     from gem.hookspecs import CommandSpec, hookimpl
@@ -45,7 +45,7 @@ _HOME = {
     "gem.vector": ("VectorEnv", "make_vec"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "seeding", "tool", "wrappers")
+_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "sandbox", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec",
@@ -78,6 +78,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "parsing",
     "register",
     "rollout",
+    "sandbox",
     "seeding",
     "tool",
     "wrappers",

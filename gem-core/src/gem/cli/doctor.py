@@ -1,12 +1,13 @@
-"""`gemx doctor`: every pack, what became of it, and how to mend what failed."""
+"""`gemx doctor`: every pack, what became of it, how to mend what failed, and which sandbox works here."""
 
 import platform
+from dataclasses import asdict
 from typing import Any
 
 import click
 from rich.table import Table
 
-from gem import __version__
+from gem import __version__, sandbox
 from gem.cli.options import as_json
 from gem.cli.output import console, print_json, stray_prints_to_stderr
 from gem.plugins import KNOWN_PACKS, Pack
@@ -20,18 +21,21 @@ _STYLES = {"failed": "bold red", "disabled": "yellow", "not installed": "bold"}
 @as_json
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check every installed pack, and say how to mend what is broken.
+    """Check every installed pack and the sandbox, and say how to mend what is broken.
 
     The exit status is 1 if any pack failed. `gemx --debug doctor` shows the tracebacks.
     """
     with stray_prints_to_stderr():
         packs = registry().load()
     rows = [_row(pack) for pack in packs] + _missing(packs)
+    levels = sandbox.levels()
     failed = [pack for pack in packs if pack.state == "failed"]
     if as_json:
-        print_json({"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows})
+        report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
+        print_json(report | {"sandbox": [asdict(level) for level in levels]})
     else:
         _print(rows)
+        _print_sandbox(levels)
     if ctx.find_root().params["debug"]:
         for pack in failed:
             click.echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
@@ -87,6 +91,19 @@ def _print(rows: list[dict[str, Any]]) -> None:
             out.print(f"  {row['pack']}: {row['reason'] or provides}", soft_wrap=True)
             if row["mend"]:
                 out.print(f"    {row['mend']}", style="cyan", soft_wrap=True)
+
+
+def _print_sandbox(levels: list[sandbox.LevelReport]) -> None:
+    """The level that untrusted programs run at, and why not at a stronger one."""
+    out = console()
+    strongest = next((report.level for report in levels if report.works), None)
+    promised = strongest is not None and strongest != "process"
+    name = f"level {strongest}" if promised else "none"
+    out.print(f"\nSandbox: {name}", style="" if promised else "bold yellow")
+    for report in levels:
+        if report.level == strongest:
+            break
+        out.print(f"  {report.level}: {report.reason}", soft_wrap=True)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -67,7 +67,7 @@ class Sandbox:
             raise ConfigError("no isolation at all must be asked for by name: level='process'")
         if level == "process":
             warnings.warn("programs run with limits alone (level='process')", NotIsolated, stacklevel=2)
-        self.slots = slots or len(os.sched_getaffinity(0))
+        self.slots = slots or _processors()
         self.limits = limits or Limits()
         self._level: Level | None = level
         self._min_level: Level = min_level
@@ -230,4 +230,10 @@ def _after_fork() -> None:
         box._forget()  # pyright: ignore[reportPrivateUsage]
 
 
-os.register_at_fork(after_in_child=_after_fork)
+def _processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -4,22 +4,24 @@ import dataclasses
 import json
 import os
 import platform
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from gem.errors import SandboxUnavailable
 from gem.sandbox import identity, seccomp
 from gem.sandbox.types import Level
 from gem.sandbox.visible import INSIDE, View
 
-START_SECONDS = 60.0
+START_SECONDS = 30.0
 """How long a slot may take to start: it may import what is slow to import."""
 
 FOLDER = "/sandbox"
@@ -186,20 +188,32 @@ def _bubblewrap(
         raise SandboxUnavailable("bubblewrap is not installed: apt-get install bubblewrap")
     info, info_in = os.pipe()
     ready_out, ready = os.pipe()
-    with open(info, "rb") as told, open(ready, "wb") as tell:
+    with open(info, "rb") as told, open(ready, "wb", buffering=0) as tell:
         try:
             options = ["--info-fd", str(info_in), "--userns-block-fd", str(ready_out), *_bubblewrap_options(view)]
             process = _popen([found, *options, "--", *python], (*fds, info_in, ready_out), stderr)
         finally:
             os.close(info_in)
             os.close(ready_out)
-        said = told.read()
+        said = _read_all(told)
         with suppress(BrokenPipeError):  # it has ended, which the caller finds out
             if said:
                 identity.map_users(json.loads(said)["child-pid"], private)
             tell.write(b"1")
-            tell.flush()
     return process
+
+
+def _read_all(pipe: BinaryIO) -> bytes:
+    """What bubblewrap tells; nothing, where something else holds the pipe open."""
+    os.set_blocking(pipe.fileno(), False)
+    said = b""
+    end = time.monotonic() + START_SECONDS
+    while select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        part = pipe.read()
+        if not part:
+            break
+        said += part
+    return said
 
 
 def _bubblewrap_options(view: View) -> list[str]:

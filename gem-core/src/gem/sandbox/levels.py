@@ -57,8 +57,8 @@ def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_le
 
 
 def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool) -> Slot:
-    if not hasattr(os, "pidfd_open"):
-        raise SandboxUnavailable("it needs Linux 5.4 or newer")
+    if not hasattr(os, "pidfd_open") or not hasattr(os, "memfd_create"):
+        raise SandboxUnavailable("it needs Linux 5.4 or newer; elsewhere, a container or a virtual machine with one")
     if level != "process" and platform.machine() not in MACHINES:
         raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
     slot = Slot(start(level, sight, preload), level)

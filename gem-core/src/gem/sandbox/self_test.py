@@ -41,7 +41,7 @@ def start_processes():
 
 def trace_other_processes():
     import ctypes
-    return ctypes.CDLL(None).ptrace(16, task["pid"], 0, 0) == 0
+    return ctypes.CDLL(None).ptrace(0x4206, task["pid"], 0, 0) == 0  # PTRACE_SEIZE, which stops nobody
 
 done = []
 for attempt in (read_files, write_files, list_folders, use_the_network, signal_other_processes, start_processes,

@@ -1,6 +1,5 @@
 """One slot: a fork server, one program after another."""
 
-import fcntl
 import json
 import math
 import os
@@ -15,8 +14,6 @@ from gem.sandbox.types import Job, Level, Limits
 
 GRACE = 10.0
 """Seconds beyond a program's wall-clock time until its server counts as lost."""
-
-_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 
 
 class SlotLost(Exception):
@@ -124,8 +121,11 @@ class Slot:
 
 
 def _fill(fd: int, content: bytes) -> None:
+    import fcntl  # Windows has none, and is told so when a slot is to start
+
     view = memoryview(content)
     while view:
         view = view[os.write(fd, view) :]
     os.lseek(fd, 0, os.SEEK_SET)
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)

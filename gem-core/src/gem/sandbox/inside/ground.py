@@ -102,6 +102,8 @@ class PrivateGround(Ground):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
+        if os.getpid() != 1:  # `sweep` would end the processes of others
+            raise RuntimeError("this level needs process ids of its own, and was started without")
         self._uid: int | None = config["uid"]
 
     def fresh(self, job: Mapping[str, Any]) -> None:

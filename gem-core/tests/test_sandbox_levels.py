@@ -1,0 +1,220 @@
+"""Levels: found by trying them, named when they fail, and never taken without being asked for."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import sandbox_levels
+
+from gem import sandbox
+from gem.errors import ConfigError, MissingExtra, SandboxUnavailable
+from gem.sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
+from gem.sandbox.slot import Slot
+from gem.sandbox.visible import view
+
+PROBE = (
+    "import json\nfrom gem import sandbox\nprint(json.dumps([[r.level, r.works, r.reason] for r in sandbox.levels()]))"
+)
+
+
+def probe(prefix: Sequence[str] = (), **environment: str) -> dict[str, tuple[bool, str]]:
+    """What a process says of the levels that is started by `prefix` and has more in its environment."""
+    done = subprocess.run(
+        [*prefix, sys.executable, "-c", PROBE],
+        env=dict(os.environ) | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {level: (works, reason) for level, works, reason in json.loads(done.stdout)}
+
+
+def test_every_level_is_reported_strongest_first() -> None:
+    reports = sandbox.levels()
+
+    assert [report.level for report in reports] == list(LEVELS)
+    assert all(report.works == (report.reason == "") for report in reports)
+
+
+def test_the_strongest_level_that_works_is_taken() -> None:
+    sandbox_levels.need("landlock")
+    strongest = next(report.level for report in sandbox.levels() if report.works)
+    with Sandbox(slots=1) as box:
+        assert box.run("").level == strongest
+
+
+def test_a_machine_without_bubblewrap_says_what_to_install_and_takes_the_next(tmp_path: Path) -> None:
+    levels = probe(PATH=str(tmp_path))
+
+    assert levels["bubblewrap"] == (False, "bubblewrap is not installed: apt-get install bubblewrap")
+    assert levels["unshare"][0] == ("unshare" not in sandbox_levels.lacking())
+
+
+def test_a_bubblewrap_that_fails_is_named_with_its_last_words(tmp_path: Path) -> None:
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+
+    assert probe(PATH=f"{tmp_path}:{os.environ['PATH']}")["bubblewrap"] == (
+        False,
+        "bwrap: No permissions to create new namespace",
+    )
+
+
+def test_a_bubblewrap_that_keeps_nothing_in_is_found_out(tmp_path: Path) -> None:
+    sandbox_levels.need("landlock")
+    # It starts the server as it is, without anything of what bubblewrap promises.
+    (tmp_path / "bwrap").write_text(
+        '#!/bin/bash\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && eval "exec $2>&-"; shift; done\nshift\nexec "$@"\n'
+    )
+    (tmp_path / "bwrap").chmod(0o755)
+
+    works, reason = probe(PATH=f"{tmp_path}:{os.environ['PATH']}")["bubblewrap"]
+
+    assert not works
+    assert "process ids of its own" in reason
+
+
+def test_without_user_namespaces_landlock_is_left() -> None:
+    sandbox_levels.need("bubblewrap")
+    sandbox_levels.need("landlock")
+    if os.geteuid() != 0:
+        pytest.skip("only root can forbid user namespaces")
+    # A namespace of users in which no further one may be made, as in many containers.
+    forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
+    levels = probe(["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh"])
+
+    assert not levels["bubblewrap"][0]
+    assert not levels["unshare"][0]
+    assert levels["landlock"] == (True, "")
+
+
+def as_nobody(code: str) -> str:
+    """What `code` prints when a user without any rights runs it, with the system's interpreter."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    python = "/usr/bin/python3"
+    source = str(Path(sandbox.__file__).parents[2])
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", f"import sys\nif sys.version_info < (3, 11): sys.exit('too old')\n{code}"],
+        env={"PYTHONPATH": source, "PATH": os.environ["PATH"]},
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "too old" in done.stderr or "No module named 'gem'" in done.stderr:
+        pytest.skip(f"{python} is too old, or cannot read this checkout")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
+def test_a_user_without_rights_has_every_level_that_root_has() -> None:
+    works = {level for level, ok, _ in json.loads(as_nobody(PROBE)) if ok}
+
+    assert works >= set(LEVELS) - set(sandbox_levels.lacking())
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
+def test_level_seccomp_lets_read_and_nothing_else() -> None:
+    code = """
+from gem.sandbox import Sandbox
+with Sandbox(slots=1, level="seccomp") as box:
+    print(box.run("print(open('/etc/passwd').read() != '')").stdout.strip())
+    for code in ("open('a', 'w')", "import os\\nos.mkdir('a')", "import os\\nos.unlink('a')", "open('a', 'r+')"):
+        print("Read-only file system" in box.run(code, files={"a": ""}).stderr)
+    for code in ("import socket\\nsocket.socket()", "import os\\nos.fork()", "import os\\nos.kill(os.getppid(), 9)"):
+        print("Operation not permitted" in box.run(code).stderr)
+    print(box.run("print(input())", stdin="True").stdout.strip())
+"""
+    assert as_nobody(code).split() == ["True"] * 9
+
+
+def test_below_the_level_asked_for_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with Sandbox(slots=1, min_level="bubblewrap") as box, pytest.raises(SandboxUnavailable) as caught:
+        box.run("open('/tmp/ran', 'w')")
+
+    assert "apt-get install bubblewrap" in str(caught.value)
+    assert "min_level" in str(caught.value)
+
+
+def test_no_isolation_must_be_written_out_and_warns() -> None:
+    with pytest.raises(ConfigError, match="level='process'"):
+        Sandbox(min_level="process")
+    with pytest.warns(NotIsolated, match="limits alone"):
+        box = Sandbox(slots=1, level="process")
+    with box:
+        result = box.run("print(1)")
+
+    assert (result.stdout, result.level, result.isolated) == ("1\n", "process", False)
+
+
+@pytest.mark.parametrize("level", sandbox_levels.CONFINED)
+def test_the_self_test_passes_where_a_level_holds(level: Level) -> None:
+    with sandbox_levels.box_at(level) as box:
+        assert box.run("").isolated  # after the self-test, and because of it
+
+
+def test_the_self_test_fails_a_slot_that_keeps_nothing_in() -> None:
+    with sandbox_levels.box_at("process") as box:
+        box.run("")
+        (slot,) = box._idle
+        disguised = Slot(slot._server, "bubblewrap")
+        with pytest.raises(SandboxUnavailable) as caught:
+            self_test.check(disguised)
+
+    for escape in ("read files", "write files", "use the network", "signal other processes", "start processes"):
+        assert escape in str(caught.value)
+
+
+def test_the_self_test_leaves_nothing_behind() -> None:
+    before = set(os.listdir(tempfile.gettempdir()))
+    sandbox.levels()
+
+    assert set(os.listdir(tempfile.gettempdir())) <= before
+
+
+@pytest.mark.parametrize("settings", [{"level": "bwrap"}, {"min_level": "none"}, {"slots": 0}, {"readable": ["a"]}])
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        Sandbox(**settings)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_module_that_is_not_installed_is_named() -> None:
+    with pytest.raises(MissingExtra, match="pip install nonsense_module"):
+        Sandbox(modules=("nonsense_module",))
+
+
+def test_a_module_shows_what_it_requires_and_nothing_else_that_is_installed() -> None:
+    seen = view(("pydantic",), ())
+    names = {Path(path).name for path in seen.modules}
+
+    assert {"pydantic", "pydantic_core", "annotated_types"} <= names
+    assert not {"numpy", "pytest", "click"} & names
+    assert all(any(Path(path).is_relative_to(folder) for folder in seen.search) for path in seen.modules)
+
+
+def test_a_file_of_this_machine_is_readable_where_asked_for(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "shown").write_text("yes")
+    (tmp_path / "other").write_text("no")
+    for level in sandbox_levels.CONFINED:
+        if level in sandbox_levels.lacking():
+            continue
+        with sandbox_levels.box_at(level, readable=(str(tmp_path / "shown"),)) as box:
+            assert box.run(f"print(open({str(tmp_path / 'shown')!r}).read())").stdout == "yes\n"
+            assert box.run(f"open({str(tmp_path / 'other')!r})").reason == "error"
+            assert box.run(f"open({str(tmp_path / 'shown')!r}, 'w')").reason == "error"
+    assert (tmp_path / "shown").read_text() == "yes"
