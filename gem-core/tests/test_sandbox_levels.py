@@ -71,7 +71,8 @@ def test_a_bubblewrap_that_keeps_nothing_in_is_found_out(tmp_path: Path) -> None
     sandbox_levels.need("landlock")
     # It starts the server as it is, without anything of what bubblewrap promises.
     (tmp_path / "bwrap").write_text(
-        '#!/bin/bash\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && eval "exec $2>&-"; shift; done\nshift\nexec "$@"\n'
+        '#!/bin/bash\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && eval "exec $2>&-"; shift; done\n'
+        'shift\nexec "$@"\n'
     )
     (tmp_path / "bwrap").chmod(0o755)
 
