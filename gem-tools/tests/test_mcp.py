@@ -271,21 +271,20 @@ def test_each_episode_has_a_program_of_its_own_and_leaves_nothing_alive():
     assert not any(map(alive, pids))
 
 
-def test_shared_sessions_are_one_for_all_until_the_last_is_given_back():
-    episodes = [Episode(STDIO, sessions="shared") for _ in range(3)]
-    (pid,) = {int(episode.call("process")) for episode in episodes}
+def test_shared_sessions_are_one_for_all_until_the_last_is_given_back(http):
+    episodes = [Episode(http.url, sessions="shared") for _ in range(3)]
     assert [episode.call("note", text="x") for episode in episodes] == ["x", "x x", "x x x"]
     first, *others = episodes
     for episode in others:
         episode.__exit__()
-    assert first.call("add", a=1, b=1) == "2"
-    assert first.resource.renew(first.state)
+    assert first.call("note", text="y") == "x x x y"
     first.__exit__()
-    assert not alive(pid)
+    with Episode(http.url, sessions="shared") as another:
+        assert another.call("note", text="z") == "z"
 
 
 def test_several_servers_are_one_set_of_tools(http):
-    servers = {"mcpServers": {"here": STDIO, "there": {"url": http.url}}}
+    servers = {"mcpServers": {"here": {"url": http.url}, "there": {"url": http.url}}}
     with Episode(servers) as episode:
         assert "add" not in episode.tools
         assert episode.call("here_note", text="a") == "a"
@@ -293,14 +292,13 @@ def test_several_servers_are_one_set_of_tools(http):
         assert episode.call("here_note", text="c") == "a c"
 
 
-def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes(tmp_path):
-    log = tmp_path / "starts"
-    program = f"import runpy; open({str(log)!r}, 'a').write('x'); runpy.run_path({EXAMPLE!r}, run_name='__main__')"
-    config = {"command": sys.executable, "args": ["-c", program]}
-    assert {tool.name for tool in mcp_tools(config)} == {tool.name for tool in mcp_tools(config)}
-    assert log.read_text("utf-8") == "x"
-    mcp_tools({**config, "env": {"LEVEL": "1"}})
-    assert log.read_text("utf-8") == "xx"
+def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes():
+    server = HttpServer()
+    asked = mcp_tools(server.url)
+    server.kill()
+    assert [tool.name for tool in mcp_tools(server.url)] == [tool.name for tool in asked]
+    with pytest.raises(McpServerError, match="could not be reached"):
+        mcp_tools({"url": server.url, "headers": {"X-Level": "1"}})
 
 
 def test_settings_that_are_no_settings_are_refused():
@@ -308,16 +306,41 @@ def test_settings_that_are_no_settings_are_refused():
         mcp_tools(STDIO, sessions="mine")
 
 
-def env_and_say(runtime=None, **settings):
+FORKED = """
+import asyncio, os, sys
+from gem_tools.mcp import mcp_tools
+
+note = next(tool for tool in mcp_tools(sys.argv[1], sessions="shared") if tool.name == "note")
+sessions = note.resource.open()
+asyncio.run(note.function(sessions, text="parent"))
+child = os.fork()
+if child == 0:
+    own = note.resource.open()
+    print(asyncio.run(note.function(own, text="child")), flush=True)
+    note.resource.close(own)
+    os._exit(0)
+os.waitpid(child, 0)
+print(asyncio.run(note.function(sessions, text="again")))
+note.resource.close(sessions)
+"""
+
+
+def test_a_forked_child_opens_sessions_of_its_own(http):
+    command = [sys.executable, "-c", FORKED, http.url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.splitlines() == ["child", "parent again"], done.stderr
+
+
+def env_and_say(config, runtime=None, **settings):
     """Echo with the example's tools, and what an agent says to call one."""
-    tools = mcp_tools(STDIO, **settings)
+    tools = mcp_tools(config, **settings)
     by_name = {tool.name: tool for tool in tools}
     env = gem.ToolEnv(gem.make("core:Echo-v0"), tools, format="hermes", runtime=runtime)
     return env, lambda name, **arguments: FORMATS["hermes"].write(ToolCall(name, arguments), by_name)
 
 
-def test_in_an_env_mistakes_are_answered_and_each_episode_begins_with_a_new_program():
-    env, say = env_and_say()
+def test_in_an_env_mistakes_are_answered_and_each_episode_begins_a_new_session(http):
+    env, say = env_and_say(http.url)
     with env:
         first, _ = env.reset(seed=0)
         assert "Add two whole numbers." in first
@@ -337,7 +360,7 @@ def test_in_an_env_mistakes_are_answered_and_each_episode_begins_with_a_new_prog
 
 
 def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
-    env, say = env_and_say()
+    env, say = env_and_say(STDIO)
     with env:
         env.reset(seed=0)
         with pytest.raises(McpServerError, match="out of memory, goodbye") as caught:
@@ -349,20 +372,20 @@ def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
         assert "3" in env.step(say("add", a=1, b=2)).observation
 
 
-def test_snapshots_are_for_sessions_without_state():
-    env, say = env_and_say()
+def test_snapshots_are_for_sessions_without_state(http):
+    env, say = env_and_say(http.url)
     with env:
         env.reset(seed=0)
         env.step(say("note", text="a"))
         with pytest.raises(SnapshotError, match="EpisodeSessions"):
             env.snapshot()
     own = ToolRuntime()
-    env, say = env_and_say(own, sessions="shared")
+    env, say = env_and_say(http.url, own, sessions="shared")
     with env:
         env.reset(seed=0)
-        pid = env.step(say("process")).observation
+        env.step(say("note", text="a"))
         env.restore(env.snapshot())
-        assert env.step(say("process")).observation == pid
+        assert "a b" in env.step(say("note", text="b")).observation
         env.reset(seed=1)
-        assert env.step(say("process")).observation == pid
+        assert "a b c" in env.step(say("note", text="c")).observation
     own.close()

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import sys
 
 import pytest
 from mcp_types import (
@@ -16,7 +17,8 @@ from mcp_types import (
     Tool,
 )
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, MissingExtra
+from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
 from gem_tools.mcp.content import to_blocks, to_observation
 from gem_tools.mcp.errors import McpServerError
@@ -142,3 +144,10 @@ def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
     assert str(again) == str(fault)
     assert "'files' (npx files) died" in str(fault)
     assert (again.server, again.where, again.stderr) == ("files", "npx files", "out of memory")
+
+
+def test_without_the_sdk_it_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "gem_tools.mcp.tools", raising=False)
+    monkeypatch.setitem(sys.modules, "mcp_types", None)
+    with pytest.raises(MissingExtra, match=r"mcp_types: pip install 'gem-tools\[mcp\]'"):
+        mcp_tools("http://localhost:8000/mcp")
