@@ -160,7 +160,7 @@ def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> N
         nonlocal losses
         losses -= 1
         if losses >= 0:
-            raise SlotLost("it died")
+            raise SlotLost("it died", "landlock")
         return "landlock", Outcome(
             status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, outputs=[b"a"], stderr=b"", log=b""
         )

@@ -192,6 +192,10 @@ def test_bytes_that_are_no_text_are_replaced(box: Sandbox) -> None:
     assert box.run("import sys\nsys.stdout.buffer.write(b'a\\xffb')").stdout == "a\ufffdb"
 
 
+def test_half_a_surrogate_pair_is_no_fault(box: Sandbox) -> None:
+    assert box.run("print(input(), '\ud800')", stdin="\udc00\n").stdout == "? ?\n"
+
+
 def test_the_docstring_of_the_package_is_true() -> None:
     sandbox_levels.need("landlock")
 

@@ -135,6 +135,16 @@ def test_when_the_server_is_killed_the_run_says_so_and_the_next_one_works(box: S
     assert box.run("print(1)").stdout == "1\n"
 
 
+def test_a_server_that_dies_while_nothing_runs_costs_no_run(box: Sandbox) -> None:
+    before = set(below(os.getpid()))
+    box.run("")
+    for pid in sorted(set(below(os.getpid())) - before, reverse=True):
+        os.kill(pid, signal.SIGKILL)
+    assert eventually(lambda: not any(is_alive(pid) for pid in set(below(os.getpid())) - before))
+
+    assert box.run("print(1)").stdout == "1\n"
+
+
 def test_when_the_program_is_killed_from_outside_it_is_killed(box: Sandbox) -> None:
     box.run("")
     others = set(below(os.getpid()))

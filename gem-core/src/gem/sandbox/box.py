@@ -15,7 +15,7 @@ from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Same, Verdict, run_cases, same_output
 from gem.sandbox.levels import open_slot
 from gem.sandbox.results import lost, result
-from gem.sandbox.slot import Outcome, Slot, SlotLost
+from gem.sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
 from gem.sandbox.types import LEVELS, Job, Level, Limits, Result
 from gem.sandbox.visible import View, view
 
@@ -105,7 +105,7 @@ class Sandbox:
         limits: Limits | None = None,
         **changes: Any,
     ) -> Result:
-        """`run`, for coroutines."""
+        """`run`, for coroutines. One that is cancelled waits no longer; its program runs on to its end."""
         job = self._job(code, stdin, files, limits, changes)
         return await asyncio.get_running_loop().run_in_executor(self._executor(), self.run_job, job)
 
@@ -138,9 +138,9 @@ class Sandbox:
         """Run one job and wait for its end."""
         limits = job.limits or self.limits
         try:
-            level, outcome = self.play(job, [job.stdin.encode() if isinstance(job.stdin, str) else job.stdin], limits)
+            level, outcome = self.play(job, [encoded(job.stdin)], limits)
         except SlotLost as error:
-            return lost(str(error), self._level or self._min_level)
+            return lost(str(error), error.level)
         return result(outcome, limits, level)
 
     def play(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> tuple[Level, Outcome]:
@@ -153,17 +153,20 @@ class Sandbox:
         if size > limits.disk or len(job.files) > limits.inodes:
             raise ConfigError(f"its files take {size} bytes of a disk of {limits.disk}: raise `disk` or `inodes`")
         with self._turns:
-            slot = self._take()
-            if limits.processes and slot.level in ("landlock", "seccomp"):
+            while True:
+                slot = self._take()
+                try:
+                    if limits.processes and slot.level in ("landlock", "seccomp"):
+                        raise SandboxUnavailable(f"processes need namespaces, which level {slot.level} has not")
+                    outcome = slot.run(job, inputs, limits)
+                except SlotGone:
+                    slot.close()
+                    continue
+                except BaseException:
+                    slot.close()
+                    raise
                 self._give(slot)
-                raise SandboxUnavailable(f"programs that start processes need namespaces, and not level {slot.level}")
-            try:
-                outcome = slot.run(job, inputs, limits)
-            except BaseException:
-                slot.close()
-                raise
-            self._give(slot)
-        return slot.level, outcome
+                return slot.level, outcome
 
     def _job(
         self,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gem.errors import ConfigError, SandboxLost
 from gem.sandbox.results import result, shared_result
-from gem.sandbox.slot import Outcome, SlotLost
+from gem.sandbox.slot import Outcome, SlotLost, encoded
 from gem.sandbox.types import Level, Limits, Result
 
 MOST_AT_ONCE = 30
@@ -87,14 +87,14 @@ def run_cases(
 
 
 def _alone(play: Play, case: tuple[str, str], limits: Limits, same: Same) -> CaseVerdict:
-    level, outcome = _retried(play, [case[0].encode()])
+    level, outcome = _retried(play, [encoded(case[0])])
     ended = result(outcome, limits, level)
     return CaseVerdict(ended.ok and same(ended.stdout, case[1]), ended)
 
 
 def _together(play: Play, batch: Sequence[tuple[str, str]], limits: Limits, same: Same) -> list[CaseVerdict | None]:
     """Verdicts on the cases that passed in one process; None for the others that it came to."""
-    level, outcome = _retried(play, [stdin.encode() for stdin, _ in batch])
+    level, outcome = _retried(play, [encoded(stdin) for stdin, _ in batch])
     verdicts: list[CaseVerdict | None] = []
     for which in range(len(outcome.log)):
         ended = shared_result(outcome, which, limits, level)

@@ -61,7 +61,10 @@ def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool)
         raise SandboxUnavailable("it needs Linux 5.4 or newer; elsewhere, a container or a virtual machine with one")
     if level != "process" and platform.machine() not in MACHINES:
         raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
-    slot = Slot(start(level, sight, preload), level)
+    try:
+        slot = Slot(start(level, sight, preload), level)
+    except OSError as error:
+        raise SandboxUnavailable(str(error)) from error
     if level != "process" and not trusted:
         try:
             self_test.check(slot)

@@ -17,7 +17,15 @@ GRACE = 10.0
 
 
 class SlotLost(Exception):
-    """The fork server died, or did not answer."""
+    """The fork server died under a program, or did not answer."""
+
+    def __init__(self, note: str, level: Level) -> None:
+        super().__init__(note)
+        self.level: Level = level
+
+
+class SlotGone(SlotLost):
+    """The fork server had died before it was given the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +64,8 @@ class Slot:
         Raises:
             SlotLost: the server is gone; so is the program.
         """
-        code = job.code.encode("utf-8", "surrogateescape")
-        files = {name: data.encode() if isinstance(data, str) else data for name, data in job.files.items()}
+        code = encoded(job.code)
+        files = {name: encoded(data) for name, data in job.files.items()}
         with ExitStack() as closing:
 
             def memory(content: bytes | None = None) -> int:
@@ -81,7 +89,8 @@ class Slot:
                 "wall": limits.wall_seconds,
                 "cpu_seconds": math.ceil(limits.timeout) + 1,
                 "memory": limits.memory,
-                "file_size": max(limits.output + 1, limits.disk),
+                # Where a process has many outputs, each is held to its own limit.
+                "file_size": limits.output + 1 if len(inputs) > 1 else max(limits.output + 1, limits.disk),
                 "disk": limits.disk,
                 "inodes": limits.inodes,
                 "open_files": limits.open_files + (len(streams) if len(inputs) > 1 else 0),
@@ -91,7 +100,8 @@ class Slot:
             answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds)
             if not answer.pop("started"):
                 said = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
-                raise SlotLost(f"the program could not be confined: {said[-1] if said else answer['status']}")
+                last = said[-1] if said else f"status {answer['status']}"
+                raise SlotLost(f"the program could not be confined: {last}", self.level)
             return Outcome(
                 **answer,
                 outputs=[os.pread(fd, limits.output + 1, 0) for fd in outputs],
@@ -104,11 +114,14 @@ class Slot:
         sock.settimeout(wall + GRACE)
         try:
             socket.send_fds(sock, [json.dumps(message).encode()], fds)
+        except ConnectionError as error:
+            raise SlotGone("the fork server had died", self.level) from error
+        try:
             answer = sock.recv(1 << 16)
         except OSError as error:
-            raise SlotLost(f"the fork server did not answer: {error}") from error
+            raise SlotLost(f"the fork server did not answer: {error}", self.level) from error
         if not answer:
-            raise SlotLost("the fork server died")
+            raise SlotLost("the fork server died", self.level)
         return json.loads(answer)
 
     def forget(self) -> None:
@@ -118,6 +131,11 @@ class Slot:
     def close(self) -> None:
         """End the server, and whatever runs in it."""
         self._server.end()
+
+
+def encoded(content: str | bytes) -> bytes:
+    """Text as UTF-8; what cannot be text anywhere, such as half of a surrogate pair, becomes "?"."""
+    return content.encode("utf-8", "replace") if isinstance(content, str) else content
 
 
 def _fill(fd: int, content: bytes) -> None:
