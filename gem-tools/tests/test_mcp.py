@@ -140,22 +140,10 @@ def test_a_servers_tools_come_with_their_schemas_answer_in_text_and_parts_and_ma
         assert (episode.call("note", text="a"), episode.call("note", text="b")) == ("a", "a b")
         with pytest.raises(ToolError, match="not on a Sunday"):
             episode.call("refuse")
+        with pytest.raises(BadArguments, match=r"the argument 'point\.y': 'up' is not of type 'integer'"):
+            episode.call("mirror", point={"x": 1, "y": "up"})
         unknown = asyncio.run(episode.state.call("server", "no_such_tool", {}))
         assert (unknown.is_error, unknown.content[0].text) == (True, "Unknown tool: no_such_tool")
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "reason"),
-    [
-        ("add", {"a": "two", "b": 40}, "the argument 'a': 'two' is not of type 'integer'"),
-        ("add", {"a": 2}, "'b' is a required property"),
-        ("add", {"a": "9" * 1000, "b": []}, "the argument 'a': '9999.*…; the argument 'b'"),
-        ("mirror", {"point": {"x": 1, "y": "up"}}, r"the argument 'point\.y': 'up' is not"),
-    ],
-)
-def test_arguments_that_do_not_fit_the_schema_never_reach_the_server(name, arguments, reason):
-    with Episode(STDIO) as episode, pytest.raises(BadArguments, match=reason):
-        episode.call(name, **arguments)
 
 
 def in_another_thread(function):
@@ -370,6 +358,21 @@ def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
             env.step(say("add", a=1, b=2))
         env.reset(seed=1)
         assert "3" in env.step(say("add", a=1, b=2)).observation
+
+
+def test_envs_that_share_their_tools_share_the_sessions_and_leave_none(http):
+    own = ToolRuntime()
+    tools = mcp_tools(http.url, sessions="shared")
+    envs = [gem.ToolEnv(gem.make("core:Echo-v0"), tools, runtime=own) for _ in range(3)]
+    for env in envs:
+        env.reset(seed=0)
+    said = [env.step("<note>x</note>").observation for env in envs]
+    assert said == [f"<result>\n{' '.join('x' * times)}\n</result>" for times in (1, 2, 3)]
+    for env in envs:
+        env.close()
+    own.close()
+    with Episode(http.url, sessions="shared") as another:
+        assert another.call("note", text="y") == "y"
 
 
 def test_snapshots_are_for_sessions_without_state(http):

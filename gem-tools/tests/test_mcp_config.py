@@ -17,8 +17,9 @@ from mcp_types import (
     Tool,
 )
 
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import BadArguments, ConfigError, MissingExtra
 from gem_tools.mcp import mcp_tools
+from gem_tools.mcp.arguments import validator_of
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
 from gem_tools.mcp.content import to_blocks, to_observation
 from gem_tools.mcp.errors import McpServerError
@@ -78,6 +79,42 @@ def test_a_digest_tells_configurations_apart_and_nothing_else():
     assert digest(FILES) == digest(read_servers(TWO)["files"])
     others = [StdioServer(command="npx"), FILES.model_copy(update={"args": ("/data", "-y", "files")}), WEB]
     assert len({digest(server) for server in (FILES, *others)}) == 4
+
+
+POINT = {"type": "object", "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}}, "required": ["x"]}
+ADD = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "at": {"$ref": "#/$defs/Point"}},
+    "required": ["a"],
+    "additionalProperties": False,
+    "$defs": {"Point": POINT},
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({}, "'a' is a required property"),
+        ({"a": "two"}, "the argument 'a': 'two' is not of type 'integer'"),
+        ({"a": 1, "b": 2}, r"'b' was unexpected"),
+        ({"a": 1, "at": {"x": 1, "y": "up"}}, r"the argument 'at\.y': 'up' is not of type 'integer'"),
+        ({"a": "9" * 1000, "at": []}, r"the argument 'a': '9{199}…; the argument 'at': \[\] is not of type 'object'"),
+    ],
+)
+def test_arguments_that_do_not_fit_a_servers_schema_are_named_with_what_is_wrong(arguments, reason):
+    with pytest.raises(BadArguments, match=reason):
+        validator_of(ADD)(arguments)
+
+
+def test_arguments_that_fit_come_through_and_under_a_schema_that_is_none_all_do():
+    assert validator_of(ADD)({"a": 1, "at": {"x": 2}}) == {"a": 1, "at": {"x": 2}}
+    assert validator_of({"type": "object", "required": "a"})({"b": 2}) == {"b": 2}
+
+
+def test_what_a_schema_refers_to_is_not_fetched():
+    schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
+    with pytest.raises(Exception, match="Unresolvable: http://127"):
+        validator_of(schema)({"a": 1})
 
 
 def tool(name):

@@ -1,5 +1,6 @@
 """Conversations with several MCP servers, and whose they are."""
 
+import copy
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -86,15 +87,16 @@ class SharedSessions(EpisodeSessions):
         with _lock:
             sessions, users = _shared.get(self._key) or (Sessions(self.settings), 0)
             _shared[self._key] = sessions, users + 1
-        return sessions
+        # An object for each user, on the same sessions: a pool tells states apart by identity.
+        return copy.copy(sessions)
 
     def close(self, state: Sessions) -> None:
         with _lock:
-            _, users = _shared.pop(self._key)
+            sessions, users = _shared.pop(self._key)
             if users > 1:
-                _shared[self._key] = state, users - 1
+                _shared[self._key] = sessions, users - 1
                 return
-        state.close()
+        sessions.close()
 
     def renew(self, state: Sessions) -> bool:
         return True

@@ -1,17 +1,15 @@
 """The tools of MCP servers as tools of ours."""
 
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import mcp_types
-from jsonschema.validators import validator_for
-from referencing import Registry
 
-from gem.errors import BadArguments, ConfigError, ToolError
+from gem.errors import ConfigError, ToolError
 from gem.tool.content import Content
 from gem.tool.resource import Resource
 from gem.tool.tool import Tool
+from gem_tools.mcp.arguments import validator_of
 from gem_tools.mcp.config import Config, read_servers
 from gem_tools.mcp.content import to_observation
 from gem_tools.mcp.listings import listings
@@ -20,9 +18,6 @@ from gem_tools.mcp.servers import EpisodeSessions, Sessions, Settings, SharedSes
 
 Isolation = Literal["episode", "shared"]
 _KINDS: Mapping[str, type[EpisodeSessions]] = {"episode": EpisodeSessions, "shared": SharedSessions}
-_MOST_PROBLEMS = 5
-_LONGEST_PROBLEM = 200
-"""Characters: a message of the schema's checker repeats the value that it is about."""
 
 
 def make_tools(config: Config, sessions: Isolation, ready: float, answer: float) -> list[Tool]:
@@ -48,30 +43,10 @@ def _tool(name: str, offer: Offer, resource: Resource[Sessions]) -> Tool:
         description=theirs.description or theirs.title or "",
         parameters={"properties": {}, **theirs.input_schema},
         function=call,
-        validator=_validator(theirs.input_schema),
+        validator=validator_of(theirs.input_schema),
         resource=resource,
     )
 
 
 def _text(result: mcp_types.CallToolResult) -> str:
     return "\n".join(block.text for block in result.content if isinstance(block, mcp_types.TextContent))
-
-
-def _validator(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    # With an empty registry nothing that a schema refers to is fetched.
-    checker = validator_for(schema)(schema, registry=Registry())
-
-    def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        problems = list(itertools.islice(checker.iter_errors(dict(arguments)), _MOST_PROBLEMS))
-        if problems:
-            raise BadArguments("; ".join(_say(problem.json_path, problem.message) for problem in problems))
-        return dict(arguments)
-
-    return validate
-
-
-def _say(path: str, message: str) -> str:
-    """`$.point.x` and what is wrong there."""
-    where = path.removeprefix("$").removeprefix(".")
-    short = message if len(message) <= _LONGEST_PROBLEM else f"{message[:_LONGEST_PROBLEM]}…"
-    return f"the argument {where!r}: {short}" if where else short
