@@ -14,7 +14,7 @@ from gem.sandbox.types import Level, Limits
 SQUARES = [(f"{i}\n", f"{i * i}\n") for i in range(40)]
 
 
-@pytest.fixture(scope="module", params=sandbox_levels.CONFINED)
+@pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     with sandbox_levels.box_at(request.param) as box:
         yield box

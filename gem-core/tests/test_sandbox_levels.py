@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 import sandbox_levels
+from click.testing import CliRunner
 
 from gem import sandbox
+from gem.cli.main import main
 from gem.errors import ConfigError, MissingExtra, SandboxUnavailable
 from gem.sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
 from gem.sandbox.slot import Slot
@@ -41,6 +43,15 @@ def test_every_level_is_reported_strongest_first() -> None:
 
     assert [report.level for report in reports] == list(LEVELS)
     assert all(report.works == (report.reason == "") for report in reports)
+
+
+def test_the_doctor_shows_the_level() -> None:
+    report = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)
+    shown = CliRunner().invoke(main, ["doctor"]).stdout
+
+    assert {row["level"]: row["reason"] for row in report["sandbox"] if not row["works"]} == sandbox_levels.lacking()
+    strongest = next(row["level"] for row in report["sandbox"] if row["works"])
+    assert f"Sandbox: {'none' if strongest == 'process' else 'level ' + strongest}" in shown
 
 
 def test_the_strongest_level_that_works_is_taken() -> None:

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,21 +84,26 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         yield box
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_does_what_it_does_under_python(box: Sandbox, name: str, tmp_path: Path) -> None:
-    code = PROGRAMS[name]
-    (tmp_path / "main.py").write_text(code, "utf-8")
-    python = subprocess.run(
-        [sys.executable, "-P", "main.py"],
-        cwd=tmp_path,
-        input=INPUT.encode(),
-        capture_output=True,
-        env={"LANG": "C.UTF-8"},
-        check=False,
-        timeout=60,
-    )
+@cache
+def under_python(name: str) -> subprocess.CompletedProcess[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "main.py").write_text(PROGRAMS[name], "utf-8")
+        return subprocess.run(
+            [sys.executable, "-P", "main.py"],
+            cwd=folder,
+            input=INPUT.encode(),
+            capture_output=True,
+            env={"LANG": "C.UTF-8"},
+            check=False,
+            timeout=60,
+        )
 
-    result = box.run(code, stdin=INPUT)
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_does_what_it_does_under_python(box: Sandbox, name: str) -> None:
+    python = under_python(name)
+
+    result = box.run(PROGRAMS[name], stdin=INPUT)
 
     assert result.stdout == python.stdout.decode(errors="replace")
     assert (result.exit_code, result.signal) == (
