@@ -8,11 +8,15 @@ from functools import partial
 import pytest
 import tool_samples
 from sample_envs import Sum
-from tool_samples import Listener, book, broken, note, notes, now, python, search
+from tool_samples import Asks, Listener, book, broken, note, notes, now, python, search
 
 import gem
 from gem.core import ContentPart
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, SnapshotError, UnknownId
+from gem.spec import EnvSpec
+from gem.testing.checks import run_checks
+from gem.testing.elsewhere import Elsewhere
+from gem.testing.subject import Subject
 from gem.tool import Resource, Tool, ToolCall, ToolRuntime, tool
 from gem.tool_env import Answer, ToolEnv
 from gem.wrappers import ConcatWithAction, TurnLimit
@@ -242,17 +246,6 @@ def test_a_setting_out_of_range_is_refused(settings: dict) -> None:
         ToolEnv(Listener(), [now], **settings)
 
 
-class Asks(Listener):
-    """Calls a tool now and then in random play; its expert calls one, once."""
-
-    def sample_call(self):
-        query = self.action_rng.choice(["a", None])
-        return ToolCall("search", {"query": query}) if query else None
-
-    def expert_call(self, answers):
-        return ToolCall("search", {"query": "x"}) if not answers else None
-
-
 def test_an_expert_and_random_play_may_call_tools_as_long_as_there_are_calls() -> None:
     env = ToolEnv(Asks(), [search], max_calls=1)
     env.reset(seed=0)
@@ -404,3 +397,12 @@ def test_tools_play_alike_on_every_backend(backend: str) -> None:
 
     assert [f"\n{number}\n" in first[0][number] for number in range(3)] == [True] * 3
     assert [f"{number} | {number}" in second[0][number] for number in range(3)] == [True] * 3
+
+
+def test_an_env_with_tools_keeps_the_contract() -> None:
+    spec = EnvSpec(id="tests:Asks-v0", entry_point="tool_samples:Asks", wrappers=("tool_samples:with_tools",))
+    with Elsewhere() as elsewhere:
+        outcomes = list(run_checks(Subject(spec, None, elsewhere)))
+
+    assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
+    assert len(outcomes) - sum(outcome.state == "passed" for outcome in outcomes) <= 1  # no pack has this one

@@ -494,6 +494,63 @@ def test_closing_cancels_what_runs_closes_every_state_and_ends_the_threads() -> 
         own.call(python, {"code": "1"})
 
 
+def test_a_state_that_is_being_opened_while_the_runtime_closes_is_closed_too() -> None:
+    started, go_on = threading.Event(), threading.Event()
+    closed: list[str] = []
+
+    class Slow(Resource[str]):
+        def open(self) -> str:
+            started.set()
+            go_on.wait()
+            return "opened late"
+
+        def close(self, state: str) -> None:
+            closed.append(state)
+
+    @tool(resource=Slow())
+    def use(state: str) -> str:
+        """Use it."""
+        return state
+
+    own = ToolRuntime()
+    raised: list[BaseException] = []
+    waiting = threading.Thread(target=lambda: raised.extend(failure(own.call, use, {}, own.session())))
+    waiting.start()
+    started.wait()
+    closing = threading.Thread(target=own.close)
+    closing.start()
+    waiting.join()
+    go_on.set()
+    closing.join()
+
+    assert closed == ["opened late"]
+    assert len(raised) == 1
+
+
+def test_a_thread_that_comes_back_after_the_end_disturbs_nobody(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gem.tool.runtime.GRACE", 0.01)
+    go_on = threading.Event()
+    threads: list[threading.Thread] = []
+
+    @tool(timeout=0.01)
+    def hang() -> str:
+        """Come back too late."""
+        threads.append(threading.current_thread())
+        go_on.wait()
+        return ""
+
+    own = ToolRuntime()
+    with pytest.raises(ToolTimeout):
+        own.call(hang, {})
+    own.close()
+    go_on.set()
+    threads[0].join()
+
+    assert caplog.records == []
+
+
 def test_a_forked_child_has_a_runtime_of_its_own_and_leaves_the_parents_states_alone(own: ToolRuntime) -> None:
     cups = Cups()
 

@@ -2,7 +2,8 @@
 
 import gem
 from gem.core import Step
-from gem.tool import Resource, Tool, ToolError, tool
+from gem.tool import Resource, Tool, ToolCall, ToolError, tool
+from gem.tool_env import ToolEnv
 from gem.wrappers import TurnLimit
 
 RAN: list[tuple[str, object]] = []
@@ -112,3 +113,20 @@ class Listener(gem.TurnEnv):
 
     def expert_action(self):
         return "yes"
+
+
+class Asks(Listener):
+    """Calls tools now and then in random play; its expert calls one, once."""
+
+    def sample_call(self):
+        words = self.action_rng.choice(["a", None])
+        name = self.action_rng.choice(["search", "note"])
+        return ToolCall(name, {"query" if name == "search" else "text": words}) if words else None
+
+    def expert_call(self, answers):
+        return ToolCall("search", {"query": "x"}) if not answers else None
+
+
+def with_tools(env: gem.Env) -> gem.Env:
+    """A wrapper that can be named: tools without and with a state."""
+    return ToolEnv(env, [search, note], max_calls=3)

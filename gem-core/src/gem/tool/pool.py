@@ -71,12 +71,14 @@ class Pool:
                 self._moving -= 1
 
     async def close(self) -> None:
-        """Close every state, those in use included. A fault in that is nobody's concern any more."""
+        """Close every state, those in use and those being opened included. A fault in that is nobody's concern."""
         self._closed = True
         states = [*self._idle, *self._used.values()]
         self._idle.clear()
         self._used.clear()
         await asyncio.gather(*(self._run(self._resource.close, state) for state in states), return_exceptions=True)
+        while self._moving:
+            await asyncio.sleep(0.001)
 
 
 class Pools:

@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,8 @@ CACHE_ROOM = 32 * 2**20
 PAUSE = 0.1
 """Seconds before the first repetition of a call; each further pause is twice as long."""
 LONGEST_PAUSE = 10.0
-GRACE = 2.0
-"""Seconds that `close` waits for what is under way."""
+GRACE = 5.0
+"""Seconds that `close` waits for calls and states to end."""
 
 Call = tuple[Tool, Mapping[str, Any]]
 Result = Content | BaseException
@@ -125,7 +126,8 @@ class ToolRuntime:
         self._start()
 
     def _start(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant, because the garbage collector may drop a session, which spawns, in the midst of anything.
+        self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -134,6 +136,7 @@ class ToolRuntime:
         self._gates: weakref.WeakKeyDictionary[Tool, Gate] = weakref.WeakKeyDictionary()
         self._cache = Cache(self._cache_room)
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._stranded: set[asyncio.Future[Outcome]] = set()
         # Pauses are no part of what a seed repeats; spread out, clients do not come back all at once.
         self._jitter = random.Random()
 
@@ -233,6 +236,8 @@ class ToolRuntime:
             await asyncio.wait([done], timeout=timeout)
         finally:
             if not done.done():
+                self._stranded.add(done)
+                done.add_done_callback(self._stranded.discard)
                 for place in places:
                     place.keep(until=done)
         if not done.done():
@@ -253,9 +258,14 @@ class ToolRuntime:
     async def _shut_down(self) -> None:
         for task in self._under_way:
             task.cancel()
-        if self._under_way:
-            await asyncio.wait(self._under_way, timeout=GRACE)
-        await self._pools.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                if self._under_way:
+                    await asyncio.wait(self._under_way)
+                await self._pools.close()
+        # A thread that comes back after the end of the loop then finds nobody to tell.
+        for future in list(self._stranded):
+            future.cancel()
 
 
 async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Outcome:

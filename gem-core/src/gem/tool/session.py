@@ -64,6 +64,8 @@ class Session:
         """The state of `resource`, for a call."""
         if resource not in self._held:
             self._held[resource] = asyncio.ensure_future(self._pools.take(resource))
+            # Whoever waits for it may be gone when it fails; asyncio would complain that nobody looked.
+            self._held[resource].add_done_callback(lambda task: task.cancelled() or task.exception())
         opening = self._held[resource]
         try:
             # Cancelling this call must not lose a state that is being opened.

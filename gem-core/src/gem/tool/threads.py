@@ -36,6 +36,7 @@ class Threads:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._idle = 0
         self._threads: set[threading.Thread] = set()
+        self._busy: set[threading.Thread] = set()
         self._closed = False
 
     def submit(self, function: Callable[[], Any]) -> "Future[Outcome]":
@@ -53,11 +54,14 @@ class Threads:
         return future
 
     def close(self, timeout: float) -> None:
-        """End the threads. One whose function is not done in `timeout` seconds ends after it, whenever that is."""
+        """End the threads, and wait up to `timeout` seconds for those that have nothing to do.
+
+        One that is at work ends after it, whenever that is.
+        """
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, 0
-            threads = list(self._threads)
+            threads = self._threads - self._busy
         for _ in range(idle):
             self._jobs.put(None)
         until = time.monotonic() + timeout
@@ -67,8 +71,11 @@ class Threads:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             function, future = job
+            with self._lock:
+                self._busy.add(threading.current_thread())
             outcome = attempt(function)
             with self._lock:
+                self._busy.discard(threading.current_thread())
                 closed = self._closed
                 # Before the result is out, or whoever waits for it could start a thread that nobody needs.
                 self._idle += not closed

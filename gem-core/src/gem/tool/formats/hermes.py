@@ -39,7 +39,7 @@ class Hermes(CallFormat):
         if _OPEN in heard[end:]:
             return DOUBLED
         try:
-            call = read_object(heard[inside:close])
+            call = read_object(text[inside:close])
         except ValueError as error:
             return malformed(f"what stands between the tags is no JSON object: {error}", _EXAMPLE)
         return read_call(call, tools, end, _EXAMPLE)
