@@ -218,10 +218,12 @@ def test_a_module_shows_what_it_requires_and_nothing_else_that_is_installed() ->
     assert all(any(Path(path).is_relative_to(folder) for folder in seen.search) for path in seen.modules)
 
 
-def test_a_file_of_this_machine_is_readable_where_asked_for(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_a_file_of_this_machine_is_readable_where_asked_for(tmp_path: Path, mode: int) -> None:
     (tmp_path / "shown").write_text("yes")
     (tmp_path / "other").write_text("no")
+    tmp_path.chmod(mode)
+    (tmp_path / "shown").chmod(mode & 0o666)
     for level in sandbox_levels.CONFINED:
         if level in sandbox_levels.lacking():
             continue

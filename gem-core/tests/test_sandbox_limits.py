@@ -159,6 +159,22 @@ def test_a_shell_runs_where_its_programs_are_readable() -> None:
         assert box.run(code, stdin="this\n", processes=10).stdout == "GOT THIS\n"
 
 
+def test_a_program_has_no_rights_and_no_way_to_get_any(private: Sandbox) -> None:
+    code = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+data = (ctypes.c_uint32 * 6)()
+libc.capget((ctypes.c_uint32 * 2)(0x20080522, 0), data)
+print(list(data), os.getgroups())
+for call in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot('/'), lambda: os.chown('.', 0, 0)):
+    try:
+        call()
+    except PermissionError:
+        print('refused')
+"""
+    assert private.run(code).stdout == "[0, 0, 0, 0, 0, 0] []\n" + "refused\n" * 4
+
+
 def test_what_a_program_left_running_is_gone_when_the_result_comes(private: Sandbox) -> None:
     leave = """
 import os, sys, time

@@ -41,11 +41,15 @@ def map_users(pid: int, private: int | None) -> None:
 
 
 def open_to_all(path: str) -> bool:
-    """Whether every user can come to `path` and read it."""
-    real = Path(os.path.realpath(path))
-    needed = stat.S_IROTH | stat.S_IXOTH if real.is_dir() else stat.S_IROTH
-    on_the_way = all(above.stat().st_mode & stat.S_IXOTH for above in real.parents)
-    return on_the_way and real.stat().st_mode & needed == needed
+    """Whether every user who has come to `path` can read it."""
+    mode = os.stat(path).st_mode
+    needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return mode & needed == needed
+
+
+def reached_by_all(path: str) -> bool:
+    """Whether every user can come to `path`."""
+    return all(above.stat().st_mode & stat.S_IXOTH for above in Path(os.path.realpath(path)).parents)
 
 
 def _own_ids(name: str) -> list[tuple[int, int]]:

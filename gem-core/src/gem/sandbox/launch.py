@@ -48,7 +48,7 @@ PRIVATE: tuple[Level, ...] = ("bubblewrap", "unshare")
 
 _UID = 1  # a program's, inside its namespace
 _CAP_DAC_READ_SEARCH = 2
-_SERVER_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL")
+_SERVER_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def _config(
 ) -> dict[str, Any]:
     """What the server is told when it starts."""
     machine = platform.machine()
-    open_to_all = all(identity.open_to_all(path) for path in (view.interpreter, *view.paths, *view.modules))
-    if level == "seccomp" and private is not None and not open_to_all:
+    capabilities = _reading(level, view) if private is not None else []
+    if level == "seccomp" and capabilities:
         raise SandboxUnavailable("as root, it needs an interpreter that every user can read: install one in /usr")
     filters: dict[str, str] = {}
     if level != "process":
@@ -143,13 +143,22 @@ def _config(
         "level": level,
         "folder": FOLDER if folder is None else f"{folder}/work",
         "uid": _UID if level in PRIVATE and private is not None else private,
-        "capabilities": [] if open_to_all else [_CAP_DAC_READ_SEARCH],
+        "capabilities": capabilities,
         "other_processes": _counted(level, private),
         "path": view.search,
         "preload": preload,
         "filters": filters,
         "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
     }
+
+
+def _reading(level: Level, view: View) -> list[int]:
+    """The capability that a program needs to read what it sees, where that is not open to its own user."""
+    seen = (view.interpreter, os.__file__, *view.paths, *view.modules)
+    closed = not all(map(identity.open_to_all, seen))
+    # In a file system of its own, the folders on the way are new ones.
+    apart = level not in PRIVATE and not all(map(identity.reached_by_all, seen))
+    return [_CAP_DAC_READ_SEARCH] if closed or apart else []
 
 
 def _counted(level: Level, private: int | None) -> int | None:

@@ -105,6 +105,7 @@ class PrivateGround(Ground):
         if os.getpid() != 1:  # `sweep` would end the processes of others
             raise RuntimeError("this level needs process ids of its own, and was started without")
         self._uid: int | None = config["uid"]
+        self._capabilities: list[int] = config["capabilities"]
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=1777"
@@ -112,11 +113,10 @@ class PrivateGround(Ground):
         os.chdir(self._folder)
 
     def drop_rights(self) -> None:
-        if self._uid is not None:
-            os.setgroups([])
-            os.setresgid(self._uid, self._uid, self._uid)
-            os.setresuid(self._uid, self._uid, self._uid)
-        calls.keep_capabilities()
+        if self._uid is None:
+            calls.keep_capabilities()
+        else:
+            _become(self._uid, *self._capabilities)
 
     def sweep(self) -> None:
         with suppress(ProcessLookupError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import calls
 
-_KEPT = (calls.CAP_KILL, calls.CAP_SETGID, calls.CAP_SETUID, calls.CAP_SYS_ADMIN)
+_KEPT = (calls.CAP_DAC_READ_SEARCH, calls.CAP_KILL, calls.CAP_SETGID, calls.CAP_SETUID, calls.CAP_SYS_ADMIN)
 
 
 def enter(config: Mapping[str, Any], sock: socket.socket) -> None:
