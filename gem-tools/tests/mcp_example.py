@@ -62,7 +62,8 @@ def process() -> str:
 
 @server.tool()
 def die() -> str:
-    """End in mid-call."""
+    """End in mid-call, after a long complaint."""
+    print("no memory\n" * 100_000, file=sys.stderr)
     print("out of memory, goodbye", file=sys.stderr, flush=True)
     os._exit(3)
 

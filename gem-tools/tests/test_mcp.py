@@ -17,6 +17,7 @@ from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, To
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
+from gem_tools.mcp.transport import KEPT
 
 EXAMPLE = str(Path(__file__).with_name("mcp_example.py"))
 STDIO = {"command": sys.executable, "args": [EXAMPLE]}
@@ -353,7 +354,8 @@ def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
         env.reset(seed=0)
         with pytest.raises(McpServerError, match="out of memory, goodbye") as caught:
             env.step(say("die"))
-        assert caught.value.stderr.endswith("out of memory, goodbye")
+        assert caught.value.stderr.endswith("no memory\n\nout of memory, goodbye")
+        assert len(caught.value.stderr) <= KEPT
         with pytest.raises(EpisodeOver):
             env.step(say("add", a=1, b=2))
         env.reset(seed=1)
