@@ -26,6 +26,7 @@ class Answer:
 
     call: ToolCall
     content: Content
+    """As the agent saw it, without what the format puts around it."""
     success: bool
     """Whether the tool did what it was asked: it raised no `ToolError`."""
 
@@ -180,8 +181,8 @@ class ToolEnv(Wrapper):
         except BadArguments as error:
             return self._refuse(BadCall("arguments", f"{heard.name} was not called: {error}."), heard.name)
         except ToolError as error:
-            return self._answer(Answer(heard, str(error), success=False))
-        return self._answer(Answer(heard, content, success=True))
+            return self._answer(heard, str(error), success=False)
+        return self._answer(heard, content, success=True)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
         if tool.resource is not None and self._session is None:
@@ -211,14 +212,15 @@ class ToolEnv(Wrapper):
             self._session.load({self._resources[number]: state for number, state in saved.items()})
         super()._replace_attributes(own)
 
-    def _answer(self, answer: Answer) -> Step:
+    def _answer(self, call: ToolCall, content: Content, *, success: bool) -> Step:
+        answer = Answer(call, shortened(content, self.max_result), success)
         self._answers.append(answer)
-        status = "ok" if answer.success else "error"
-        shown = self.format.show(shortened(answer.content, self.max_result))
+        shown = self.format.show(answer.content)
         if len(self._answers) == self.max_calls:
             shown = around("", shown, "\n\nThat was your last call. Go on without a tool.")
-        reward = self.tool_reward + (self.tool_success_reward if answer.success else self.tool_error_reward)
-        return Step.ongoing(shown, reward, **self._with_counts({}, use_tool=True), tool=_told(answer.call.name, status))
+        reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
+        told = _told(call.name, "ok" if success else "error")
+        return Step.ongoing(shown, reward, **self._with_counts({}, use_tool=True), tool=told)
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1

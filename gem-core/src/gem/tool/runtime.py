@@ -296,4 +296,5 @@ def _after_fork() -> None:
         each.forget()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # Windows forks nothing
+    os.register_at_fork(after_in_child=_after_fork)
