@@ -7,7 +7,7 @@ from pathlib import Path
 MEGABYTE = 2**20
 LIMITS = {
     resource.RLIMIT_AS: 3 * 1024 * MEGABYTE,
-    resource.RLIMIT_CPU: 60,
+    resource.RLIMIT_CPU: 600,
     resource.RLIMIT_FSIZE: 512 * MEGABYTE,
     resource.RLIMIT_NPROC: 400,
     resource.RLIMIT_NOFILE: 4096,

@@ -38,8 +38,8 @@ def unavailable() -> str:
     return f"bubblewrap does not work here: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def start(arguments: Sequence[str], *, as_root: bool = False) -> subprocess.Popen[str]:
-    """Run `inside` with these arguments; its standard output is a pipe.
+def start(arguments: Sequence[str], *, module: str = "inside", as_root: bool = False) -> subprocess.Popen[str]:
+    """Run a module of `attacks` with these arguments; its standard output is a pipe.
 
     With `as_root`, which needs root here, the container's programs find themselves to be root, with many users at
     their disposal and not one privilege outside.
@@ -77,7 +77,7 @@ def start(arguments: Sequence[str], *, as_root: bool = False) -> subprocess.Pope
     os.close(writing)
     before += ["--ro-bind-data", str(reading), "/etc/passwd"]
     after = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
-    after += [sys.executable, "-m", "attacks.inside", f"BAIT-argv-{secret}", *arguments]
+    after += [sys.executable, "-m", f"attacks.{module}", f"BAIT-argv-{secret}", *arguments]
     plan = {
         "bwrap": bwrap,
         "as_root": as_root,
