@@ -406,3 +406,15 @@ def test_an_env_with_tools_keeps_the_contract() -> None:
 
     assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
     assert len(outcomes) - sum(outcome.state == "passed" for outcome in outcomes) <= 1  # no pack has this one
+
+
+def test_a_fault_of_a_tool_is_a_failed_episode_and_the_other_slots_notice_nothing() -> None:
+    wrapper = partial(ToolEnv, tools=[broken, python])
+    with gem.make_vec("tool_samples:Listener", 2, backend="thread", wrappers=[wrapper], seed=7) as envs:
+        envs.reset()
+        failed = envs.step(["<broken>bang</broken>", "<python>1</python>"])
+        after = envs.step(["<python>2</python>", "<python>2</python>"])
+
+    assert failed[4][0]["failure"].error == "KeyError: 'bang'"
+    assert "failure" not in failed[4][1]
+    assert [info["tool_use_counter"] for info in after[4]] == [1, 2]
