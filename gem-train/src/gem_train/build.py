@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gem.errors import ConfigError, did_you_mean
-from gem.vector import VectorEnv, make_vec
+from gem.vector import VectorEnv
 from gem_train.algorithms import ALGORITHMS, Algorithm
 from gem_train.chat import ChatEncoder
 from gem_train.config import TrainConfig
+from gem_train.envs import make_envs
 from gem_train.learner import Learner
 from gem_train.models import Loaded, load_model
 from gem_train.policies.hf import HFPolicy
@@ -44,7 +45,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Part
             f"rollout.group_size ({config.rollout.group_size})"
         )
     play = config.rollout
-    with make_vec(config.id, play.num_envs, env_kwargs=config.env) as envs:
+    with make_envs(config, play.num_envs) as envs:
         loaded = load_model(config, checkpoint and checkpoint / "model")
         chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
         policy = HFPolicy(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature)

@@ -25,6 +25,9 @@ class RolloutConfig(_Section):
     episodes: int = Field(default=128, ge=1, description="episodes in a step's batch")
     group_size: int = Field(default=1, ge=1, description="how many of them start from the same seed")
     num_envs: int = Field(default=128, ge=1, description="environments played at once")
+    backend: Literal["sync", "thread", "process", "ray"] = Field(
+        default="sync", description="where they run: thread for those that wait, as for tools (see the vector engine)"
+    )
     max_new_tokens: int = Field(default=1024, ge=1, description="the longest reply, in tokens")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     history: Literal["template", "keep"] = Field(
@@ -90,6 +93,7 @@ class TrainConfig(_Section):
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
     env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
+    wrappers: str = Field(default="", description="wrappers around it, by name, such as python_tool; a comma between")
     rollout: RolloutConfig = RolloutConfig()
     credit: CreditConfig = CreditConfig()
     optim: OptimConfig = OptimConfig()

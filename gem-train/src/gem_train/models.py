@@ -14,10 +14,10 @@ from transformers import (
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.policy import random_policy
+from gem.registry import find_policy
 from gem.rollout import rollout
-from gem.vector import make_vec
 from gem_train.config import TrainConfig
+from gem_train.envs import make_envs
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 _TOKENIZER_EPISODES = 256
@@ -79,7 +79,8 @@ def _device(name: str) -> torch.device:
 
 
 def _train_tokenizer(config: TrainConfig) -> PreTrainedTokenizerFast:
-    policy = random_policy()
+    # What is imitated is what has to be spelt.
+    policy = find_policy(config.warmup.policy)()
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
-    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, env_kwargs=config.env) as envs:
+    with make_envs(config, config.rollout.num_envs, policy.hints) as envs:
         return tiny_tokenizer(rollout(policy, envs, seeds))

@@ -14,11 +14,11 @@ from gem.evaluate import Report
 from gem.registry import find_policy
 from gem.rollout import rollout
 from gem.transcript import Episode
-from gem.vector import make_vec
 from gem_train.batch import collate
 from gem_train.build import Parts, build
 from gem_train.config import TrainConfig
 from gem_train.display import Display
+from gem_train.envs import make_envs
 from gem_train.imitation import imitate
 from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder
@@ -145,7 +145,7 @@ class Run:
     def _warm_up(self) -> None:
         config = self.config
         teacher = find_policy(config.warmup.policy)()
-        with make_vec(config.id, config.warmup.episodes, hints=teacher.hints, env_kwargs=config.env) as envs:
+        with make_envs(config, config.warmup.episodes, teacher.hints) as envs:
             losses = imitate(self.parts.loaded.model, self.parts.chat, teacher, envs, config)
             for step, loss in enumerate(losses, start=1):
                 self.folder.write_metrics("warmup", step, {"loss": loss})
@@ -190,7 +190,7 @@ def _evaluation_seeds(config: TrainConfig) -> Iterator[int]:
 def _baseline(config: TrainConfig, name: str) -> dict[str, Any] | None:
     """How a policy that needs no model does on the evaluation's seeds; None where the env knows no expert."""
     policy = find_policy(name)()
-    with make_vec(config.id, config.rollout.num_envs, hints=policy.hints, env_kwargs=config.env) as envs:
+    with make_envs(config, config.rollout.num_envs, policy.hints) as envs:
         try:
             episodes = list(rollout(policy, envs, _evaluation_seeds(config)))
         except HintMissing:

@@ -33,6 +33,7 @@ class _Conversation:
 class _Request:
     slot: int
     prompt: Prompt
+    stops: tuple[str, ...]
     ids: list[int] = field(default_factory=list[int])
     logprobs: list[float] = field(default_factory=list[float])
     finish_reason: FinishReason = "length"
@@ -40,6 +41,9 @@ class _Request:
 
 class HFPolicy(Policy):
     """Samples from a transformers causal language model.
+
+    An answer ends with the template's end of a turn, or after a text that the observation's `info["stop"]` lists,
+    such as the end of a call of a tool.
 
     Args:
         model: with full attention in every layer.
@@ -123,7 +127,7 @@ class HFPolicy(Policy):
                 f"a conversation of {len(conversation.context)} ids and an answer of up to {self.max_new_tokens} "
                 f"do not fit the model's {self._max_positions} positions; lower max_new_tokens or the env's max_turns"
             )
-        return _Request(slot, prompt)
+        return _Request(slot, prompt, tuple(transcript.info.get("stop", ())))
 
     def _completion(self, request: _Request) -> Completion:
         ids = tuple(request.ids)
@@ -150,13 +154,21 @@ class HFPolicy(Policy):
                 request.ids.append(token)
                 request.logprobs.append(logprob)
                 self._conversations[request.slot].context.append(token)
-                if stop:
+                if stop or self._at_a_stop(request):
                     request.finish_reason = "stop"
                 else:
                     still.append(request)
             active = still
             if not active:
                 return
+
+    def _at_a_stop(self, request: _Request) -> bool:
+        """Whether what was sampled has just come to a text after which the env wants to be asked."""
+        if not request.stops:
+            return False
+        # A token is a byte or more, so these hold the longest of the texts; earlier ones would have ended the answer.
+        tail = self.chat.text(tuple(request.ids[-max(len(stop.encode()) for stop in request.stops) :]))
+        return any(stop in tail for stop in request.stops)
 
     def _forward(self, requests: list[_Request]) -> Tensor:
         """Read what each context holds beyond the cache; the logits after its last id, ``[batch, vocabulary]``."""

@@ -1,0 +1,63 @@
+"""Texts after which an answer ends: `info["stop"]` of the observation, as a `ToolEnv` gives it."""
+
+import pytest
+import torch
+
+from gem.transcript import Completion, Episode, Transcript, Turn
+from gem_train.chat import ChatEncoder
+from gem_train.policies.hf import HFPolicy
+from gem_train.tiny import tiny_model, tiny_tokenizer
+
+STOPS = [*"aeiou0123456789", "é"]
+ANSWERS = 12
+
+
+@pytest.fixture(scope="module")
+def policy() -> HFPolicy:
+    torch.set_num_threads(1)
+    turn = Turn("Compute 7 é.", Completion("<python>print(7)</python>"), 0.0, {})
+    tokenizer = tiny_tokenizer([Episode("", 0, 0, (turn,), "", True, False, True)] * 4)
+    return HFPolicy(tiny_model(tokenizer, 0), ChatEncoder(tokenizer), max_new_tokens=64)
+
+
+def answers(policy: HFPolicy, stops: list[str]) -> dict[int, Completion]:
+    """Answers of random weights, one a conversation: the first tokens are drawn alike whatever stops them."""
+    said = {}
+    for slot in range(ANSWERS):
+        policy.reseed(slot)
+        policy.send({slot: Transcript("Compute 7 é.", {"stop": stops})})
+        said.update(policy.recv())
+        policy.forget(slot)
+    return said
+
+
+def test_an_answer_ends_with_the_token_that_completes_a_stop_and_not_before(policy):
+    free, stopped = answers(policy, []), answers(policy, STOPS)
+    ended = 0
+    for slot, completion in stopped.items():
+        ids = completion.ids
+        assert ids == free[slot].ids[: len(ids)]
+        assert not any(stop in policy.chat.text(ids[:-1]) for stop in STOPS)
+        at_a_stop = any(stop in completion.text for stop in STOPS)
+        ended += at_a_stop
+        assert completion.finish_reason == ("stop" if at_a_stop else free[slot].finish_reason)
+        assert at_a_stop or ids == free[slot].ids
+        assert len(completion.logprobs) == len(ids)
+    assert ended > 2
+
+
+def test_a_conversation_goes_on_after_a_stop_as_the_template_has_it(policy):
+    slot, completion = next((s, c) for s, c in answers(policy, STOPS).items() if c.text and c.text[-1] in STOPS)
+    policy.reseed(slot)
+    transcript = Transcript("Compute 7 é.", {"stop": STOPS})
+    policy.send({0: transcript})
+    first = policy.recv()[0]
+    assert first.ids == completion.ids
+    transcript.add(first, 0.0, "It is 7.", {"stop": STOPS})
+    policy.send({0: transcript})
+    second = policy.recv()[0]
+    whole = policy.chat.tokenizer.decode([*first.prompt_ids, *first.ids, *second.prompt_ids])
+    assert whole == policy.chat.tokenizer.apply_chat_template(
+        transcript.messages(), tokenize=False, add_generation_prompt=True
+    )
+    policy.forget(0)
