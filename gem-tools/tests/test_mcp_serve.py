@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -203,6 +204,16 @@ def test_what_cannot_be_served_is_said_on_stderr(arguments, reason):
     assert done.returncode != 0
     assert reason in done.stderr
     assert done.stdout == ""
+
+
+def test_a_port_that_is_taken_is_said():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "gem", "mcp-serve", *NOTES, "--http", "--port", port]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert f"cannot listen at 127.0.0.1:{port} (Address already in use" in done.stderr
+    assert "choose another --port" in done.stderr
 
 
 async def errands(client):

@@ -11,6 +11,7 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from gem.tool import shared_runtime
+from gem_tools.listening import address, listen
 
 PATH = "/mcp"
 _GRACE = 1
@@ -37,18 +38,16 @@ def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[st
     Args:
         port: 0 for one that is free.
         announce: told the address as soon as clients can connect.
+
+    Raises:
+        ConfigError: the port is taken, or may not be used.
     """
     _end_with_a_signal()
     application = server.streamable_http_app(streamable_http_path=PATH, host=host)
-    config = uvicorn.Config(
-        application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on"
-    )
-    with config.bind_socket() as socket:
-        # Clients that come before the server is up wait in line.
-        socket.listen(config.backlog)
-        shown = f"[{host}]" if ":" in host else host
-        announce(f"http://{shown}:{socket.getsockname()[1]}{PATH}")
-        uvicorn.Server(config).run(sockets=[socket])
+    config = uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on")
+    with listen(host, port) as listening:
+        announce(address(listening, PATH))
+        uvicorn.Server(config).run([listening])
 
 
 def _end_with_a_signal() -> None:

@@ -7,6 +7,7 @@ import click
 from gem.cli.options import as_json
 from gem.cli.output import print_json
 from gem.errors import ConfigError
+from gem_tools.listening import address, listen
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.dense import Dense
@@ -57,17 +58,11 @@ def search_server(
     gemx search-server --corpus wiki.jsonl --port 9000
     gemx search-server --retriever dense --model intfloat/e5-small-v2
     """
-    from gem_tools.search.server import address, listen, serve
+    from gem_tools.search.server import PATH, serve
 
     chosen, about = _build(retriever, corpus, dataset, split, model)
-    try:
-        listening = listen(host, port)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot listen at {host}:{port} ({error.strerror}): choose another --port or --host"
-        ) from error
-    with listening:
-        url = address(listening)
+    with listen(host, port) as listening:
+        url = address(listening, PATH)
         if as_json:
             print_json({"url": url, "serves": about})
         else:

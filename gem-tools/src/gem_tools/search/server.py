@@ -9,6 +9,7 @@ from time import sleep
 
 from gem.checks import whole_number
 from gem.errors import MissingExtra
+from gem_tools.listening import address, listen
 from gem_tools.search.protocol import MOST_HITS, wire_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
@@ -21,6 +22,7 @@ try:
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
+PATH = "/retrieve"
 DEFAULT_TOPK = 3
 _LARGEST_BODY = 1 << 20
 """Bytes of a request."""
@@ -113,27 +115,7 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     async def health(http: HttpRequest) -> Response:
         return JSONResponse({"status": "ok"})
 
-    return Starlette(routes=[Route("/retrieve", retrieve, methods=["POST"]), Route("/health", health)])
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket at an address, with a port of the system's choice for 0.
-
-    Raises:
-        OSError: the port is taken, or may not be used.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=1024)
-    # asyncio sees to this only for sockets that were made with the protocol named. Without it, the second half of an
-    # answer waits 40 ms for the client's acknowledgement of the first.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
-
-
-def address(listening: socket.socket) -> str:
-    """Where clients of a server on this socket send their queries."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}/retrieve" if ":" in host else f"http://{host}:{port}/retrieve"
+    return Starlette(routes=[Route(PATH, retrieve, methods=["POST"]), Route("/health", health)])
 
 
 def serve(retriever: Retriever, listening: socket.socket, *, topk: int = DEFAULT_TOPK) -> None:
@@ -157,7 +139,7 @@ def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Generator[str]
                 if not thread.is_alive():
                     raise RuntimeError("the search server did not start; its log says why")
                 sleep(0.005)
-            yield address(listening)
+            yield address(listening, PATH)
         finally:
             server.should_exit = True
             thread.join()
