@@ -149,7 +149,8 @@ class ToolRuntime:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="gem-tools", daemon=True)
                 self._thread.start()
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+            # Under the lock, so that it comes before `close`, or not at all.
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
         if threading.current_thread() is self._thread:
