@@ -153,6 +153,22 @@ with Sandbox(slots=1, level="seccomp") as box:
     assert as_nobody(code).split() == ["True"] * 9
 
 
+def test_a_process_that_is_limited_itself_has_a_sandbox_within_its_limits() -> None:
+    sandbox_levels.need("bubblewrap")
+    code = """
+import resource
+from gem import sandbox
+for which, most in [(resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_FSIZE, 1 << 20), (resource.RLIMIT_CORE, 0)]:
+    resource.setrlimit(which, (most, most))
+print(sandbox.run("print(len(bytearray(10 ** 7)))", level="bubblewrap").stdout)
+print(sandbox.run("bytearray(3 << 30)", level="bubblewrap", memory=8 << 30).reason)
+print(sandbox.run("open('a', 'wb').write(bytes(2 << 20))", level="bubblewrap").reason)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout.split() == ["10000000", "memory", "disk"], done.stderr
+
+
 def test_below_the_level_asked_for_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with Sandbox(slots=1, min_level="bubblewrap") as box, pytest.raises(SandboxUnavailable) as caught:

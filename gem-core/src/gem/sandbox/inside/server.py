@@ -27,6 +27,7 @@ MOST_BYTES = 1 << 17
 MOST_DESCRIPTORS = 253
 """Descriptors that one message can carry: SCM_MAX_FD of Linux."""
 
+_MOST_ADDRESSES = 1 << 47  # bytes that a process can address
 _TICK = 0.005  # seconds between two looks at a program that is near its limit
 
 
@@ -161,7 +162,7 @@ def _address_space() -> int:
     There is no /proc here, so the limit is lowered until one page more does not fit.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    low, high = 0, 1 << 47
+    low, high = 0, _MOST_ADDRESSES if hard == resource.RLIM_INFINITY else hard
     while high - low > mmap.PAGESIZE:
         middle = (low + high) // 2
         try:
