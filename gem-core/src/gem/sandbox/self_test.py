@@ -32,7 +32,7 @@ def use_the_network():
 
 def signal_other_processes():
     os.kill(task["pid"], 0)
-    return True
+    return task["pid"] != os.getpid()  # the same number, where each has a namespace of its own
 
 def start_processes():
     if os.fork() == 0:

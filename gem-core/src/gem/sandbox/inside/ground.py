@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import signal
 import socket
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from contextlib import suppress
 from ctypes import Array, c_char, create_string_buffer
 from typing import Any
 
-from . import calls, landlock, namespaces
+from . import calls, folders, landlock, namespaces
 
 
 class Ground:
@@ -26,7 +25,7 @@ class Ground:
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         """Make an empty folder the current one."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        folders.remove(self._folder)
         os.mkdir(self._folder, mode=0o700)
         os.chdir(self._folder)
 
@@ -73,7 +72,8 @@ class Ground:
 
     def leave(self) -> None:
         """Remove what is on disk, as far as this process may: the supervisor, who would, may be dead."""
-        shutil.rmtree(os.path.dirname(self._folder), ignore_errors=True)
+        with suppress(OSError):
+            folders.remove(os.path.dirname(self._folder))
 
 
 class OpenGround(Ground):
