@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
@@ -262,6 +263,15 @@ def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() 
 
         assert policy.asked == {}
         assert len(list(rollout(policy, envs, range(6)))) == 6
+
+
+def test_seeds_may_be_numpys_integers_and_never_negative() -> None:
+    with vector("sync", 2, hints=["sample_action"]) as envs:
+        (episode,) = rollout(random_policy(), envs, np.array([3]))
+        with pytest.raises(ValueError, match="not -1"):
+            list(rollout(random_policy(), envs, [-1]))
+
+    assert (type(episode.seed), episode.seed, episode.failure) == (int, 3, None)
 
 
 def test_no_seeds_give_no_episodes() -> None:

@@ -12,6 +12,7 @@ import gem
 from gem.core import Step
 from gem.errors import ConfigError, ResetNeeded
 from gem.vector import Arrival, Reset, VectorEnv
+from gem.vector.messages import STRIDE
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -117,6 +118,19 @@ def test_the_vectors_seed_is_that_of_its_first_reset(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_actions_may_be_any_text_and_seeds_any_integers(backend: str) -> None:
+    with vector(backend, 2, length=2) as envs:
+        observations, _ = envs.reset(seed=list(np.arange(2)))
+        steps = [envs.step(list(np.array(["a", "b"]))) for _ in range(3)]
+
+    for slot, action in enumerate("ab"):
+        one = alone(slot, [action] * 2, length=2)
+        two = alone((slot + STRIDE) % 2**63, [action], length=2)
+        assert observations[slot] == one[0].observation
+        assert [step.observations[slot] for step in steps] == [step.observation for step in (one[1], two[0], two[1])]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_only_the_slots_that_were_sent_something_answer_in_slot_order(backend: str) -> None:
     with vector(backend, 4) as envs:
         assert envs.recv() == []
@@ -170,9 +184,32 @@ def test_the_barrier_form_leaves_what_arrives_meanwhile_to_recv(backend: str, tm
         envs.step({0: "go"})
         door.touch()
         envs.step({0: "go"})
-        (arrival,) = envs.recv()
+        assert envs.recv(timeout=20)[0].slot == 1
 
-    assert arrival.slot == 1
+
+def test_a_step_that_is_refused_or_interrupted_loses_nothing(tmp_path: Path) -> None:
+    with vector("thread", 3) as envs:
+        envs.reset(seed=0)
+        envs.send({0: "go", 1: f"await {tmp_path / 'door'}"})
+        envs.step({2: "nap 0.3"})  # 0 arrives meanwhile
+        with pytest.raises(RuntimeError, match="slot 1"):
+            envs.step({1: "go"})
+        (tmp_path / "door").touch()
+        assert gather(envs, 2).keys() == {0, 1}
+
+    with vector("sync", 3) as envs:
+        envs.reset(seed=0)
+        with pytest.raises(KeyboardInterrupt):
+            envs.step(["go", "interrupt", "go"])
+        arrivals = gather(envs, 3)
+        after = envs.step(["go"] * 3)
+
+    assert [arrivals[slot].failure is None for slot in range(3)] == [True, False, True]
+    assert after.observations == [
+        alone(episode_seed(0, 0, 0), ["go"] * 2)[-1].observation,
+        alone(episode_seed(0, 1, 1), [])[0].observation,
+        alone(episode_seed(0, 2, 0), ["go"] * 2)[-1].observation,
+    ]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -214,6 +251,12 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(backend: str) -> Non
             envs.send({2: Reset()})
         with pytest.raises(IndexError, match="slots 0 to 1"):
             envs.send({-1: Reset()})
+        with pytest.raises(TypeError, match="slot 1 takes the text of an action or a Reset, not 5"):
+            envs.send({1: 5})  # pyright: ignore[reportArgumentType]
+        with pytest.raises(ConfigError, match="names one twice"):
+            envs.reset(indices=[1, 1])
+        with pytest.raises(ValueError, match="not -1"):
+            envs.send({1: Reset(seed=-1)})
         assert gather(envs, 1).keys() == {0}
         with pytest.raises(ConfigError, match="2 actions, not 1"):
             envs.step(["go"])

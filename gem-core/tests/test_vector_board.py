@@ -7,7 +7,7 @@ import time
 
 from gem.vector.backends.board import Board
 from gem.vector.messages import Stream
-from gem.vector.worker import NOBODY
+from gem.vector.slot import NOBODY
 
 WRITER = """
 import sys

@@ -16,6 +16,8 @@ import pytest
 from vector_backends import BACKENDS, PARALLEL, vector
 from vector_envs import Traced
 
+from gem.vector.backends.process import ProcessLink
+
 pytestmark = pytest.mark.usefixtures("core_only")
 
 TESTS = Path(__file__).parent
@@ -153,6 +155,35 @@ def test_the_workers_end_with_their_parent_however_it_ends(
     assert len(pids) == 2
     assert parent.returncode == (7 if ended_by is None else -ended_by)
     assert wait_for(lambda: not any(is_running(pid) for pid in pids))
+
+
+@LINUX
+def test_a_forked_child_that_ends_leaves_the_workers_of_its_parent_alone() -> None:
+    with vector("process", 1) as envs:
+        envs.reset(seed=0)
+        before = children()
+        pid = os.fork()
+        if pid == 0:
+            envs.close()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        envs.step(["go"])
+
+        assert children() == before
+
+
+@LINUX
+def test_a_second_ctrl_c_while_the_vector_is_closed_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(link: ProcessLink, moment: float) -> None:
+        raise KeyboardInterrupt
+
+    before = children()
+    envs = vector("process", 2)
+    monkeypatch.setattr(ProcessLink, "wait_until", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        envs.close()
+
+    assert children() == before
 
 
 @LINUX

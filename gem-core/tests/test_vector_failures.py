@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from vector_backends import BACKENDS, MORTAL, PARALLEL, WALK, alone, episode_see
 from gem.core import Step
 from gem.errors import ConfigError, SpecError
 from gem.vector import VectorEnv, VectorStep
+from gem.vector.backends import process
+from gem.vector.slot import failure_of
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -98,6 +101,62 @@ def test_an_env_that_hangs_is_ended_at_its_deadline_and_fails_alone(backend: str
     assert failure.error == "TimeoutError: timed out after 1 s"
     if backend == "thread":
         assert "vector_envs.py" in failure.traceback
+
+
+@pytest.mark.parametrize("word", ["fork die", "fork hang"])
+def test_a_process_that_an_env_has_forked_does_not_hide_the_end_of_its_worker(word: str) -> None:
+    """It has a copy of the worker's connection, and in a session of its own it outlives the worker."""
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
+        failure = play_beside(envs, word).infos[1]["failure"]
+
+    assert failure.error.startswith("WorkerLost: " if word == "fork die" else "TimeoutError: ")
+
+
+def test_an_interrupt_in_a_thread_is_a_failure_like_any_other() -> None:
+    with vector("thread", length=LENGTH) as envs:
+        envs.reset(seed=7)
+        faulty = envs.step(["go", "interrupt", "go"])
+        after = envs.step(["go"] * 3)
+
+    assert faulty.infos[1]["failure"].error == "KeyboardInterrupt:"
+    assert after.observations[1] == alone(episode_seed(7, 1, 1), [])[0].observation
+
+
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_building_a_failed_env_anew_has_no_deadline_and_a_fault_in_closing_it_no_effect(
+    backend: str, tmp_path: Path
+) -> None:
+    with vector(backend, 2, "vector_envs:Slow", folder=str(tmp_path), step_timeout=1.0) as envs:
+        envs.reset(seed=7)
+        (tmp_path / "slow").touch()
+        faulty = envs.step(["raise", "go"])
+
+    assert faulty.infos[0]["failure"].error == "ZeroDivisionError: division by zero"
+    assert faulty.observations[0] == alone(episode_seed(7, 0, 1), [])[0].observation
+
+
+def test_the_error_of_a_failure_is_one_line() -> None:
+    assert failure_of(ValueError("two\n  lines")).error == "ValueError: two lines"
+
+
+def test_workers_that_never_begin_are_given_up_each_for_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # The first three processes end before they have begun: one in the place of each worker.
+    token = f"open('{tmp_path}/' + str(n), 'x')"
+    program = textwrap.dedent(f"""
+        import os
+        for n in range(3):
+            try:
+                {token}
+            except FileExistsError:
+                continue
+            os._exit(6)
+    """)
+    monkeypatch.setattr(process, "_PROGRAM", program + process._PROGRAM)
+    with vector("process", 3, num_workers=3) as envs:
+        envs.reset(seed=7)
+    monkeypatch.setattr(process, "_PROGRAM", "raise SystemExit(6)")
+    with pytest.raises(RuntimeError, match="end before they have begun"):
+        vector("process", 1)
 
 
 @pytest.mark.parametrize("backend", PARALLEL)

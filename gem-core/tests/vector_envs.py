@@ -51,8 +51,16 @@ class Walk(TurnEnv):
                 raise ZeroDivisionError("division by zero")
             case "exit":
                 sys.exit("enough")
+            case "interrupt":
+                raise KeyboardInterrupt
             case "die":
                 os._exit(3)
+            case "fork":
+                if os.fork() == 0:
+                    os.setsid()
+                    time.sleep(5)
+                    os._exit(0)
+                self._step(rest)
             case "hang":
                 while True:
                     time.sleep(0.01)
@@ -118,6 +126,18 @@ class Ungrateful(Walk):
 
     def _look(self):
         return f"{time.monotonic_ns()} {super()._look()}"
+
+
+class Slow(Walk):
+    """Is built slowly wherever the folder of the process has a file `slow`; refuses to be closed."""
+
+    def __init__(self, folder: str, **kwargs) -> None:
+        super().__init__(**kwargs)
+        if Path(folder, "slow").exists():
+            time.sleep(1.5)
+
+    def close(self) -> None:
+        sys.exit("not now")
 
 
 class Traced(Wrapper):

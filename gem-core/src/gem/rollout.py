@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from gem.core import Step
 from gem.policy import Policy
+from gem.seeding import check_seed
 from gem.transcript import Completion, Episode, Failure, Transcript
 from gem.vector import Arrival, Reset, VectorEnv
 
@@ -30,7 +31,7 @@ def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: i
         seeds: taken one at a time, as slots become free; may be endless.
         group_size: episodes from each seed.
     """
-    starts = ((seed, group) for seed in seeds for group in range(group_size))
+    starts = ((seed, group) for seed in map(check_seed, seeds) for group in range(group_size))
     games = _Games(envs)
     # Whatever an abandoned rollout left under way belongs to nobody.
     envs.recv(min_results=envs.num_envs)

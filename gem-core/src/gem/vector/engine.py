@@ -1,6 +1,7 @@
 """The vector engine: many environments behind one `send` and `recv`."""
 
 import math
+import os
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -52,7 +53,7 @@ class VectorEnv:
         self._under_way: set[int] = set()
         self._arrived: list[Arrival] = []
         # Closes at exit too, and where a vector is dropped without close().
-        self._close = weakref.finalize(self, backend.close)
+        self._close = weakref.finalize(self, _close_in, os.getpid(), backend)
         self._build()
 
     @property
@@ -77,34 +78,31 @@ class VectorEnv:
 
         Raises:
             IndexError: there is no such slot.
+            TypeError: a message is neither text nor a `Reset`.
             RuntimeError: a slot still has something to do; `recv` first.
             ResetNeeded: an action for a slot that has had no `Reset` yet.
         """
         self._check(messages)
         self._backend.send(messages, autoreset or self.autoreset)
         self._under_way.update(messages)
+        self._never_reset.difference_update(messages)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> list[Arrival]:
         """What is done, first come first served.
 
         Waits until `min_results` slots have arrived (or as many as are under way, if that is less), or until
         `timeout` seconds have passed; `timeout=0` takes what is there. With `backend="sync"` the envs run here and
-        now, every one that was sent something.
+        now, every one that was sent something. Ctrl-C loses nothing: the next call goes on.
         """
-        arrivals, self._arrived = self._arrived, []
-        wanted = min(min_results, len(arrivals) + len(self._under_way))
+        wanted = min(min_results, len(self._arrived) + len(self._under_way))
         until = None if timeout is None else time.monotonic() + timeout
         # Where enough has arrived already, whatever else is there is taken without waiting.
         while self._under_way:
             wait = None if until is None else max(0.0, until - time.monotonic())
-            came = self._backend.recv(wait if len(arrivals) < wanted else 0)
-            if len(came) == len(self._under_way):
-                self._under_way.clear()
-            else:
-                self._under_way.difference_update([arrival.slot for arrival in came])
-            arrivals += came
-            if len(arrivals) >= wanted or (until is not None and time.monotonic() >= until):
+            self._gather(wait if len(self._arrived) < wanted else 0)
+            if len(self._arrived) >= wanted or (until is not None and time.monotonic() >= until):
                 break
+        arrivals, self._arrived = self._arrived, []
         return arrivals
 
     def reset(
@@ -133,6 +131,8 @@ class VectorEnv:
         else:
             seeds = [slot_seed(seed, slot) for slot in slots]
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
+        if len(messages) != len(slots):
+            raise ConfigError(f"a slot can be reset once at a time; indices names one twice: {list(slots)}")
         steps = self._exchange(messages)
         return [step.observation for step in steps], [step.info for step in steps]
 
@@ -171,9 +171,11 @@ class VectorEnv:
         self.close()
 
     def _check(self, messages: Mapping[int, Message]) -> None:
-        for slot in messages:
+        for slot, message in messages.items():
             if not 0 <= slot < len(self._specs):
                 raise IndexError(f"there is no slot {slot}; this vector has slots 0 to {len(self._specs) - 1}")
+            if not (isinstance(message, str) or isinstance(message, Reset)):  # noqa: SIM101 - a third of the time
+                raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
         if not self._close.alive:
             raise RuntimeError("this vector is closed")
         if not self._under_way.isdisjoint(messages):
@@ -183,20 +185,28 @@ class VectorEnv:
             for slot, message in messages.items():
                 if slot in self._never_reset and isinstance(message, str):
                     raise ResetNeeded(f"slot {slot} has no episode yet; reset it before its first action")
-            self._never_reset.difference_update(messages)
+
+    def _gather(self, timeout: float | None) -> None:
+        """Take what the backend has, and keep it here until somebody asks for it."""
+        came = self._backend.recv(timeout)
+        if len(came) == len(self._under_way):
+            self._under_way.clear()
+        else:
+            self._under_way.difference_update([arrival.slot for arrival in came])
+        self._arrived += came
 
     def _exchange(self, messages: Mapping[int, str | Reset]) -> list[Step]:
         """Send, wait for all of these slots, and leave what arrives from others to `recv`."""
-        earlier, self._arrived = self._arrived, []
         self.send(messages)
-        arrivals: list[Arrival] = []
-        while len(arrivals) < len(messages):
-            came = self.recv()
-            if len(self._under_way) or len(came) != len(messages):
-                earlier += [arrival for arrival in came if arrival.slot not in messages]
-                came = [arrival for arrival in came if arrival.slot in messages]
-            arrivals += came
-        self._arrived = earlier
+        earlier = len(self._arrived)
+        for slot in messages:
+            while slot in self._under_way:
+                self._gather(None)
+        arrivals = self._arrived[earlier:]
+        del self._arrived[earlier:]
+        if len(arrivals) != len(messages):
+            self._arrived += [arrival for arrival in arrivals if arrival.slot not in messages]
+            arrivals = [arrival for arrival in arrivals if arrival.slot in messages]
         arrivals.sort()
         return [arrival.step or _failed(arrival) for arrival in arrivals]
 
@@ -211,6 +221,12 @@ class VectorEnv:
         if refused is not None:
             self.close()
             raise refused
+
+
+def _close_in(process: int, backend: Backend) -> None:
+    # A forked child has a copy of the vector, and must not end the workers of its parent.
+    if os.getpid() == process:
+        backend.close()
 
 
 def slot_seed(seed: int, slot: int) -> int:

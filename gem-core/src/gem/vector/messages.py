@@ -30,10 +30,18 @@ Maker = Callable[[], Env]
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The message that starts a new episode in a slot; without a seed, the slot's own stream gives the next one."""
+    """The message that starts a new episode in a slot; without a seed, the slot's own stream gives the next one.
+
+    Raises:
+        TypeError, ValueError: see `gem.seeding.check_seed`.
+    """
 
     seed: int | None = None
     options: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None:  # an integer of NumPy's would overflow on the way to the next episode's seed
+            object.__setattr__(self, "seed", seeding.check_seed(self.seed))
 
 
 class Arrival(NamedTuple):

@@ -3,7 +3,6 @@
 import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from gem.core import Env, Info, Observation, Step
@@ -12,6 +11,9 @@ from gem.transcript import Failure
 from gem.vector.messages import Arrival, Autoreset, Build, Maker, Message, Rebuild, Record, Reset, Restore, Stream
 
 Announce = Callable[[int, Stream], None]
+
+NOBODY = -1
+"""The slot that is announced when the env of none is called."""
 
 _new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 """Makes a named tuple in half the time, where it is made for every step."""
@@ -25,7 +27,8 @@ class Slot:
         maker: builds the env, now and after each failure.
         stream: the seeds of the episodes for which no seed is given.
         hints: names of env methods without arguments, whose results go into every `info` that waits for an answer.
-        announce: called before each `reset` and `step` of the env, for whoever watches deadlines.
+        announce: called before each `reset` and `step` of the env, for whoever watches deadlines, and with `NOBODY`
+            before an env that has failed is built anew.
     """
 
     def __init__(
@@ -44,7 +47,7 @@ class Slot:
     def run(self, message: Message, autoreset: Autoreset) -> Arrival:
         """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the arrival."""
         try:
-            if self.playing and type(message) is str:
+            if self.playing and isinstance(message, str):
                 if self._announce is not None:
                     self._announce(self.number, self.stream)
                 assert self._env is not None
@@ -63,7 +66,8 @@ class Slot:
     def fail(self, failure: Failure, autoreset: Autoreset) -> Arrival:
         """Give up the episode: build the env anew, and go on as `autoreset` says."""
         self.close()
-        self.playing = False
+        if self._announce is not None:
+            self._announce(NOBODY, self.stream)
         try:
             self._env = self._maker()
             if autoreset != "same_step":
@@ -77,12 +81,22 @@ class Slot:
         info = {**info, "failure": failure, "final_observation": "", "final_info": {"failure": failure}}
         return Arrival(self.number, Step(observation, math.nan, False, True, info), failure)
 
+    def interrupted(self, error: KeyboardInterrupt) -> Arrival:
+        """Give up the episode in whose middle `run` was interrupted; the next message has the env built anew."""
+        self.close()
+        return Arrival(self.number, None, failure_of(error))
+
     def close(self) -> None:
         """Close the env; a fault in that is nobody's concern any more."""
         env, self._env = self._env, None
-        if env is not None:
-            with suppress(Exception):
+        self.playing = False
+        try:
+            if env is not None:
                 env.close()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            pass
 
     def _run_other(self, message: Message, autoreset: Autoreset) -> Arrival:
         """Everything but an action in an episode."""
@@ -184,9 +198,9 @@ class Slot:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The failure that `error` is, to report."""
+    """The failure that `error` is, to report: its text in one line, and its traceback."""
     try:
         text = str(error)
     except Exception as unspeakable:
         text = f"(its text could not be had: {type(unspeakable).__name__})"
-    return Failure(f"{type(error).__name__}: {text}", "".join(traceback.format_exception(error)))
+    return Failure(" ".join(f"{type(error).__name__}: {text}".split()), "".join(traceback.format_exception(error)))

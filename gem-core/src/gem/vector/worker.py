@@ -11,13 +11,10 @@ from typing import Any, NamedTuple
 
 from gem.core import Step
 from gem.vector.messages import Arrival, Autoreset, Message, Stream
-from gem.vector.slot import Announce, Slot, failure_of
+from gem.vector.slot import NOBODY, Announce, Slot, failure_of
 
 Batch = Sequence[tuple[int, Message, Autoreset]]
 """Messages in the order in which they are to be carried out."""
-
-NOBODY = -1
-"""The slot that is announced when none is at work."""
 
 
 class Answer(NamedTuple):

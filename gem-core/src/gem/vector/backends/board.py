@@ -6,7 +6,7 @@ import time
 from typing import IO, NamedTuple
 
 from gem.vector.messages import Stream
-from gem.vector.worker import NOBODY
+from gem.vector.slot import NOBODY
 
 _NOTE = struct.Struct("<qqqd")
 

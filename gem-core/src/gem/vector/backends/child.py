@@ -36,6 +36,9 @@ def main(socket_fd: int, board_fd: int) -> None:
     """Work until the parent says that it is enough, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)
+    # The parent sees the end of this process by the end of the connection, so nobody else may hold it open.
+    connection.set_inheritable(False)
+    os.register_at_fork(after_in_child=lambda: os.close(connection.detach()))
     stream = connection.makefile("rb")
     board = Board(board_fd)
 

@@ -155,10 +155,13 @@ class ProcessBackend(RemoteBackend[ProcessLink]):
         for link in self._links:
             link.end()
         until = time.monotonic() + GRACE
-        for link in self._links:
-            link.wait_until(until)
-            link.close()
-        self._selector.close()
+        try:
+            for link in self._links:
+                link.wait_until(until)
+        finally:  # a second Ctrl-C cuts the grace short, and leaves nobody behind
+            for link in self._links:
+                link.close()
+            self._selector.close()
 
     def _start(self, streams: Mapping[int, Stream]) -> ProcessLink:
         makers = {slot: self._makers[slot] for slot in streams}

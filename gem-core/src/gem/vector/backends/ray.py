@@ -11,7 +11,8 @@ from gem.vector.backends.backend import Crew
 from gem.vector.backends.board import Call
 from gem.vector.backends.remote import Link, RemoteBackend, WorkerLost, portable
 from gem.vector.messages import Stream
-from gem.vector.worker import NOBODY, Batch, Plan, Worker
+from gem.vector.slot import NOBODY
+from gem.vector.worker import Batch, Plan, Worker
 
 GRACE = 1.0
 """Seconds that `close` leaves the actors to close their envs."""

@@ -54,6 +54,8 @@ class Link(ABC):
         """Whether it has begun to work."""
         self.look_at = 0.0
         """When to look next whether a call is overdue."""
+        self.false_starts = 0
+        """How many workers in this one's place have ended before they were ready, one after another."""
         self.suspects: deque[int] = deque()
         """Slots still to be brought back one at a time; the first is under way."""
 
@@ -95,7 +97,6 @@ class RemoteBackend(ABC, Generic[L]):
         self._records = [Record(stream) for stream in streams]
         self._under_way: dict[int, tuple[Message, Autoreset]] = {}
         self._arrived: list[Arrival] = []
-        self._false_starts = 0
         self._links = [
             self._start({slot: streams[slot] for slot in range(first, len(streams), num_workers)})
             for first in range(num_workers)
@@ -240,11 +241,12 @@ class RemoteBackend(ABC, Generic[L]):
 
     def _replace(self, lost: L, *, one_at_a_time: bool) -> None:
         """Bring the slots of a worker that is gone back in a new one."""
-        self._false_starts = 0 if lost.ready else self._false_starts + 1
-        if self._false_starts == MOST_FALSE_STARTS:
+        false_starts = 0 if lost.ready else lost.false_starts + 1
+        if false_starts >= MOST_FALSE_STARTS:
             raise RuntimeError("workers end before they have begun; what they printed says why")
         self._forget(lost)
         link = self._start({slot: self._records[slot].stream for slot in lost.slots})
+        link.false_starts = false_starts
         self._links[self._links.index(lost)] = link
         # Those that somebody waits for come first.
         slots = sorted(link.slots, key=lambda slot: slot not in self._under_way)

@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from gem.transcript import Failure
 from gem.vector.backends.backend import Crew, timed_out
 from gem.vector.messages import Arrival, Autoreset, Maker, Message, Rebuild, Stream
-from gem.vector.slot import Slot
+from gem.vector.slot import NOBODY, Slot
 
 MOST_THREADS = 1024
 GRACE = 1.0
@@ -30,7 +30,7 @@ class _Seat:
         self.abandoned = False
 
     def _announced(self, number: int, stream: Stream) -> None:
-        self.since = time.monotonic()
+        self.since = None if number == NOBODY else time.monotonic()
 
 
 class ThreadBackend:
@@ -98,7 +98,10 @@ class ThreadBackend:
     def _work(self) -> None:
         while (seat := self._todo.get()) is not None:
             seat.thread = threading.current_thread()
-            arrival = seat.slot.run(seat.message, seat.autoreset)
+            try:
+                arrival = seat.slot.run(seat.message, seat.autoreset)
+            except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the main thread: the env's own
+                arrival = seat.slot.interrupted(error)
             with self._lock:
                 seat.since = seat.thread = None
                 if seat.abandoned or self._closed:
