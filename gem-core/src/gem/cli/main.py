@@ -14,7 +14,7 @@ from gem.hookspecs import CommandSpec
 from gem.plugins import CORE, Pack
 from gem.registry import import_object, registry
 
-KNOWN_COMMANDS: Mapping[str, str] = {"train": "gem-train"}
+KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
 """Command → the distribution that is known to provide it: what to install when it is missing."""
 
 INTERRUPTED = 130
