@@ -43,6 +43,7 @@ class GuessTheNumber(TurnEnv):
             self.max_number = whole_number("max_number", max_number, -_LARGEST, _LARGEST)
             if self.min_number >= self.max_number:
                 raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
+            self._rules = self._write_rules()
         self.number = self.min_number
         self.guesses: set[int] = set()
 
@@ -51,8 +52,12 @@ class GuessTheNumber(TurnEnv):
             self.min_number = self.rng.randint(1, 10)
             self.max_number = self.min_number + self.rng.randint(5, 50)
             self.max_turns = math.ceil(math.sqrt(self.max_number - self.min_number)) + 1
+            self._rules = self._write_rules()
         self.number = self.rng.randint(self.min_number, self.max_number)
         self.guesses = set()
+        return self._rules
+
+    def _write_rules(self) -> str:
         return (
             "You are playing Guess the Number.\n"
             f"I have picked a number between {self.min_number} and {self.max_number} (inclusive). "
