@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from gem.errors import SandboxUnavailable
 from gem.sandbox import identity, seccomp
+from gem.sandbox.inside import folders
 from gem.sandbox.types import Level
 from gem.sandbox.visible import INSIDE, View
 
@@ -74,7 +75,8 @@ class Server:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):
+                folders.remove(self.folder)
 
 
 def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
