@@ -54,8 +54,9 @@ class Pool:
 
     async def give_back(self, state: Any, *, reuse: bool) -> None:
         """Take back a state, for another episode if `reuse` and if the resource can renew it."""
-        if self._used.pop(id(state), None) is None:
+        if id(state) not in self._used:
             return  # closed with the pool
+        del self._used[id(state)]
         self._moving += 1
         renewed = False
         try:
