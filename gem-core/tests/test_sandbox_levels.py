@@ -153,6 +153,18 @@ with Sandbox(slots=1, level="seccomp") as box:
     assert as_nobody(code).split() == ["True"] * 9
 
 
+def test_root_without_capabilities_has_what_is_left_and_is_told_why() -> None:
+    sandbox_levels.need("landlock")
+    if os.geteuid() != 0:
+        pytest.skip("only root can give up its capabilities")
+    levels = probe(["setpriv", "--bounding-set=-all", "--inh-caps=-all"])
+
+    assert levels["landlock"] == (True, "")
+    for level in ("bubblewrap", "unshare"):
+        if level not in sandbox_levels.lacking():
+            assert levels[level] == (False, "user 0 may not map users into a namespace: Operation not permitted")
+
+
 def test_a_process_that_is_limited_itself_has_a_sandbox_within_its_limits() -> None:
     sandbox_levels.need("bubblewrap")
     code = """

@@ -1,6 +1,7 @@
 """The sandboxes of this process that nobody has to make: one for each level asked for, made when first used."""
 
 import atexit
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -76,4 +77,12 @@ def _close() -> None:
         box.close()
 
 
+def _after_fork() -> None:
+    """Another thread may have held the lock, and is not in this process."""
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
 atexit.register(_close)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -3,12 +3,13 @@
 import itertools
 import os
 import stat
-import threading
 from pathlib import Path
 
+from gem.errors import SandboxUnavailable
+
 _HIGH = 0x60000000  # above the ids that systems and containers give out
+_NEEDED = 1 << 0 | 1 << 6 | 1 << 7  # CAP_CHOWN, CAP_SETGID, CAP_SETUID
 _counter = itertools.count()
-_lock = threading.Lock()
 
 
 def private_uid() -> int | None:
@@ -16,10 +17,9 @@ def private_uid() -> int | None:
 
     The kernel counts processes by user, and does not count those of uid 0.
     """
-    if os.geteuid() != 0:
+    if _capabilities() & _NEEDED != _NEEDED:
         return None
-    with _lock:
-        number = next(_counter)
+    number = next(_counter)
     ranges = _own_ids("uid_map")
     wanted = _HIGH + os.getpid() % (1 << 16) * 1024 + number % 1024
     if any(first <= wanted < first + count for first, count in ranges):
@@ -29,15 +29,22 @@ def private_uid() -> int | None:
 
 
 def map_users(pid: int, private: int | None) -> None:
-    """Give the new user namespace of process `pid` its users: 0 for us and 1 for `private`, if there is one."""
+    """Give the new user namespace of process `pid` its users: 0 for us and 1 for `private`, if there is one.
+
+    Raises:
+        SandboxUnavailable: this process may not.
+    """
     uids, gids = f"0 {os.geteuid()} 1\n", f"0 {os.getegid()} 1\n"
-    if private is None:
-        _write(pid, "setgroups", "deny")
-    else:
+    if private is not None:
         uids += f"1 {private} 1\n"
         gids += f"1 {private} 1\n"
-    _write(pid, "uid_map", uids)
-    _write(pid, "gid_map", gids)
+    try:
+        if private is None:
+            _write(pid, "setgroups", "deny")
+        _write(pid, "uid_map", uids)
+        _write(pid, "gid_map", gids)
+    except PermissionError as error:
+        raise SandboxUnavailable(f"user {os.geteuid()} may not map users into a namespace: {error.strerror}") from error
 
 
 def open_to_all(path: str) -> bool:
@@ -50,6 +57,11 @@ def open_to_all(path: str) -> bool:
 def reached_by_all(path: str) -> bool:
     """Whether every user can come to `path`."""
     return all(above.stat().st_mode & stat.S_IXOTH for above in Path(os.path.realpath(path)).parents)
+
+
+def _capabilities() -> int:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1], 16) for line in file if line.startswith("CapEff:"))
 
 
 def _own_ids(name: str) -> list[tuple[int, int]]:

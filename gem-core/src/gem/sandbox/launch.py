@@ -150,6 +150,7 @@ def _config(
         "path": view.search,
         "preload": preload,
         "filters": filters,
+        "own_pid": seccomp.OWN_PID,
         "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
     }
 
@@ -206,11 +207,16 @@ def _bubblewrap(
         finally:
             os.close(info_in)
             os.close(ready_out)
-        said = _read_all(told)
-        with suppress(BrokenPipeError):  # it has ended, which the caller finds out
+        try:
+            said = _read_all(told)
             if said:
                 identity.map_users(json.loads(said)["child-pid"], private)
-            tell.write(b"1")
+            with suppress(BrokenPipeError):  # it has ended, which the caller finds out
+                tell.write(b"1")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
     return process
 
 

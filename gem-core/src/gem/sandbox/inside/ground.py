@@ -20,7 +20,9 @@ class Ground:
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._folder: str = config["folder"]
-        self._filters = {name: _Filter(bytes.fromhex(code)) for name, code in config["filters"].items()}
+        self._filters = {
+            name: _Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
+        }
         self._others: int | None = config["other_processes"]
 
     def fresh(self, job: Mapping[str, Any]) -> None:
@@ -139,20 +141,17 @@ class PrivateGround(Ground):
 
 
 class _Filter:
-    """A seccomp filter in which the pid of the process that installs it is still to be filled in."""
+    """A seccomp filter in which the number `own_pid` stands for the pid of the process that installs it."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, own_pid: int) -> None:
         self._code: Array[c_char] = create_string_buffer(code, len(code))
-        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == OWN_PID]
+        stands = own_pid.to_bytes(4, "little")
+        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == stands]
 
     def install(self) -> None:
         for at in self._places:
             self._code[at : at + 4] = os.getpid().to_bytes(4, "little")
         calls.install_filter(self._code)
-
-
-OWN_PID = (0x7FED1234).to_bytes(4, "little")
-"""The pid's place in a filter."""
 
 
 def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
