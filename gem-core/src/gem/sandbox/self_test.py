@@ -34,7 +34,7 @@ def signal_other_processes():
     if task["pid"] == os.getpid():  # a number of another namespace, which here is the program's own
         return False
     os.kill(task["pid"], 0)
-    return task["pid"] != os.getpid()  # the same number, where each has a namespace of its own
+    return True
 
 def start_processes():
     if os.fork() == 0:
