@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,7 +90,11 @@ def test_a_record_is_stamped_with_all_it_takes_to_play_it_again(path: Path) -> N
 
 
 def test_the_info_is_kept_without_hints_and_without_what_json_cannot_say(path: Path) -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
     info = {"success": True, "sample_action": "x", "expert_action": "y", "set": {1}, "table": {"a": [1, None]}}
+    info["deep"] = deep
     record(path, episode(turns=(Turn("start", Completion("go"), 0.0, info),)))
     ((turn,),) = [each.turns for each in read(path)]
 
@@ -188,6 +193,7 @@ def altered(**changes: object) -> Callable[[bytes], bytes]:
     ("alter", "message"),
     [
         (lambda line: line[:50] + b"\n", "line 2: this is not JSON"),
+        (lambda line: b"[" * 100_000 + b"\n", "line 2: this is not JSON"),
         (lambda line: b"[1]\n", "line 2: this is no episode that gem-core recorded"),
         (
             altered(gem_record=2),

@@ -112,6 +112,12 @@ def test_texts_that_differ_only_in_how_they_end_are_shown_whole(file: Path) -> N
     assert "  - 'Done.\\n'\n  + 'Done.'\n" in gemx("reproduce", str(file)).stdout
 
 
+def test_half_of_a_surrogate_pair_is_shown_by_its_number(file: Path) -> None:
+    alter(file, 1, observation="Done\ud800")
+
+    assert "  -Done\\ud800\n  +Done.\n" in gemx("reproduce", str(file)).stdout
+
+
 def test_json_in_a_fresh_process_is_one_object_and_nothing_else(file: Path) -> None:
     alter(file, 2, seed=1)
     command = [sys.executable, "-m", "gem", "reproduce", str(file), "--json"]

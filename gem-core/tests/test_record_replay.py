@@ -82,6 +82,14 @@ ALTERATIONS: dict[str, tuple[Callable[[EpisodeRecord], EpisodeRecord], int, str]
     "an unknown kwarg": (lambda record: record.model_copy(update={"kwargs": {"round": 2}}), 0, "error"),
     "the turn limit": (lambda record: record.model_copy(update={"max_turns": 2}), 2, "truncated"),
     "the wrappers": (lambda record: record.model_copy(update={"wrappers": ("sample_envs:Loud",)}), 1, "observation"),
+    "the end": (
+        lambda record: record.model_copy(
+            update={"turns": record.turns[:2], "observation": record.turns[2].observation}
+            | {"terminated": False, "success": False}
+        ),
+        2,
+        "error",
+    ),
     "one turn more": (longer, 3, "terminated"),
     "one turn less": (lambda record: record.model_copy(update={"turns": record.turns[:2]}), 2, "observation"),
 }
@@ -125,7 +133,7 @@ def test_an_env_that_raises_in_the_replay_is_a_difference(tmp_path: Path, monkey
         ({"wrappers": ("<lambda>",)}, "no installed pack has a wrapper '<lambda>'"),
         (
             {"id": "rg:letters", "pack": {"distribution": "gem-envs-reasoning", "version": "1.0"}},
-            "pip install gem-envs-reasoning",
+            "gem-envs-reasoning",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def test_content_parts_are_refused_in_text_and_handed_to_a_template() -> None:
 
 
 @pytest.mark.parametrize("wrapper", [Concat, ConcatWithAction, ConcatChat, ConcatChatOnReset])
-@pytest.mark.parametrize("length", [0, -1])
+@pytest.mark.parametrize("length", [0, -1, 1.5])
 def test_a_history_too_short_for_the_last_turn_is_refused(wrapper, length) -> None:
     with pytest.raises(ConfigError, match="max_history_length"):
         wrapper(Script(["a", "b"]), max_history_length=length)

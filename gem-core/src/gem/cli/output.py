@@ -38,9 +38,13 @@ def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:
 
 def as_text(observation: Observation) -> str:
     """An observation for the terminal: of content parts, the text, and the type of whatever is not text."""
-    if isinstance(observation, str):
-        return observation
-    return "\n".join(part.get("text", f"[{part['type']}]") for part in observation)
+    text = (
+        observation
+        if isinstance(observation, str)
+        else "\n".join(part.get("text", f"[{part['type']}]") for part in observation)
+    )
+    # Half of a surrogate pair, which JSON can spell, has no place in UTF-8.
+    return text.encode(errors="backslashreplace").decode()
 
 
 def warn_of_failures(packs: list[Pack]) -> None:

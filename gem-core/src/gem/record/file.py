@@ -92,7 +92,7 @@ def _is_torn(line: bytes) -> bool:
         return False
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
     return False
 

@@ -140,7 +140,7 @@ class EpisodeRecord(_Record):
         """
         try:
             content = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # the latter where brackets stand in brackets by the thousand
             raise RecordError(f"{where}: this is not JSON: {error}") from error
         if not isinstance(content, dict) or "gem_record" not in content:
             raise RecordError(f"{where}: this is no episode that gem-core recorded")
@@ -170,6 +170,6 @@ def _recordable(info: Info) -> dict[str, Any]:
 def _is_json(value: object) -> bool:
     try:
         json.dumps(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return False
     return True

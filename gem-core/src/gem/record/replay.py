@@ -23,7 +23,8 @@ class Difference(NamedTuple):
     turn: int
     """The action that brought it about, counting from 1; 0 is the reset."""
     what: str
-    """`observation`, `reward`, `terminated`, `truncated`, `success`, or `error`: the env raised or cannot be built."""
+    """`observation`, `reward`, `terminated`, `truncated`, `success`, or `error`: the env raised or cannot be built, or
+    the record has no end."""
     recorded: Any
     replayed: Any
 
@@ -79,6 +80,8 @@ def reproduce(record: EpisodeRecord) -> Difference | None:
         for what, before, now in zip(_Moment._fields, recorded, replayed, strict=True):
             if not _same(before, now):
                 return Difference(turn, what, before, now)
+    if not (record.terminated or record.truncated or record.failure):
+        return Difference(turn, "error", None, "the record stops in the middle of the episode")
     return None
 
 

@@ -2,27 +2,16 @@
 
 from itertools import islice
 
-from gem.errors import ContractViolation, EpisodeOver, ResetNeeded
+from gem.core import Env
+from gem.errors import ContractViolation, EpisodeOver, GemError, ResetNeeded
 from gem.testing.play import difference, moments, play
 from gem.testing.subject import Subject
 
 
 def check_reset_needed(subject: Subject) -> None:
     """`step` before the first `reset` raises ResetNeeded."""
-    action = subject.reference[0].actions[0]
     with subject.make() as env:
-        try:
-            env.step(action)
-        except ResetNeeded:
-            return
-        except Exception as error:
-            said = f"raises {type(error).__name__}: {error}"
-        else:
-            said = "is carried out"
-    raise ContractViolation(
-        f"step() before the first reset() {said}.",
-        "Raise gem.errors.ResetNeeded there, as TurnEnv does.",
-    )
+        _check_refusal(env, subject.reference[0].actions[0], ResetNeeded, "before the first reset()")
 
 
 def check_episode_over(subject: Subject) -> None:
@@ -30,18 +19,8 @@ def check_episode_over(subject: Subject) -> None:
     ended = subject.ended()[0]
     with subject.make() as env:
         *_, last = moments(env, ended.seed, subject.turns)
-        try:
-            env.step(ended.actions[-1])
-        except EpisodeOver:
-            return
-        except Exception as error:
-            said = f"raises {type(error).__name__}: {error}"
-        else:
-            said = "is carried out"
-    raise ContractViolation(
-        f"step() after the end of the episode from seed {ended.seed} (its step was {last.line[:200]}) {said}.",
-        "Raise gem.errors.EpisodeOver there, as TurnEnv does.",
-    )
+        when = f"after the end of the episode from seed {ended.seed} (its step was {last.line[:200]})"
+        _check_refusal(env, ended.actions[-1], EpisodeOver, when)
 
 
 def check_resets(subject: Subject) -> None:
@@ -73,3 +52,15 @@ def check_history(subject: Subject) -> None:
                     f"is not what a new instance plays: {found}.",
                     "Carry nothing from one episode into the next: set every attribute anew in _reset().",
                 )
+
+
+def _check_refusal(env: Env, action: str, expected: type[GemError], when: str) -> None:
+    try:
+        env.step(action)
+    except expected:
+        return
+    except Exception as error:
+        said = f"raises {type(error).__name__}: {error}"
+    else:
+        said = "is carried out"
+    raise ContractViolation(f"step() {when} {said}.", f"Raise gem.errors.{expected.__name__} there, as TurnEnv does.")

@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from gem.checks import whole_number
 from gem.core import Observation
 from gem.errors import ConfigError
 
@@ -12,14 +13,12 @@ def line(text: str) -> str:
 
 
 def check_length(max_history_length: int | None) -> int | None:
-    """`max_history_length` itself, if the last turn is in a history of that length.
+    """`max_history_length` itself, if it is None (no limit) or the last turn is in a history of that length.
 
     Raises:
         ConfigError: it is not.
     """
-    if max_history_length is not None and max_history_length < 1:
-        raise ConfigError(f"max_history_length is at least 1 (or None for no limit), not {max_history_length}")
-    return max_history_length
+    return None if max_history_length is None else whole_number("max_history_length", max_history_length, 1)
 
 
 def text_of(observation: Observation) -> str:
