@@ -20,7 +20,9 @@ class Curriculum(Wrapper):
     to the one before, and the counting starts anew. Only episodes that were played to their end count. Every info of
     `reset` and of a last step has `"level"`.
 
-    In a vector each slot has a curriculum of its own. What an episode is follows from its seed and its level;
+    In a vector each slot has a curriculum of its own, which begins anew where the slot's env is built anew, after a
+    failure; and a worker that dies fails the episodes of its slots that are above level 0, because they cannot be
+    brought back from seed and actions alone. What an episode is follows from its seed and its level;
     `reset(options={"level": 2})` sets the level, to evaluate on it or to play an episode again.
 
     Args:
