@@ -1,7 +1,12 @@
 """The levels that tests of the sandbox run on, and why they skip the others."""
 
+import shutil
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -30,3 +35,14 @@ def box_at(level: Level, **settings: object) -> Sandbox:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotIsolated)
         return Sandbox(level=level, **{"slots": 1, **settings})  # pyright: ignore[reportArgumentType]
+
+
+@contextmanager
+def own_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Temporary files of this process go to a folder that others do not use, and everybody may."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o1777)
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
+        yield folder
+    shutil.rmtree(folder)

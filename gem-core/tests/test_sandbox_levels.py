@@ -219,11 +219,11 @@ def test_the_self_test_fails_a_slot_that_keeps_nothing_in() -> None:
         assert escape in str(caught.value)
 
 
-def test_the_self_test_leaves_nothing_behind() -> None:
-    before = set(os.listdir(tempfile.gettempdir()))
-    sandbox.levels()
+def test_the_self_test_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    with sandbox_levels.own_temporary_folder(monkeypatch) as folder:
+        assert any(report.works for report in sandbox.levels())
 
-    assert set(os.listdir(tempfile.gettempdir())) <= before
+        assert os.listdir(folder) == []
 
 
 @pytest.mark.parametrize("settings", [{"level": "bwrap"}, {"min_level": "none"}, {"slots": 0}, {"readable": ["a"]}])
@@ -244,6 +244,16 @@ def test_a_module_shows_what_it_requires_and_nothing_else_that_is_installed() ->
     assert {"pydantic", "pydantic_core", "annotated_types"} <= names
     assert not {"numpy", "pytest", "click"} & names
     assert all(any(Path(path).is_relative_to(folder) for folder in seen.search) for path in seen.modules)
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "unshare"])
+def test_a_temporary_folder_can_be_shown_to_programs(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gem.sandbox.probe._trusted", set[Level]())
+    with sandbox_levels.box_at(level, readable=(tempfile.gettempdir(),)) as box:
+        result = box.run(f"import os\nopen('a', 'w').write('x')\nprint(os.listdir('.'), os.getcwd())\n"
+                         f"print(len(os.listdir({tempfile.gettempdir()!r})) >= 0)")  # fmt: skip
+
+    assert result.stdout == "['a'] /sandbox\nTrue\n"
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700])

@@ -136,6 +136,14 @@ print(pack.tool.double(sum(map(int, open('data.txt').read().split()))), open('ra
     assert box.run(code, files=files).stdout == "20 b'\\xff\\x00'\n"
 
 
+def test_many_files_with_long_names_pass_through(box: Sandbox) -> None:
+    files = {f"{i:03}{'x' * 240}": str(i) for i in range(900)}
+
+    assert box.run("import os\nprint(sum(int(open(name).read()) for name in os.listdir('.')))", files=files).stdout == (
+        f"{sum(range(900))}\n"
+    )
+
+
 def test_every_program_begins_in_an_empty_folder(box: Sandbox) -> None:
     box.run("import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('x')\nos.chmod('a', 0)")
 

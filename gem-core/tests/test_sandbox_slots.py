@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -184,16 +183,17 @@ def test_when_the_supervisor_is_killed_nothing_survives_it(level: sandbox.Level)
     assert eventually(lambda: not any(is_alive(pid) for pid in family))
 
 
-def test_closing_ends_the_slots_and_leaves_nothing(box: Sandbox) -> None:
-    folders = set(os.listdir(tempfile.gettempdir()))
+@pytest.mark.parametrize("level", [*sandbox_levels.CONFINED, "process"])
+def test_closing_ends_the_slots_and_leaves_nothing(level: sandbox.Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox_levels.need(level)
     open_before, below_before = descriptors(), set(below(os.getpid()))
-    with Sandbox(slots=2, level=box.run("").level if box.run("").isolated else "landlock") as other:
-        other.run_many(["open('a', 'w').write('x')"] * 4)
-    box.close()
+    with sandbox_levels.own_temporary_folder(monkeypatch) as folder:
+        with sandbox_levels.box_at(level, slots=2) as box:
+            box.run_many(["open('a', 'w').write('x')"] * 4)
 
-    assert descriptors() <= open_before
+        assert os.listdir(folder) == []
+    assert descriptors() == open_before
     assert set(below(os.getpid())) <= below_before
-    assert set(os.listdir(tempfile.gettempdir())) <= folders
     with pytest.raises(RuntimeError, match="closed"):
         box.run("")
 

@@ -15,7 +15,7 @@ which level.
 from gem.sandbox.box import NotIsolated, Sandbox
 from gem.sandbox.cases import CaseVerdict, Verdict, same_output
 from gem.sandbox.default import arun, run, run_many, run_tests
-from gem.sandbox.levels import LevelReport, levels
+from gem.sandbox.probe import LevelReport, levels
 from gem.sandbox.types import LEVELS, Job, Level, Limits, Reason, Result
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Same, Verdict, run_cases, same_output
-from gem.sandbox.levels import open_slot
+from gem.sandbox.probe import open_slot
 from gem.sandbox.results import lost, result
 from gem.sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
 from gem.sandbox.types import LEVELS, Job, Level, Limits, Result

@@ -176,7 +176,7 @@ def _counted(level: Level, private: int | None) -> int | None:
 
 def _own_tmp(view: View) -> bool:
     """Whether a program's folder can be its /tmp too: not where something that it sees lies below that."""
-    return not any(path.startswith("/tmp/") for path in (*view.paths, *view.hidden, *view.modules))
+    return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.modules))
 
 
 def _popen(command: list[str], fds: tuple[int, ...], stderr: int) -> subprocess.Popen[bytes]:

@@ -68,7 +68,9 @@ def lost(note: str, level: Level) -> Result:
 
 def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
     number = -outcome.status
-    if outcome.ended == "cpu" or number == signal.SIGXCPU:
+    # The kernel sends SIGKILL to what has used up its time, should the server be late.
+    late = number == signal.SIGKILL and outcome.cpu > limits.timeout
+    if outcome.ended == "cpu" or number == signal.SIGXCPU or late:
         return "cpu", f"more than {limits.timeout:g} s of CPU time"
     if outcome.ended == "timeout":
         return "timeout", f"more than {limits.wall_seconds:g} s, most of them without computing"

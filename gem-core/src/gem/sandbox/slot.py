@@ -66,6 +66,7 @@ class Slot:
         """
         code = encoded(job.code)
         files = {name: encoded(data) for name, data in job.files.items()}
+        table = json.dumps([[name, len(data)] for name, data in files.items()]).encode()
         with ExitStack() as closing:
 
             def memory(content: bytes | None = None) -> int:
@@ -75,7 +76,7 @@ class Slot:
                     _fill(fd, content)
                 return fd
 
-            source, stderr, log = memory(b"".join([code, *files.values()])), memory(), memory()
+            source, stderr, log = memory(b"".join([code, table, *files.values()])), memory(), memory()
             outputs: list[int] = []
             streams: list[int] = []
             for content in inputs:
@@ -84,7 +85,7 @@ class Slot:
                 streams += [memory(content), output]
             message = {
                 "source": len(code),
-                "files": [[name, len(data)] for name, data in files.items()],
+                "table": len(table),
                 "cpu": limits.timeout,
                 "wall": limits.wall_seconds,
                 "cpu_seconds": math.ceil(limits.timeout) + 1,

@@ -143,8 +143,8 @@ def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, tell: int) -
         pairs = [program.Streams(*streams[at : at + 2]) for at in range(0, len(streams), 2)]
         ground.drop_rights()
         code = os.pread(source, job["source"], 0)
-        at = len(code)
-        for name, size in job["files"]:
+        at = len(code) + job["table"]
+        for name, size in json.loads(os.pread(source, job["table"], len(code))):
             os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
             with open(name, "wb") as file:
                 file.write(os.pread(source, size, at))

@@ -67,7 +67,7 @@ def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool)
         raise SandboxUnavailable(str(error)) from error
     if level != "process" and not trusted:
         try:
-            self_test.check(slot)
+            self_test.check(slot, sight.paths)
         except SandboxUnavailable:
             slot.close()
             raise
