@@ -317,6 +317,7 @@ def test_env_kwargs_reach_the_env_whatever_they_are_called_and_those_of_a_slot_w
         ({"ids": []}, "at least one"),
         ({"ids": {WALK: 0}}, "weights"),
         ({"ids": {WALK: float("nan")}}, "weights"),
+        ({"ids": {WALK: float("inf")}}, "weights"),
         ({"backend": "threads"}, "sync, thread, process, ray"),
         ({"autoreset": "on"}, "same_step, next_step, off"),
         ({"step_timeout": 1.0}, '"thread", "process" or "ray"'),

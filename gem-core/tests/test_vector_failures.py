@@ -112,8 +112,9 @@ def test_a_process_that_an_env_has_forked_does_not_hide_the_end_of_its_worker(wo
     assert failure.error.startswith("WorkerLost: " if word == "fork die" else "TimeoutError: ")
 
 
-def test_an_interrupt_in_a_thread_is_a_failure_like_any_other() -> None:
-    with vector("thread", length=LENGTH) as envs:
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_an_interrupt_that_no_ctrl_c_has_brought_is_a_failure_like_any_other(backend: str) -> None:
+    with vector(backend, length=LENGTH) as envs:
         envs.reset(seed=7)
         faulty = envs.step(["go", "interrupt", "go"])
         after = envs.step(["go"] * 3)

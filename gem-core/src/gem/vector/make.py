@@ -1,5 +1,6 @@
 """`make_vec`: from ids to a vector of environments."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -116,8 +117,8 @@ def _names(ids: str | Sequence[str] | Mapping[str, float], num_envs: int | None)
     if not listed or count < 1:
         raise ConfigError(f"a vector needs at least one id and one slot, not {len(listed)} ids and {count} slots")
     if isinstance(ids, Mapping):
-        if any(not weight > 0 for weight in ids.values()):
-            raise ConfigError(f"weights are above 0, not {dict(ids)}")
+        if any(not 0 < weight < math.inf for weight in ids.values()):
+            raise ConfigError(f"weights are above 0 and finite, not {dict(ids)}")
         return apportion(ids, count)
     return [listed[slot % len(listed)] for slot in range(count)]
 

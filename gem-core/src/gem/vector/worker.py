@@ -97,7 +97,10 @@ class Worker:
 
     def _answer(self, slot: Slot, message: Message, autoreset: Autoreset) -> bytes:
         before = slot.stream
-        arrival = slot.run(message, autoreset)
+        try:
+            arrival = slot.run(message, autoreset)
+        except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the parent: the env's own
+            arrival = slot.interrupted(error)
         try:
             return _pickled(slot, before, arrival)
         except Exception as error:
