@@ -50,9 +50,7 @@ def belongings() -> dict[str, int]:
         "descriptors": descriptors,
         "files": sum(len(os.listdir(folder)) for folder in WATCHED),
         "segments": Path("/proc/sysvipc/shm").read_text().count("\n") - 1,
-        "kilobytes of this process": int(Path("/proc/self/statm").read_text().split()[1])
-        * os.sysconf("SC_PAGESIZE")
-        // 1024,
+        "kilobytes of this process": resident // 1024,
     }
 
 
