@@ -17,7 +17,7 @@ from gem.cli.main import main
 from gem.errors import ConfigError, MissingExtra, SandboxUnavailable
 from gem.sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
 from gem.sandbox.slot import Slot
-from gem.sandbox.visible import view
+from gem.sandbox.visible import INSIDE, view
 
 PROBE = (
     "import json\nfrom gem import sandbox\nprint(json.dumps([[r.level, r.works, r.reason] for r in sandbox.levels()]))"
@@ -239,11 +239,17 @@ def test_a_module_that_is_not_installed_is_named() -> None:
 
 def test_a_module_shows_what_it_requires_and_nothing_else_that_is_installed() -> None:
     seen = view(("pydantic",), ())
-    names = {Path(path).name for path in seen.modules}
+    names = {Path(path).name for path in seen.shown}
 
     assert {"pydantic", "pydantic_core", "annotated_types"} <= names
     assert not {"numpy", "pytest", "click"} & names
-    assert all(any(Path(path).is_relative_to(folder) for folder in seen.search) for path in seen.modules)
+    packages = set(seen.shown) - {str(INSIDE)}
+    assert all(any(Path(path).is_relative_to(folder) for folder in seen.search) for path in packages)
+
+
+def test_a_slots_own_program_is_seen_where_installed_packages_are_not() -> None:
+    # GEM may be one of the installed packages whose folder is hidden.
+    assert str(INSIDE) in view((), ()).shown
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "unshare"])

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,7 +158,7 @@ def _config(
 
 def _reading(level: Level, view: View) -> list[int]:
     """The capability that a program needs to read what it sees, where that is not open to its own user."""
-    seen = (view.interpreter, os.__file__, *view.paths, *view.modules)
+    seen = (view.interpreter, os.__file__, *view.paths, *view.shown)
     closed = not all(map(identity.open_to_all, seen))
     # In a file system of its own, the folders on the way are new ones.
     apart = level not in PRIVATE and not all(map(identity.reached_by_all, seen))
@@ -176,7 +177,7 @@ def _counted(level: Level, private: int | None) -> int | None:
 
 def _own_tmp(view: View) -> bool:
     """Whether a program's folder can be its /tmp too: not where something that it sees lies below that."""
-    return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.modules))
+    return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.shown))
 
 
 def _popen(command: list[str], fds: tuple[int, ...], stderr: int) -> subprocess.Popen[bytes]:
@@ -238,16 +239,13 @@ def _bubblewrap_options(view: View) -> list[str]:
     options += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--as-pid-1", "--new-session"]
     for capability in _SERVER_CAPABILITIES:
         options += ["--cap-add", capability]
-    # bubblewrap would make folders on the way that no other user can enter.
-    shown = (*view.paths, *view.hidden, *view.modules, *view.devices)
-    for folder in sorted({str(above) for path in shown for above in Path(path).parents} - {"/"}):
-        if not any(Path(folder).is_relative_to(path) for path in view.paths):
-            options += ["--perms", "0755", "--dir", folder]
+    options += _folders(view, [*view.paths, *view.hidden, *view.shown, *view.devices], within_hidden=False)
     for path in view.paths:
         options += ["--ro-bind", path, path]
     for path in view.hidden:
         options += ["--perms", "0755", "--tmpfs", path]
-    for path in view.modules:
+    options += _folders(view, view.shown, within_hidden=True)
+    for path in view.shown:
         options += ["--ro-bind", path, path]
     for path in view.hidden:
         options += ["--remount-ro", path]
@@ -257,3 +255,16 @@ def _bubblewrap_options(view: View) -> list[str]:
     if _own_tmp(view):
         options += ["--symlink", FOLDER, "/tmp"]
     return [*options, "--chdir", "/", "--remount-ro", "/"]
+
+
+def _folders(view: View, paths: Sequence[str], *, within_hidden: bool) -> list[str]:
+    """Makes the folders on the way to `paths`. bubblewrap would make them such that no other user can enter."""
+    options: list[str] = []
+    for folder in sorted({above for path in paths for above in Path(path).parents} - {Path("/")}):
+        if any(map(folder.is_relative_to, view.hidden)):
+            wanted = within_hidden and str(folder) not in view.hidden
+        else:
+            wanted = not within_hidden and not any(map(folder.is_relative_to, view.paths))
+        if wanted:
+            options += ["--perms", "0755", "--dir", str(folder)]
+    return options

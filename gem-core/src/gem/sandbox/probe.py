@@ -67,7 +67,7 @@ def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool)
         raise SandboxUnavailable(str(error)) from error
     if level != "process" and not trusted:
         try:
-            self_test.check(slot, sight.paths)
+            self_test.check(slot, sight.shown)
         except SandboxUnavailable:
             slot.close()
             raise

@@ -26,9 +26,9 @@ class View:
 
     Attributes:
         interpreter: The Python that runs it.
-        paths: Files and folders.
+        paths: Files and folders: the interpreter and its libraries.
         hidden: Folders below those that are empty all the same.
-        modules: Files and folders of the modules it was promised; they may lie in `hidden`.
+        shown: Files and folders that were asked for, and the program of a slot; they may lie in `hidden`.
         devices: Devices it can use.
         search: Folders to import those modules from.
     """
@@ -36,7 +36,7 @@ class View:
     interpreter: str
     paths: tuple[str, ...]
     hidden: tuple[str, ...]
-    modules: tuple[str, ...]
+    shown: tuple[str, ...]
     devices: tuple[str, ...]
     search: tuple[str, ...]
 
@@ -57,17 +57,17 @@ def view(modules: Sequence[str], readable: Sequence[str]) -> View:
     of_base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     libraries = {sysconfig.get_path(name, vars=of_base) for name in ("stdlib", "platstdlib")}
     libraries.add(sysconfig.get_config_var("LIBDIR"))
-    wanted = {interpreter, str(INSIDE), *_LIBRARIES, *libraries, *readable}
+    wanted = {interpreter, *_LIBRARIES, *libraries}
     paths = _outermost(path for path in wanted if path and os.path.exists(path))
     hidden = {str(found) for path in paths for found in _installed(Path(path))}
-    shown = _module_paths(modules)
+    found = _module_paths(modules)
     return View(
         interpreter=interpreter,
         paths=paths,
         hidden=tuple(sorted(hidden)),
-        modules=shown,
+        shown=_outermost((str(INSIDE), *readable, *found)),
         devices=tuple(device for device in _DEVICES if os.path.exists(device)),
-        search=tuple(dict.fromkeys(os.path.dirname(path) for path in shown)),
+        search=tuple(dict.fromkeys(os.path.dirname(path) for path in found)),
     )
 
 

@@ -41,7 +41,7 @@ def enter(config: Mapping[str, Any]) -> None:
     view = config["view"]
     for path, access in _readable(view["paths"], view["hidden"]):
         _allow(ruleset, path, access)
-    for path in view["modules"]:
+    for path in view["shown"]:
         _allow(ruleset, path, _READ)
     for path in view["devices"]:
         _allow(ruleset, path, _DEVICE)

@@ -46,7 +46,7 @@ def _new_root(config: Mapping[str, Any]) -> None:
         _show(path)
     for path in view["hidden"]:
         calls.mount("tmpfs", f"/new{path}", "tmpfs", calls.NO_SUID | calls.NO_DEV, "mode=755,size=64k")
-    for path in view["modules"]:
+    for path in view["shown"]:
         _show(path)
     for path in view["hidden"]:
         calls.make_read_only(f"/new{path}", below=False)
