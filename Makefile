@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PACKAGES := gem-core gem-envs-games gem-envs-math gem-envs-code gem-tools gem-train
+PACKAGES := gem-core gem-envs-games gem-envs-math gem-envs-code gem-envs-reasoning gem-tools gem-train
 PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 
 .PHONY: help demo test lint format clean

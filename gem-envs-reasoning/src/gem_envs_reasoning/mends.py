@@ -1,0 +1,88 @@
+"""Datasets of reasoning-gym that do not give the same item for the same seed in every process, mended.
+
+Some walk through a set of texts, whose order is another one in every process; some draw from the global generators.
+Nothing here changes what a question asks.
+"""
+
+import random
+import re
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import sympy
+from reasoning_gym.algebra import polynomial_multiplication
+from reasoning_gym.algorithmic import pool_matrix
+from reasoning_gym.code.codeio import CodeIODataset
+from reasoning_gym.games import knight_swap
+from reasoning_gym.induction.list_functions import generators
+
+_list_functions = random.Random()
+_unsteady = re.compile(
+    r"random(?!\()|set\(|\{[^:{}]*\}|hash|\bid\(|time|date|uuid|secrets|\bos\b|\bsys\b|open\(|print\(|input\(|"
+    r"thread|process|socket|tempfile|ctypes|logging|warn"
+)
+"""What a program of codeio may not say: it draws from a global generator, walks through a set, reads the clock, or
+does more than compute."""
+
+
+class Sorted(frozenset[str]):
+    """A set of texts that is walked through in their order."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+    def __sub__(self, other: Any) -> "Sorted":
+        return Sorted(super().__sub__(other))
+
+
+def _monomials(*arguments: Any) -> Iterable[Any]:
+    found: Iterable[Any] = sympy.itermonomials(*arguments)
+    return sorted(found, key=str)
+
+
+class _NumPy:
+    """NumPy with a generator of its own in the place of the global one; this dataset seeds it for each item."""
+
+    random = np.random.RandomState()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+def mend_modules() -> None:
+    """Mend what is mended once for the process."""
+    setattr(knight_swap, "frozenset", Sorted)  # noqa: B010
+    setattr(polynomial_multiplication, "itermonomials", _monomials)  # noqa: B010
+    setattr(pool_matrix, "np", _NumPy())  # noqa: B010
+    setattr(generators, "random", SimpleNamespace(randint=_list_functions.randint))  # noqa: B010
+
+
+def mend(dataset: Any) -> None:
+    """Mend what a new dataset holds."""
+    if hasattr(dataset, "letters") and isinstance(dataset.letters, set):
+        dataset.letters = Sorted(dataset.letters)
+    if hasattr(dataset, "word_graphs"):
+        dataset.word_graphs = {
+            length: {word: sorted(near) for word, near in graph.items()}
+            for length, graph in dataset.word_graphs.items()
+        }
+    if isinstance(dataset, CodeIODataset):
+        rows: list[dict[str, str]] = vars(CodeIODataset)["_jsonl_data"]
+        vars(dataset)["programs"] = [row for row in rows if not _unsteady.search(row["code_sample"] + _inputs(row))]
+    for part in getattr(dataset, "datasets", {}).values():
+        mend(part)
+
+
+def _inputs(row: dict[str, str]) -> str:
+    return row["input_generator"].replace("import random", "").replace("from random import Random", "")
+
+
+def prepare(dataset: Any, seed: int) -> None:
+    """Set what the next item is drawn from and the dataset keeps outside of itself."""
+    _list_functions.seed(seed)
+    for part in (dataset, *getattr(dataset, "datasets", {}).values()):
+        if isinstance(part, CodeIODataset):
+            # The class keeps one table for all its instances, whatever their difficulty.
+            CodeIODataset._jsonl_data = vars(part)["programs"]  # pyright: ignore[reportPrivateUsage]

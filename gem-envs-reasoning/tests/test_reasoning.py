@@ -1,0 +1,167 @@
+"""Every `rg:` id: the names, the items, the scores, and what the settings do."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import pytest
+from reasoning_gym.factory import DATASETS
+
+import gem
+from gem.errors import ConfigError
+from gem_envs_reasoning import datasets
+from gem_envs_reasoning.evaluated import is_refused
+from gem_envs_reasoning.plugin import NAMES
+
+NO_ANSWER = {"boxnet", "rush_hour"}
+"""reasoning-gym stores no answer for these."""
+SLOW = {"futoshiki", "knight_swap", "sokoban"}
+"""Seconds for some items."""
+PLAY = """
+import sys, gem
+for name in sys.argv[1:]:
+    env = gem.make(f"rg:{name}")
+    for seed in range(2):
+        print(env.reset(seed=seed), env.sample_action())
+        print(env.step(env.sample_action()))
+"""
+
+
+def test_the_table_is_the_registry_of_the_installed_reasoning_gym():
+    assert sorted(DATASETS) == list(NAMES)
+    assert {spec.id for spec in gem.all_specs() if spec.namespace == "rg"} == {f"rg:{name}" for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stored_answer_is_a_success(name):
+    env = gem.make(f"rg:{name}")
+    experts = 0
+    for seed in range(1 if name in SLOW else 3):
+        question, _ = env.reset(seed=seed)
+        assert "between <answer> and </answer>" in question
+        action = env.expert_action()
+        step = env.step(env.sample_action() if action is None else action)
+        assert step.terminated
+        assert "malformed" not in step.info
+        if action is not None:
+            experts += 1
+            assert (step.reward, step.info) == (1.0, {"success": True})
+    assert (experts > 0) == (name not in NO_ANSWER)
+
+
+def test_equal_seeds_give_equal_bytes_in_other_processes():
+    names = [name for name in NAMES if name not in SLOW]
+    played = [
+        subprocess.run(
+            [sys.executable, "-c", PLAY, *names],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
+    assert played[0] == played[1]
+
+
+def test_settings_and_levels_shape_the_item():
+    easy, hard = gem.make("rg:chain_sum", level=0), gem.make("rg:chain_sum", level=9, max_terms=12)
+    assert len(easy.reset(seed=0)[0]) < len(hard.reset(seed=0)[0])
+    assert gem.make("rg:chain_sum", min_terms=6, max_terms=6).reset(seed=0)[0].count(" + ") <= 5
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("chain_sum", {"min_term": 2}, "Did you mean 'min_terms'"),
+        ("chain_sum", {"min_terms": 0}, "min_terms must be positive"),
+        ("chain_sum", {"min_terms": "two"}, "It has: min_terms"),
+        ("chain_sum", {"level": 99}, "level is a whole number from 0 to"),
+        ("chain_sum", {"seed": 3}, "reset"),
+        ("acre", {"level": 0}, "no levels"),
+        ("codeio", {"difficulty": 11}, "difficulty"),
+        ("composite", {"datasets": []}, "at least one dataset"),
+        ("chain_sum", {"dataset": "chain_sun"}, "Did you mean 'chain_sum'"),
+    ],
+)
+def test_wrong_settings_are_refused_with_what_there_is(name, settings, message):
+    with pytest.raises(ConfigError, match=message):
+        gem.make(f"rg:{name}", **settings)
+
+
+@pytest.mark.parametrize(("use_format_error_reward", "reward"), [(False, 0.0), (True, -0.1)])
+def test_a_reply_without_an_answer_is_malformed(use_format_error_reward, reward):
+    env = gem.make("rg:chain_sum", use_format_error_reward=use_format_error_reward)
+    env.reset(seed=1)
+    step = env.step("It is 7.")
+    assert (step.reward, step.info) == (reward, {"success": False, "malformed": True})
+
+
+def test_a_box_is_read_where_there_are_no_tags():
+    env = gem.make("rg:chain_sum")
+    env.reset(seed=1)
+    assert env.step(f"\\boxed{{{env.item['answer']}}}").info["success"]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("spiral_matrix", "__import__('os').getpid()"),
+        ("n_queens", "[print(1)]"),
+        ("binary_matrix", "9**9**9"),
+        ("countdown", "9**9**9"),
+        ("puzzle24", "((9**99)**99)**99"),
+        ("puzzle24", "9!!"),
+        ("simple_integration", "Integral(x**2, x)"),
+        ("simple_integration", "lambdify(x, 'x')"),
+        ("polynomial_multiplication", "x.subs(1, 2)"),
+        ("polynomial_multiplication", "(" * 5000),
+        ("complex_arithmetic", "nan + nani"),
+        ("coin_flip", "1e9999999"),
+    ],
+)
+def test_answers_that_would_run_as_programs_do_not_reach_the_scorer(name, answer):
+    assert is_refused(name, answer)
+    env = gem.make(f"rg:{name}")
+    env.reset(seed=0)
+    assert env.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("spiral_matrix", "1 2 3"),
+        ("spiral_matrix", "[1, 2, 3]"),
+        ("puzzle24", "(8 - 2) * (5 - 1)"),
+        ("simple_integration", "-3*x**(7/2) + sin(2*x)/2 + C"),
+        ("complex_arithmetic", "1.0 - 2.0i"),
+        ("coin_flip", "1e-3"),
+    ],
+)
+def test_ordinary_answers_reach_it(name, answer):
+    assert not is_refused(name, answer)
+
+
+def test_a_scorer_that_cannot_read_an_answer_scores_nothing():
+    env = gem.make("rg:prime_factorization")
+    env.reset(seed=0)
+    assert env.step("<answer>two</answer>").info == {"success": False}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "composite" and name not in SLOW])
+def test_an_item_is_the_one_of_a_dataset_that_is_built_with_its_seed(name):
+    shared = datasets.build(name, datasets.check(name, None, {}))
+    for seed in (1, 2**32 - 1):
+        config = dataclasses.replace(shared.config, seed=seed)
+        drawn, new = datasets.draw(shared, name, seed), datasets.draw(datasets.build(name, config), name, seed)
+        assert (drawn["question"], drawn["answer"]) == (new["question"], new["answer"])
+
+
+def test_a_mixture_asks_what_its_parts_ask():
+    parts = [{"name": "gcd", "weight": 2.0}, {"name": "lcm", "config": {"max_value": 9}}]
+    env = gem.make("rg:composite", datasets=parts)
+    asked = set()
+    for seed in range(20):
+        env.reset(seed=seed)
+        asked.add(env.item["metadata"]["source_dataset"])
+    assert asked == {"gcd", "lcm"}
