@@ -3,6 +3,7 @@
 Every program here runs inside the outer container of `attacks.container`, with the sandbox and without it.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -166,6 +167,18 @@ def test_the_attacks_that_succeed_at_a_weaker_level_are_known(running: Running, 
 
     expected = {name for name in BREACHED[level] if name in QUICK}
     assert {name for name in found if found[name]} - UNSURE == expected - UNSURE
+
+
+def test_programs_among_attackers_give_right_answers_and_nothing_stays_behind() -> None:
+    if reason := container.unavailable():
+        pytest.skip(reason)
+    with container.start(["strongest", "200"], module="soak") as soak:
+        report = json.loads(soak.communicate()[0])
+
+    assert (report["wrong answers"], report["attacks that succeeded"]) == ([], [])
+    for belonging in ("processes", "threads", "descriptors", "files", "segments"):
+        assert report["after"][belonging] == report["before"][belonging]
+        assert report["after closing it"][belonging] == report["without a sandbox"][belonging]
 
 
 def test_the_page_has_the_table() -> None:
