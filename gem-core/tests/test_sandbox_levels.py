@@ -153,12 +153,25 @@ with Sandbox(slots=1, level="seccomp") as box:
     assert as_nobody(code).split() == ["True"] * 9
 
 
+def command_line(pid: str) -> bytes:
+    """The words that a process was started with; none, if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def test_root_without_capabilities_has_what_is_left_and_is_told_why() -> None:
     sandbox_levels.need("landlock")
     if os.geteuid() != 0:
         pytest.skip("only root can give up its capabilities")
-    levels = probe(["setpriv", "--bounding-set=-all", "--inh-caps=-all"])
+    processes = "import os, ctypes\nctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER\n" + PROBE
+    processes += "\nimport time\ntime.sleep(0.5)\nprint(open(f'/proc/self/task/{os.getpid()}/children').read())"
+    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-W", "ignore", "-c", processes]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
+    levels = {level: (works, reason) for level, works, reason in json.loads(said[0])}
 
+    assert [pid for pid in said[1].split() if command_line(pid)] == []
     assert levels["landlock"] == (True, "")
     for level in ("bubblewrap", "unshare"):
         if level not in sandbox_levels.lacking():

@@ -204,17 +204,22 @@ def _bubblewrap(
     with open(info, "rb") as told, open(ready, "wb", buffering=0) as tell:
         try:
             options = ["--info-fd", str(info_in), "--userns-block-fd", str(ready_out), *_bubblewrap_options(view)]
-            process = _popen([found, *options, "--", *python], (*fds, info_in, ready_out), stderr)
+            # With the reading end too: writing to a supervisor that has died must not end bubblewrap, whose child
+            # would wait for it for ever.
+            process = _popen([found, *options, "--", *python], (*fds, info, info_in, ready_out), stderr)
         finally:
             os.close(info_in)
             os.close(ready_out)
+        child = process.pid
         try:
             said = _read_all(told)
             if said:
-                identity.map_users(json.loads(said)["child-pid"], private)
+                child = int(json.loads(said)["child-pid"])
+                identity.map_users(child, private)
             with suppress(BrokenPipeError):  # it has ended, which the caller finds out
                 tell.write(b"1")
         except BaseException:
+            os.kill(child, signal.SIGKILL)
             process.kill()
             process.wait()
             raise
