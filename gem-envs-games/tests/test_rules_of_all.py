@@ -7,6 +7,7 @@ import pytest
 import gem
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem_envs_games import plugin
+from gem_envs_games.crosswords import Crosswords
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.game_2048 import Game2048
 from gem_envs_games.guess_the_number import GuessTheNumber
@@ -17,10 +18,14 @@ from gem_envs_games.sokoban import Sokoban
 from gem_envs_games.sudoku import Sudoku
 from gem_envs_games.tower_of_hanoi import TowerOfHanoi
 from gem_envs_games.wiki_game import WikiGame
+from gem_envs_games.word_search import WordSearch
 from gem_envs_games.wordle import Wordle
 
 SPECS = {spec.id: spec for spec in plugin.gem_envs()}
 GEMS_SETTINGS = {
+    "game:Crosswords-v0-easy": {"hardcore": False, "max_turns": 30, "num_words": 3},
+    "game:Crosswords-v0-hard": {"hardcore": True, "max_turns": 40, "num_words": 3},
+    "game:Crosswords-v0-random": {"hardcore": None, "max_turns": None, "num_words": None},
     "game:FifteenPuzzle-v0-easy": {"num_rows": 2, "max_turns": 10},
     "game:FifteenPuzzle-v0-hard": {"num_rows": 4, "max_turns": 50},
     "game:FifteenPuzzle-v0-random": {"num_rows": None, "max_turns": None},
@@ -56,6 +61,9 @@ GEMS_SETTINGS = {
     "game:TowerofHanoi-v0-random": {"num_disks": None, "max_turns": None},
     "game:WikiGame-v0-easy": {"max_turns": 30},
     "game:WikiGame-v0-hard": {"max_turns": 15},
+    "game:WordSearch-v0-easy": {"num_words": 5, "max_turns": 20, "hardcore": False},
+    "game:WordSearch-v0-hard": {"num_words": 5, "max_turns": 20, "hardcore": True},
+    "game:WordSearch-v0-random": {"num_words": None, "max_turns": None, "hardcore": None},
     "game:Wordle-v0-easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
     "game:Wordle-v0-hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
     "game:Wordle-v0-random": {"word_length": None, "only_real_words": True, "max_turns": None},
@@ -223,17 +231,20 @@ def test_the_board_stands_in_every_observation(id):
 @pytest.mark.parametrize("id", [id for id in SPECS if id.endswith("-random")])
 def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them(id):
     env = gem.make(id)
-    limits = set()
+    drawn = set()
     for seed in range(60):
         observation, _ = env.reset(seed=seed)
-        limits.add(env.max_turns)
+        # The games of words always have 20 turns, as in GEM; what is drawn is how hard the words are.
+        drawn.add((env.max_turns, "Crosswords" in id and env.hardcore, "WordSearch" in id and env.hardcore))
         assert f"{env.max_turns} turns" in observation or f"{env.max_turns} guesses" in observation
-    assert len(limits) >= 2
+    assert len(drawn) >= 2
 
 
 @pytest.mark.parametrize(
     ("game", "kwargs", "named"),
     [
+        (Crosswords, {"num_words": 0}, "num_words"),
+        (Crosswords, {"num_words": 3, "max_turns": 17}, "max_turns"),
         (FifteenPuzzle, {"num_rows": 1}, "num_rows"),
         (FifteenPuzzle, {"num_rows": 6}, "num_rows"),
         (FifteenPuzzle, {"max_turns": 0}, "max_turns"),
@@ -294,6 +305,8 @@ def test_the_random_variants_draw_their_settings_for_each_episode_and_state_them
         (WikiGame, {"backend": "mw", "trawler_kwargs": {"query_delay_ms": -1}}, "query_delay_ms"),
         (WikiGame, {"backend": "kiwix", "trawler_kwargs": {"max_query_attempts": 0}}, "max_query_attempts"),
         (WikiGame, {"backend": "kiwix", "trawler_kwargs": {"timeout": 0}}, "timeout"),
+        (WordSearch, {"num_words": 0}, "num_words"),
+        (WordSearch, {"max_turns": 0}, "max_turns"),
         (Wordle, {"word_length": 2}, "word_length"),
         (Wordle, {"word_length": 9}, "word_length"),
         (Wordle, {"word_length": 5.0}, "word_length"),

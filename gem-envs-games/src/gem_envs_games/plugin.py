@@ -151,6 +151,28 @@ _GAMES = (
         },
     ),
     _Game(
+        "Crosswords",
+        "crosswords:Crosswords",
+        "Fill a small crossword from its clues",
+        "words",
+        {
+            "easy": {"hardcore": False, "max_turns": 30, "num_words": 3},
+            "hard": {"hardcore": True, "max_turns": 40, "num_words": 3},
+            "random": {"hardcore": None, "max_turns": None, "num_words": None},
+        },
+    ),
+    _Game(
+        "WordSearch",
+        "word_search:WordSearch",
+        "Find the words that are hidden in a grid of letters",
+        "words",
+        {
+            "easy": {"num_words": 5, "max_turns": 20, "hardcore": False},
+            "hard": {"num_words": 5, "max_turns": 20, "hardcore": True},
+            "random": {"num_words": None, "max_turns": None, "hardcore": None},
+        },
+    ),
+    _Game(
         "WikiGame",
         "wiki_game:WikiGame",
         "Get from one page of an encyclopedia to another by following links",
