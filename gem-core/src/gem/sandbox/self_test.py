@@ -17,12 +17,12 @@ import json, os, socket, sys
 task = json.loads(sys.stdin.read())
 
 def read_files():
-    with open(task["secret"]) as file:
+    with open(task["secret"], encoding="utf-8") as file:
         return file.read() == task["content"]
 
 def write_files():
-    with open(task["target"], "w") as file:
-        return file.write("x")
+    with open(task["target"], "w") as file:  # which may be a file of its own; the supervisor looks
+        file.write("x")
 
 def list_folders():
     return os.path.basename(task["secret"]) in os.listdir(os.path.dirname(task["secret"]))
@@ -66,16 +66,13 @@ def check(slot: Slot, shown: Sequence[str] = ()) -> None:
     Raises:
         SandboxUnavailable: it did, or the slot runs no program.
     """
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
-        secret, target = Path(folder, "secret"), Path(folder, "target")
-        content = secrets.token_hex()
-        secret.write_text(content)
-        for path in (secret, target, Path(folder)):
-            if path.exists():
-                path.chmod(0o777)  # only the sandbox is to be in the way
+    # Files that are there anyway, and one that is not: a process that is killed meanwhile leaves nothing behind.
+    secret = Path(__file__)
+    target = Path(tempfile.gettempdir(), f"gem-self-test-{secrets.token_hex()}")
+    with socket.create_server(("127.0.0.1", 0)) as server:
         task = {
             "secret": str(secret),
-            "content": content,
+            "content": secret.read_text("utf-8"),
             "target": str(target),
             "port": server.getsockname()[1],
             "pid": os.getpid(),
@@ -89,8 +86,9 @@ def check(slot: Slot, shown: Sequence[str] = ()) -> None:
             raise SandboxUnavailable(f"the self-test failed: {words[-1] if words else outcome.status}")
         got_out = set[str](json.loads(outcome.outputs[0]))
         if target.exists():
+            target.unlink()
             got_out.add("write files")
-        # Level seccomp does not promise to keep from reading, and a temporary folder may be one of those shown.
+        # Level seccomp does not promise to keep from reading, and this folder may be one of those shown.
         if slot.level == "seccomp" or any(secret.is_relative_to(path) for path in shown):
             got_out -= _READING
     if got_out:
