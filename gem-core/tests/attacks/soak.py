@@ -119,6 +119,7 @@ def main() -> None:
         box.run_many([""] * AT_ONCE)
         world.mend()
         report = soak(box, world, int(runs))
+    time.sleep(0.5)  # until what is ending has ended
     tell.write(json.dumps(report | {"without a sandbox": alone, "after closing it": belongings()}))
     tell.flush()
     os._exit(0)
