@@ -2,9 +2,11 @@
 
 import dataclasses
 import os
+import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from reasoning_gym.factory import DATASETS
 
@@ -155,6 +157,19 @@ def test_an_item_is_the_one_of_a_dataset_that_is_built_with_its_seed(name):
         config = dataclasses.replace(shared.config, seed=seed)
         drawn, new = datasets.draw(shared, name, seed), datasets.draw(datasets.build(name, config), name, seed)
         assert (drawn["question"], drawn["answer"]) == (new["question"], new["answer"])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in SLOW])
+def test_the_global_generators_are_not_drawn_from_and_do_not_matter(name):
+    dataset = gem.make(f"rg:{name}")._dataset
+    drawn = []
+    for poison in (1, 2):
+        random.seed(poison)
+        np.random.seed(poison)  # noqa: NPY002
+        before = random.getstate(), str(np.random.get_state())  # noqa: NPY002
+        drawn.append([datasets.draw.__wrapped__(dataset, name, seed) for seed in range(4)])
+        assert (random.getstate(), str(np.random.get_state())) == before  # noqa: NPY002
+    assert [str(item) for item in drawn[0]] == [str(item) for item in drawn[1]]
 
 
 def test_a_mixture_asks_what_its_parts_ask():

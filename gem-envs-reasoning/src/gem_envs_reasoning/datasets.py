@@ -96,8 +96,12 @@ def build(name: str, config: Any) -> Any:
     return place[0]
 
 
+@functools.lru_cache(maxsize=512)
 def draw(dataset: Any, name: str, seed: int) -> dict[str, Any]:
-    """The item of a seed: `question`, `answer` (None where none is stored) and `metadata`."""
+    """The item of a seed: `question`, `answer` (None where none is stored) and `metadata`; nobody changes it.
+
+    The latest items are kept, because a group of episodes starts from one seed, and some items take seconds.
+    """
     with _drawing:
         own = _seeded(dataset, name, seed)
         mends.prepare(own, seed)
