@@ -82,6 +82,7 @@ def test_settings_and_levels_shape_the_item():
         ("chain_sum", {"seed": 3}, "reset"),
         ("acre", {"level": 0}, "no levels"),
         ("codeio", {"difficulty": 11}, "difficulty"),
+        ("codeio", {"difficulty": 4}, "no program of difficulty 4"),
         ("composite", {"datasets": []}, "at least one dataset"),
         ("chain_sum", {"dataset": "chain_sun"}, "Did you mean 'chain_sum'"),
     ],

