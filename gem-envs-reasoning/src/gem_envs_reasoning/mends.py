@@ -84,11 +84,10 @@ def mend(dataset: Any) -> None:
         }
     if isinstance(dataset, CodeIODataset):
         rows: list[dict[str, str]] = vars(CodeIODataset)["_jsonl_data"]
-        vars(dataset)["programs"] = [
-            row for row in rows if not _UNSTEADY.search(f"{row['code_sample']}\n{row['input_generator']}")
-        ]
-        if not dataset.programs:
+        programs = [row for row in rows if not _UNSTEADY.search(f"{row['code_sample']}\n{row['input_generator']}")]
+        if not programs:
             raise ValueError(f"no program of difficulty {dataset.config.difficulty} is left")
+        vars(dataset)["programs"] = programs
     for part in getattr(dataset, "datasets", {}).values():
         mend(part)
 
