@@ -25,8 +25,13 @@ SET_CHILD_SUBREAPER = 36
 BUSY = "import time\nend = time.monotonic() + 0.02\nwhile time.monotonic() < end:\n    pass\nprint(input())"
 
 
+_strangers: set[int] = set()
+
+
 @pytest.fixture(params=LEVELS)
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    _strangers.clear()
+    _strangers.update(below(os.getpid()))
     with sandbox_levels.box_at(request.param) as box:
         box.run("")
         yield box
@@ -55,6 +60,11 @@ def below(pid: int) -> list[int]:
     return own + [one for child in own for one in below(child)]
 
 
+def ours() -> list[int]:
+    """Every process below this one that was not there before the test's sandbox: other tests may have theirs."""
+    return [pid for pid in below(os.getpid()) if pid not in _strangers]
+
+
 def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -73,7 +83,7 @@ def test_whenever_a_server_is_killed_its_run_says_so_and_the_next_one_works(box:
     generator = random.Random(which)
     lost = 0
     for number in range(6):
-        servers = below(os.getpid())
+        servers = ours()
         victim = servers[0] if which == "outermost" else servers[-1]
         timer = threading.Timer(generator.uniform(0, 0.04), end, [[victim]])
         timer.start()
@@ -85,13 +95,13 @@ def test_whenever_a_server_is_killed_its_run_says_so_and_the_next_one_works(box:
         assert {result.stdout for result in [*struck, after] if result.ok} == {f"{number}\n"}
         assert after.ok
         lost += sum(not result.ok for result in struck)
-        assert eventually(lambda: len(below(os.getpid())) <= len(servers))  # noqa: B023
+        assert eventually(lambda: len(ours()) <= len(servers))  # noqa: B023
 
     assert lost > 0
 
 
 def test_a_verdict_survives_the_loss_of_a_server(box: Sandbox) -> None:
-    servers = below(os.getpid())
+    servers = ours()
     threading.Timer(0.1, end, [servers]).start()
 
     verdict = box.run_tests("import time\ntime.sleep(0.05)\nprint(input())", [(str(n), str(n)) for n in range(10)])
@@ -101,13 +111,13 @@ def test_a_verdict_survives_the_loss_of_a_server(box: Sandbox) -> None:
 
 def test_a_server_that_stops_answering_is_given_up(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot, "GRACE", 0.5)
-    servers = below(os.getpid())
+    servers = ours()
     end(servers, signal.SIGSTOP)
 
     results = [box.run("print(1)", timeout=0.1, wall=0.5) for _ in range(2)]
 
     assert [result.reason for result in results] == ["sandbox_error", "ok"]
-    assert not set(servers) & set(below(os.getpid()))
+    assert not set(servers) & set(ours())
 
 
 @pytest.mark.usefixtures("_orphans_come_to_us")
@@ -121,7 +131,7 @@ def test_whenever_the_supervisor_is_killed_it_leaves_no_process_and_no_file(leve
         f"print('ready', flush=True)\nbox = Sandbox(slots=2, level={level!r})\n"
         'while True: box.run_many([\'open("a", "w").write("x")\\nwhile True: pass\'] * 2)'
     )
-    before = set(below(os.getpid()))
+    before = set(ours())
     for delay in (0.0, 0.05, 0.2, 0.6):
         supervisor = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(temporary)}
@@ -137,7 +147,7 @@ def test_whenever_the_supervisor_is_killed_it_leaves_no_process_and_no_file(leve
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        return set(below(os.getpid())) <= before
+        return set(ours()) <= before
 
     assert eventually(gone)
     # A server that may write to its folder alone empties it, and cannot remove it. What else there is belongs to a

@@ -20,8 +20,13 @@ from gem.sandbox import Job, Limits, Sandbox
 SLEEP = "import time\nprint('started', flush=True)\ntime.sleep(600)"
 
 
+_strangers: set[int] = set()
+
+
 @pytest.fixture(params=[*sandbox_levels.CONFINED, "process"])
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    _strangers.clear()
+    _strangers.update(below(os.getpid()))
     with sandbox_levels.box_at(request.param, slots=2) as box:
         yield box
 
@@ -46,6 +51,11 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def ours() -> list[int]:
+    """Every process below this one that was not there before the test's sandbox: other tests may have theirs."""
+    return [pid for pid in below(os.getpid()) if pid not in _strangers]
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
@@ -80,13 +90,13 @@ def test_jobs_have_inputs_files_and_limits_of_their_own(box: Sandbox) -> None:
 
 
 def test_as_many_programs_run_at_once_as_there_are_slots(box: Sandbox) -> None:
-    before = set(below(os.getpid()))
+    before = set(ours())
     with ThreadPoolExecutor(6) as pool:
         futures = [pool.submit(box.run, "import time\ntime.sleep(0.2)\nprint(1)") for _ in range(6)]
         assert [future.result().stdout for future in futures] == ["1\n"] * 6
 
     # A server for each slot, and bubblewrap or a process that waits around it.
-    assert len(set(below(os.getpid())) - before) <= 4
+    assert len(set(ours()) - before) <= 4
 
 
 def test_many_threads_share_a_sandbox(box: Sandbox) -> None:
@@ -117,13 +127,13 @@ def test_coroutines_wait_without_blocking_each_other(box: Sandbox) -> None:
 @pytest.mark.parametrize("which", ["outermost", "innermost but the program"])
 def test_when_the_server_is_killed_the_run_says_so_and_the_next_one_works(box: Sandbox, which: str) -> None:
     box.run("")
-    others = set(below(os.getpid()))
+    others = set(ours())
     lost: list[sandbox.Result] = []
     thread = threading.Thread(target=lambda: lost.append(box.run(SLEEP)))
     thread.start()
     servers = sorted(others)
-    assert eventually(lambda: len(set(below(os.getpid())) - others) >= 1)
-    (program,) = set(below(os.getpid())) - others
+    assert eventually(lambda: len(set(ours()) - others) >= 1)
+    (program,) = set(ours()) - others
 
     os.kill(servers[0] if which == "outermost" else servers[-1], signal.SIGKILL)
     thread.join(60)
@@ -135,23 +145,23 @@ def test_when_the_server_is_killed_the_run_says_so_and_the_next_one_works(box: S
 
 
 def test_a_server_that_dies_while_nothing_runs_costs_no_run(box: Sandbox) -> None:
-    before = set(below(os.getpid()))
+    before = set(ours())
     box.run("")
-    for pid in sorted(set(below(os.getpid())) - before, reverse=True):
+    for pid in sorted(set(ours()) - before, reverse=True):
         os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: not any(is_alive(pid) for pid in set(below(os.getpid())) - before))
+    assert eventually(lambda: not any(is_alive(pid) for pid in set(ours()) - before))
 
     assert box.run("print(1)").stdout == "1\n"
 
 
 def test_when_the_program_is_killed_from_outside_it_is_killed(box: Sandbox) -> None:
     box.run("")
-    others = set(below(os.getpid()))
+    others = set(ours())
     lost: list[sandbox.Result] = []
     thread = threading.Thread(target=lambda: lost.append(box.run(SLEEP)))
     thread.start()
-    assert eventually(lambda: len(set(below(os.getpid())) - others) >= 1)
-    (program,) = set(below(os.getpid())) - others
+    assert eventually(lambda: len(set(ours()) - others) >= 1)
+    (program,) = set(ours()) - others
     time.sleep(0.1)  # until it is the program's own code that runs
 
     os.kill(program, signal.SIGKILL)
@@ -186,27 +196,27 @@ def test_when_the_supervisor_is_killed_nothing_survives_it(level: sandbox.Level)
 @pytest.mark.parametrize("level", [*sandbox_levels.CONFINED, "process"])
 def test_closing_ends_the_slots_and_leaves_nothing(level: sandbox.Level, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox_levels.need(level)
-    open_before, below_before = descriptors(), set(below(os.getpid()))
+    open_before, below_before = descriptors(), set(ours())
     with sandbox_levels.own_temporary_folder(monkeypatch) as folder:
         with sandbox_levels.box_at(level, slots=2) as box:
             box.run_many(["open('a', 'w').write('x')"] * 4)
 
         assert os.listdir(folder) == []
     assert descriptors() == open_before
-    assert set(below(os.getpid())) <= below_before
+    assert set(ours()) <= below_before
     with pytest.raises(RuntimeError, match="closed"):
         box.run("")
 
 
 def test_a_thousand_programs_leave_nothing(box: Sandbox) -> None:
     box.run_many([""] * 2)
-    before = descriptors(), len(below(os.getpid()))
+    before = descriptors(), len(ours())
 
     jobs = ["print(1)", "1 / 0", "import os\nos._exit(3)", "import os\nos.abort()", "open('a', 'w').write('x')"]
     results = box.run_many(jobs * 60)
 
     assert [result.reason for result in results] == ["ok", "error", "error", "killed", "ok"] * 60
-    assert (descriptors(), len(below(os.getpid()))) == before
+    assert (descriptors(), len(ours())) == before
 
 
 def test_a_sandbox_that_nobody_closes_ends_with_its_process() -> None:

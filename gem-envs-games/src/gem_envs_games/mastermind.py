@@ -12,7 +12,7 @@ from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.mastermind_solver import Code, Marked, best_guess, pegs
 
-_GUESS = re.compile(r"[\s,]*-?[0-9]{1,9}(?:[\s,]+-?[0-9]{1,9})*[\s,]*")
+_GUESS = re.compile(r"[0-9\s,-]{1,100}")
 _DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
 """Code length, numbers and turns that an episode may draw, as in GEM."""
 
@@ -63,6 +63,7 @@ class Mastermind(BoardGame):
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:
             self.code_length, self.num_numbers, self.max_turns = self.rng.choice(_DRAWN)
+        self._numbers = frozenset(range(1, self.num_numbers + 1))
         self.code = example = self._any_code(self.rng)
         while example == self.code:
             example = self._any_code(self.rng)
@@ -92,35 +93,41 @@ class Mastermind(BoardGame):
         return tuple((rng.choices if self.duplicate_numbers else rng.sample)(numbers, k=self.code_length))
 
     def _step(self, action: str) -> Step:
-        text = boxed(action) or ""
-        if not _GUESS.fullmatch(text):
+        words = _words(boxed(action) or "")
+        try:
+            guess, said = tuple(map(int, words)), " ".join(words)
+        except ValueError:  # "1-2"
+            guess, said = (), ""
+        if not guess:
             return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
-        guess = tuple(map(int, text.replace(",", " ").split()))
-        wrong = self._objection(guess)
+        wrong = self._objection(guess, said)
         if wrong:
             return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
         black, white = pegs(self.code, guess)
         self.marked.append(Marked(guess, black, white))
         self._guessed.add(guess)
-        row = f"{_plain(guess)}: {black} black, {white} white"
+        row = f"{said}: {black} black, {white} white"
         self._rows += f"\n{row}"
-        reward = max(0, black - self._most_black) / self.code_length
-        self._most_black = max(self._most_black, black)
+        reward = 0.0
+        if black > self._most_black:
+            reward = (black - self._most_black) / self.code_length
+            self._most_black = black
         said = f"At turn {self.turn}, you guessed {row}."
         if black == self.code_length:
             return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
         return self._goes_on(said, reward)
 
-    def _objection(self, guess: Code) -> str | None:
+    def _objection(self, guess: Code, said: str) -> str | None:
         """Why this guess gets no pegs, or None."""
         if len(guess) != self.code_length:
             return f"it has length {len(guess)}, and my code has length {self.code_length}"
-        if min(guess) < 1 or max(guess) > self.num_numbers:
-            return f"{_plain(guess)} has a number that is not from 1 to {self.num_numbers}"
-        if not self.duplicate_numbers and len(set(guess)) < len(guess):
-            return f"{_plain(guess)} has the same number twice, and my code does not"
+        numbers = set(guess)
+        if not numbers <= self._numbers:
+            return f"{said} has a number that is not from 1 to {self.num_numbers}"
+        if not self.duplicate_numbers and len(numbers) < len(guess):
+            return f"{said} has the same number twice, and my code does not"
         if guess in self._guessed:
-            return f"you have guessed {_plain(guess)} before"
+            return f"you have guessed {said} before"
         return None
 
     def _goes_on(self, said: str, reward: float = 0.0) -> Step:
@@ -136,6 +143,10 @@ class Mastermind(BoardGame):
     def expert_action(self) -> str:
         """A code that all pegs so far allow, and whose own pegs are expected to tell much."""
         return _say(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked)))
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split() if _GUESS.fullmatch(text) else []
 
 
 def _plain(code: Code) -> str:
