@@ -53,7 +53,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (["lst"], "there is no command 'lst'. Did you mean 'list'?"),
         (["train", "core:Echo-v0"], "'train' is a command of gem-train"),
         (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
-        (["info", "rg:letters"], "gem-envs-reasoning, which is not installed: pip install gem-envs-reasoning"),
+        (["info", "qa:NaturalQuestions"], "gem-envs-qa, which is not installed: pip install gem-envs-qa"),
         (["info", "Echo"], "is not an environment id"),
         (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
         (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),

@@ -116,7 +116,7 @@ def test_debug_shows_the_traceback_of_an_env_that_raises() -> None:
     ("name", "message"),
     [
         ("gem-envs-qa", "gem-envs-qa is not installed: pip install gem-envs-qa"),
-        ("rg", "gem-envs-reasoning is not installed: pip install gem-envs-reasoning"),
+        ("qa", "gem-envs-qa is not installed: pip install gem-envs-qa"),
         ("gem-cor", "no installed pack is called 'gem-cor', and it is no id. Did you mean 'gem-core'"),
         ("core:Ecko-v0", "Did you mean 'core:Echo-v0'?"),
     ],
