@@ -59,13 +59,15 @@ def view(modules: Sequence[str], readable: Sequence[str]) -> View:
     libraries.add(sysconfig.get_config_var("LIBDIR"))
     wanted = {interpreter, *_LIBRARIES, *libraries}
     paths = _outermost(path for path in wanted if path and os.path.exists(path))
-    hidden = {str(found) for path in paths for found in _installed(Path(path))}
     found = _module_paths(modules)
+    shown = _outermost((str(INSIDE), *readable, *found))
+    installed = {each for path in paths for each in _installed(Path(path))}
     return View(
         interpreter=interpreter,
         paths=paths,
-        hidden=tuple(sorted(hidden)),
-        shown=_outermost((str(INSIDE), *readable, *found)),
+        # What was asked for is mounted over what lies there, and with it whatever would hide a part of it.
+        hidden=tuple(sorted(str(each) for each in installed if not any(map(each.is_relative_to, shown)))),
+        shown=shown,
         devices=tuple(device for device in _DEVICES if os.path.exists(device)),
         search=tuple(dict.fromkeys(os.path.dirname(path) for path in found)),
     )
