@@ -79,7 +79,7 @@ class FifteenPuzzle(BoardGame):
         )
 
     def _scrambled(self) -> tuple[Board, dict[Board, str]]:
-        """A board that is not solved, and the way home that its scramble leaves."""
+        """A board that is not solved, and for each board that the scramble came by, the way it came."""
         assert self.max_turns is not None
         most = self.scramble or min(self.max_turns, 200)
         board, way = self.home, dict[Board, str]()
@@ -92,7 +92,7 @@ class FifteenPuzzle(BoardGame):
                 board, back = slide(board, empty, slides(self.num_rows)[empty][name]), _OPPOSITE[name]
                 # The first time that the scramble came by here, it was nearer to home.
                 way.setdefault(board, back)
-        return board, rest_of_way(way, board, self.num_rows)
+        return board, way
 
     def _step(self, action: str) -> Step:
         name = direction(action)
