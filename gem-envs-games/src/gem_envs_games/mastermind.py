@@ -59,11 +59,12 @@ class Mastermind(BoardGame):
                 raise ConfigError(
                     f"code_length ({code_length}) is at most num_numbers ({num_numbers}), unless duplicate_numbers=True"
                 )
+            self._write_rules()
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:
             self.code_length, self.num_numbers, self.max_turns = self.rng.choice(_DRAWN)
-        self._numbers = frozenset(range(1, self.num_numbers + 1))
+            self._write_rules()
         self.code = example = self._any_code(self.rng)
         while example == self.code:
             example = self._any_code(self.rng)
@@ -71,22 +72,29 @@ class Mastermind(BoardGame):
         self._guessed: set[Code] = set()
         self._most_black = 0
         self._rows = ""
+        return self._ask(f"{self._rules_with} {_say(example)}.\n{self._rules_end}")
+
+    def _write_rules(self) -> None:
+        """The rules, in two parts: an example stands between them."""
         numbers = "1 number" if self.code_length == 1 else f"{self.code_length} numbers"
         if self.duplicate_numbers:
             repeats = "A number may be in the code more than once."
         else:
             repeats = "No number is in the code more than once, and a guess that repeats one is refused."
-        return self._ask(
+        self._rules_with = (
             f"You are playing Mastermind. Find my secret code of {numbers} from 1 to {self.num_numbers}, in order.\n"
             f"{repeats}\n"
             "I answer a guess with a black peg for each of its numbers that is right and in the right place, and with "
             "a white peg for each further one that is in the code, but in another place. A number of the code gives "
             "one peg at most.\n"
-            f"Separate the numbers of your guess by spaces, for example {_say(example)}.\n"
+            "Separate the numbers of your guess by spaces, for example"
+        )
+        self._rules_end = (
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
             "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
             "the game."
         )
+        self._numbers = frozenset(range(1, self.num_numbers + 1))
 
     def _any_code(self, rng: Random) -> Code:
         numbers = range(1, self.num_numbers + 1)
