@@ -123,7 +123,7 @@ class Mastermind(BoardGame):
         said = f"At turn {self.turn}, you guessed {row}."
         if black == self.code_length:
             return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
-        return self._goes_on(said, reward)
+        return self._goes_on(said, reward) if self.last_turn else Step.ongoing(self._ask(said), reward)
 
     def _objection(self, guess: Code, said: str) -> str | None:
         """Why this guess gets no pegs, or None."""
