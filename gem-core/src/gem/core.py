@@ -30,8 +30,8 @@ Info = dict[str, Any]
 """Side information for logs and tests. The agent never needs it to act."""
 
 
-_new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-"""Makes a named tuple in half the time, where it is made for every step."""
+new_tuple: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+"""Makes a named tuple in half the time, where one is made for every step: `new_tuple(Step, (…))`."""
 
 
 class Step(NamedTuple):
@@ -50,17 +50,17 @@ class Step(NamedTuple):
     @classmethod
     def ongoing(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
         """A step after which the episode goes on."""
-        return _new(cls, (observation, reward, False, False, info))
+        return new_tuple(cls, (observation, reward, False, False, info))
 
     @classmethod
     def final(cls, observation: Observation, reward: float, *, success: bool, **info: Any) -> Self:
         """A step with which the task ended."""
-        return _new(cls, (observation, reward, True, False, {"success": success, **info}))
+        return new_tuple(cls, (observation, reward, True, False, {"success": success, **info}))
 
     @classmethod
     def cut_off(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
         """A step with which something outside the task (a turn limit, a budget) ended the episode."""
-        return _new(cls, (observation, reward, False, True, {"success": False, **info}))
+        return new_tuple(cls, (observation, reward, False, True, {"success": False, **info}))
 
     @property
     def done(self) -> bool:

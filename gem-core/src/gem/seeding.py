@@ -10,7 +10,8 @@ import secrets
 
 SEED_BITS = 63
 """Seeds are below 2**63, so they fit a signed 64-bit integer of any other library."""
-_SEEDS = 1 << SEED_BITS
+SEEDS = 1 << SEED_BITS
+"""How many seeds there are."""
 
 
 def derive(seed: int, *path: str | int) -> int:
@@ -40,13 +41,13 @@ def check_seed(seed: int) -> int:
         ValueError: it is out of range. (`random.Random(-1)` and `random.Random(1)` are the same stream, so a
             negative seed would silently repeat another one.)
     """
-    if type(seed) is int and 0 <= seed < _SEEDS:
+    if type(seed) is int and 0 <= seed < SEEDS:
         return seed
     # Booleans are ints in Python, and numpy's integers are not; the first is a mistake, the second is not.
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
         raise TypeError(f"a seed is a whole number, not {seed!r}")
     value = int(seed)
-    if not 0 <= value < _SEEDS:
+    if not 0 <= value < SEEDS:
         raise ValueError(f"a seed is between 0 and 2**{SEED_BITS} - 1, not {seed}")
     return value
 

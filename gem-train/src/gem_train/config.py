@@ -86,7 +86,7 @@ class TrainConfig(_Section):
     id: str = Field(description="the environment")
     algorithm: str = "rebn"
     model: str = Field(default="tiny", description="a path, a name on the Hugging Face hub, or 'tiny'")
-    seed: int = Field(default=0, ge=0, lt=1 << seeding.SEED_BITS)
+    seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
     steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
     device: str = Field(default="auto", description="'cpu', 'cuda', …; 'auto' takes a GPU if there is one")
     dtype: Literal["float32", "bfloat16"] = "float32"

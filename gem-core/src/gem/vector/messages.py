@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from gem import seeding
-from gem.core import Env, Observation, Step
+from gem.core import Env, Observation, Step, new_tuple
 from gem.transcript import Failure
 
 Autoreset = Literal["same_step", "next_step", "off"]
@@ -20,10 +20,6 @@ Autoreset = Literal["same_step", "next_step", "off"]
 STRIDE = 0x1E3779B97F4A7C15
 """From the seed of one episode to that of the slot's next: odd, so that no seed returns before all have come, and so
 large that neighbouring bases stay apart. `seeding.derive` would cost more than a step of a quick env."""
-_SEEDS = 1 << seeding.SEED_BITS
-
-_new: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-"""Makes a named tuple in half the time, where it is made for every episode."""
 
 Maker = Callable[[], Env]
 
@@ -66,11 +62,11 @@ class Stream(NamedTuple):
     @property
     def seed(self) -> int:
         """The seed of the current episode: the base for the first, and for later ones a stride further each time."""
-        return (self.base + self.number * STRIDE) % _SEEDS
+        return (self.base + self.number * STRIDE) % seeding.SEEDS
 
     def next(self) -> "Stream":
         """The stream, one episode on."""
-        return _new(Stream, (self.base, self.number + 1))
+        return new_tuple(Stream, (self.base, self.number + 1))
 
 
 @dataclass(slots=True)

@@ -34,6 +34,8 @@ class _Request:
     slot: int
     prompt: Prompt
     stops: tuple[str, ...]
+    stop_ids: int
+    """How many ids the longest of them can take: one a byte."""
     ids: list[int] = field(default_factory=list[int])
     logprobs: list[float] = field(default_factory=list[float])
     finish_reason: FinishReason = "length"
@@ -127,7 +129,8 @@ class HFPolicy(Policy):
                 f"a conversation of {len(conversation.context)} ids and an answer of up to {self.max_new_tokens} "
                 f"do not fit the model's {self._max_positions} positions; lower max_new_tokens or the env's max_turns"
             )
-        return _Request(slot, prompt, tuple(transcript.info.get("stop", ())))
+        stops = tuple(transcript.info.get("stop", ()))
+        return _Request(slot, prompt, stops, max((len(stop.encode()) for stop in stops), default=0))
 
     def _completion(self, request: _Request) -> Completion:
         ids = tuple(request.ids)
@@ -166,8 +169,8 @@ class HFPolicy(Policy):
         """Whether what was sampled has just come to a text after which the env wants to be asked."""
         if not request.stops:
             return False
-        # A token is a byte or more, so these hold the longest of the texts; earlier ones would have ended the answer.
-        tail = self.chat.text(tuple(request.ids[-max(len(stop.encode()) for stop in request.stops) :]))
+        # Earlier ones would have ended the answer.
+        tail = self.chat.text(tuple(request.ids[-request.stop_ids :]))
         return any(stop in tail for stop in request.stops)
 
     def _forward(self, requests: list[_Request]) -> Tensor:
