@@ -105,17 +105,17 @@ class Crosswords(BoardGame):
         move = f"{letter} in row {row}, column {col}"
         wrong = self._objection(row, col)
         if wrong:
-            return self._goes_on(f"At turn {self.turn}, you tried to write {move}, but {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, you tried to write {move}, but {wrong}.")
         if self.solution[row, col] != letter:
             self.wrong.append(f"{letter} at ({row}, {col})")
-            return self._goes_on(f"At turn {self.turn}, you tried to write {move}, but that letter is wrong.")
+            return self._ongoing(f"At turn {self.turn}, you tried to write {move}, but that letter is wrong.")
         self.grid[row][col] = letter
         self._grid_lines[row + 1] = self._grid_line(row)
         said = f"At turn {self.turn}, you wrote {move}, which is right."
         reward = 1 / len(self.solution)
         if not self._empty():
             return self._ended(f"{said} Congratulations! The crossword is complete.", reward, success=True)
-        return self._goes_on(said, reward)
+        return self._ongoing(said, reward)
 
     def _objection(self, row: int, col: int) -> str | None:
         """Why no letter can be written there, or None."""
@@ -127,11 +127,9 @@ class Crosswords(BoardGame):
             return f"{self.grid[row][col]} stands there, which is right"
         return None
 
-    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
-        if self.last_turn:
-            words = ", ".join(f"{_name(entry)} {entry.word}" for entry in self.entries)
-            return self._ongoing(f"{said} The words were: {words}.", reward)
-        return self._ongoing(said, reward)
+    def _last_words(self) -> str:
+        words = ", ".join(f"{_name(entry)} {entry.word}" for entry in self.entries)
+        return f" The words were: {words}."
 
     def _empty(self) -> list[tuple[int, int]]:
         """The cells that still need a letter, row by row."""

@@ -78,7 +78,7 @@ class Hangman(BoardGame):
         guess = letters.upper()
         wrong = self._objection(guess)
         if wrong:
-            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
         said = f"At turn {self.turn}, you guessed {guess}"
         if len(guess) == 1:
             return self._letter(guess, said)
@@ -87,18 +87,18 @@ class Hangman(BoardGame):
             self._found = True
             return self._ended(f"{said}. Congratulations! That is my word.", reward, success=True)
         self.wrong_words.append(guess)
-        return self._goes_on(f"{said}, which is not my word.")
+        return self._ongoing(f"{said}, which is not my word.")
 
     def _letter(self, letter: str, said: str) -> Step:
         self.tried += letter
         places = self.secret.count(letter)
         if not places:
-            return self._goes_on(f"{said}, which is not in my word.")
+            return self._ongoing(f"{said}, which is not in my word.")
         said = f"{said}, which is in my word {'once' if places == 1 else f'{places} times'}."
         reward = 0.5 * places / self.word_length
         if "_" not in self._pattern():
             return self._ended(f"{said} Congratulations! You found the whole word.", reward + 0.5, success=True)
-        return self._goes_on(said, reward)
+        return self._ongoing(said, reward)
 
     def _objection(self, guess: str) -> str | None:
         """Why this guess is not answered, or None."""
@@ -108,8 +108,8 @@ class Hangman(BoardGame):
             return f"you have guessed {guess} before"
         return None
 
-    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
-        return self._ongoing(f"{said} My word was {self.secret}." if self.last_turn else said, reward)
+    def _last_words(self) -> str:
+        return f" My word was {self.secret}."
 
     def _pattern(self) -> str:
         return self.secret if self._found else "".join(c if c in self.tried else "_" for c in self.secret)

@@ -110,7 +110,7 @@ class Mastermind(BoardGame):
             return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
         wrong = self._objection(guess, said)
         if wrong:
-            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
         black, white = pegs(self.code, guess)
         self.marked.append(Marked(guess, black, white))
         self._guessed.add(guess)
@@ -123,7 +123,7 @@ class Mastermind(BoardGame):
         said = f"At turn {self.turn}, you guessed {row}."
         if black == self.code_length:
             return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
-        return self._goes_on(said, reward) if self.last_turn else Step.ongoing(self._ask(said), reward)
+        return self._ongoing(said, reward)
 
     def _objection(self, guess: Code, said: str) -> str | None:
         """Why this guess gets no pegs, or None."""
@@ -138,8 +138,8 @@ class Mastermind(BoardGame):
             return f"you have guessed {said} before"
         return None
 
-    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
-        return self._ongoing(f"{said} My code was {_plain(self.code)}." if self.last_turn else said, reward)
+    def _last_words(self) -> str:
+        return f" My code was {_plain(self.code)}."
 
     def _board(self) -> str:
         return f"Guesses so far:{self._rows or ' none'}"

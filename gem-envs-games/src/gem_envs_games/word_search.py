@@ -101,12 +101,12 @@ class WordSearch(BoardGame):
         ends = (row, col, last_row, last_col) if (row, col) <= (last_row, last_col) else (last_row, last_col, row, col)
         wrong = self._objection(ends)
         if wrong:
-            return self._goes_on(f"{said}, but {wrong}.")
+            return self._ongoing(f"{said}, but {wrong}.")
         for place in self.hidden:
             if place.ends == ends:
                 return self._finds(place, said)
         self.missed.append(ends)
-        return self._goes_on(f"{said}, which is not a hidden word.")
+        return self._ongoing(f"{said}, which is not a hidden word.")
 
     def _objection(self, ends: Ends) -> str | None:
         """Why this line is refused, or None."""
@@ -128,13 +128,11 @@ class WordSearch(BoardGame):
         reward = 1 / self.num_words
         if len(self.found) == self.num_words:
             return self._ended(f"{said} Congratulations! You found every word.", reward, success=True)
-        return self._goes_on(said, reward)
-
-    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
-        if self.last_turn:
-            left = ", ".join(f"{place.word} at {_plain(place.ends)}" for place in self._left())
-            return self._ongoing(f"{said} The words left were: {left}.", reward)
         return self._ongoing(said, reward)
+
+    def _last_words(self) -> str:
+        left = ", ".join(f"{place.word} at {_plain(place.ends)}" for place in self._left())
+        return f" The words left were: {left}."
 
     def _left(self) -> list[Hidden]:
         return [place for place in self.hidden if place not in self.found]

@@ -82,7 +82,7 @@ class Wordle(BoardGame):
         guess = letters.upper()
         wrong = self._objection(guess)
         if wrong:
-            return self._goes_on(f"At turn {self.turn}, your guess was refused: {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
         answer = marks(self.secret, guess)
         self.marked.append((guess, answer))
         self._guessed.add(guess)
@@ -93,7 +93,7 @@ class Wordle(BoardGame):
         said = f"At turn {self.turn}, you guessed {guess} and got {answer}."
         if guess == self.secret:
             return self._ended(f"{said} Congratulations! That is my word.", reward + 0.5, success=True)
-        return self._goes_on(said, reward)
+        return self._ongoing(said, reward)
 
     def _objection(self, guess: str) -> str | None:
         """Why this guess gets no marks, or None."""
@@ -105,8 +105,8 @@ class Wordle(BoardGame):
             return f"you have guessed {guess} before"
         return None
 
-    def _goes_on(self, said: str, reward: float = 0.0) -> Step:
-        return self._ongoing(f"{said} My word was {self.secret}." if self.last_turn else said, reward)
+    def _last_words(self) -> str:
+        return f" My word was {self.secret}."
 
     def _board(self) -> str:
         return f"Guesses so far:{self._rows or ' none'}"
