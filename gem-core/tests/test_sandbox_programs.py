@@ -219,6 +219,27 @@ def test_the_docstring_of_the_package_is_true() -> None:
     assert (result.stdout, result.reason, result.isolated) == ("hello\n", "ok", True)
 
 
+def test_modules_that_care_about_forks_are_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "careful.py").write_text(
+        "import os, threading\nforks = []\nos.register_at_fork(after_in_child=lambda: forks.append(1))\n"
+    )
+    (tmp_path / "threaded.py").write_text(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with sandbox_levels.box_at("process", modules=("careful", "threaded")) as box:
+        seen = box.run("import careful, threading\nprint(careful.forks, threading.active_count())")
+
+    assert seen.stdout == "[1] 1\n"
+
+
+def test_numpy_draws_other_numbers_in_every_program() -> None:
+    with sandbox_levels.box_at("bubblewrap", modules=("numpy",)) as box:
+        rolls = {box.run("import numpy as np\nprint(np.random.rand())").stdout for _ in range(3)}
+
+    assert len(rolls) == 3
+
+
 def test_modules_are_there_when_asked_for_and_only_then() -> None:
     with sandbox_levels.box_at("bubblewrap", modules=("numpy",)) as box:
         seen = box.run("import numpy as np\nprint(np.linalg.det(np.eye(3)))\nimport pydantic")

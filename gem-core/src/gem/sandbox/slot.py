@@ -66,7 +66,7 @@ class Slot:
         """
         code = encoded(job.code)
         files = {name: encoded(data) for name, data in job.files.items()}
-        table = json.dumps([[name, len(data)] for name, data in files.items()]).encode()
+        table = json.dumps([[name, len(data)] for name, data in files.items()]).encode() if files else b""
         with ExitStack() as closing:
 
             def memory(content: bytes | None = None) -> int:

@@ -6,6 +6,7 @@ import platform
 import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_keeping_lock = ctypes.PyDLL(None, use_errno=True)  # its calls do not let go of the interpreter's lock
 
 SET_DEATH_SIGNAL, SET_KEEP_CAPABILITIES, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 8, 36, 38
 NEW_MOUNT, NEW_CGROUP, NEW_UTS, NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -20,20 +21,38 @@ _MOUNT_SETATTR, _HERE, _RECURSIVELY = 442, -100, 0x8000
 _READ_ONLY = 1 | 2 | 4  # and no setuid programs, and no devices
 
 
+_CAPABILITY_VERSION = struct.pack("=2I", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, for this process
+# Looked up here and not in every child.
+_fork, _prctl, _capset = _keeping_lock.fork, _libc.prctl, _libc.capset
+_prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
+
+
 class Filter(ctypes.Structure):
     """`struct sock_fprog`: a seccomp filter as the kernel takes it."""
 
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
 
 
-def prctl(option: int, value: int = 1, pointer: int | None = 0) -> None:
-    rest = ctypes.c_void_p(pointer), ctypes.c_ulong(0), ctypes.c_ulong(0)
-    _checked(_libc.prctl(option, ctypes.c_ulong(value), *rest))
+def fork() -> int:
+    """fork(2) by a process that has one thread.
+
+    `os.fork` also sees to other threads, their locks, and what modules want done after a fork. That writes to pages all
+    over the interpreter, each of which the kernel must copy for the child, and takes as long as the fork itself.
+    """
+    return _checked(_fork())
 
 
-def install_filter(code: ctypes.Array[ctypes.c_char]) -> None:
+def prctl(option: int, value: int = 1, pointer: int = 0) -> None:
+    _checked(_prctl(option, value, pointer, 0, 0))
+
+
+def filter_of(code: ctypes.Array[ctypes.c_char]) -> Filter:
+    """What `install_filter` takes; `code` must stay alive."""
+    return Filter(len(code) // 8, ctypes.addressof(code))
+
+
+def install_filter(program: Filter) -> None:
     """Put this process, which must have one thread, under a seccomp filter for good."""
-    program = Filter(len(code) // 8, ctypes.addressof(code))
     prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.addressof(program))
 
 
@@ -68,9 +87,8 @@ def syscall(number: int, *arguments: int | bytes | None) -> int:
 def keep_capabilities(*kept: int) -> None:
     """Give up every capability but these, for good where the process has no_new_privs."""
     mask = sum(1 << number for number in kept)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
     low, high = mask & 0xFFFFFFFF, mask >> 32
-    _checked(_libc.capset(header, (ctypes.c_uint32 * 6)(low, low, 0, high, high, 0)))
+    _checked(_capset(_CAPABILITY_VERSION, struct.pack("=6I", low, low, 0, high, high, 0)))
 
 
 def _checked(result: int) -> int:

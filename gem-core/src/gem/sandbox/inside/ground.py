@@ -6,10 +6,10 @@ import signal
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from ctypes import Array, c_char, create_string_buffer
 from typing import Any
 
 from . import calls, folders, landlock, namespaces
+from .confinement import Confinement, Filter
 
 
 class Ground:
@@ -21,7 +21,7 @@ class Ground:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._folder: str = config["folder"]
         self._filters = {
-            name: _Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
+            name: Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
         }
         self._others: int | None = config["other_processes"]
 
@@ -34,9 +34,9 @@ class Ground:
     def drop_rights(self) -> None:
         """Give up, in the child, what the server may do and a program may not."""
 
-    def confine(self, job: Mapping[str, Any]) -> None:
-        """Put this process, the child, under its limits and its filter. There is no way back."""
-        limits = {
+    def confinement(self, job: Mapping[str, Any]) -> Confinement:
+        """The limits and the filter of a program, for the child to go under."""
+        wanted = {
             resource.RLIMIT_AS: job["address_space"],
             resource.RLIMIT_CPU: job["cpu_seconds"],
             resource.RLIMIT_FSIZE: job["file_size"],
@@ -44,13 +44,13 @@ class Ground:
             resource.RLIMIT_CORE: 0,
         }
         if self._others is not None:
-            limits[resource.RLIMIT_NPROC] = self._others + job["processes"] + job["threads"]
-        for which, limit in limits.items():
+            wanted[resource.RLIMIT_NPROC] = self._others + job["processes"] + job["threads"]
+        limits: list[tuple[int, tuple[int, int]]] = []
+        for which, limit in wanted.items():
             hard = resource.getrlimit(which)[1]
             most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            resource.setrlimit(which, (most, most))
-        if self._filters:
-            self._filters["forks" if job["processes"] else "alone"].install()
+            limits.append((which, (most, most)))
+        return Confinement(limits, self._filters.get("forks" if job["processes"] else "alone"))
 
     def sweep(self) -> None:
         """End whatever the program left running: nothing, under a filter that keeps it from starting processes."""
@@ -138,20 +138,6 @@ class PrivateGround(Ground):
 
     def leave(self) -> None:
         """Nothing is on disk: the tmpfs goes with its namespace."""
-
-
-class _Filter:
-    """A seccomp filter in which the number `own_pid` stands for the pid of the process that installs it."""
-
-    def __init__(self, code: bytes, own_pid: int) -> None:
-        self._code: Array[c_char] = create_string_buffer(code, len(code))
-        stands = own_pid.to_bytes(4, "little")
-        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == stands]
-
-    def install(self) -> None:
-        for at in self._places:
-            self._code[at : at + 4] = os.getpid().to_bytes(4, "little")
-        calls.install_filter(self._code)
 
 
 def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:

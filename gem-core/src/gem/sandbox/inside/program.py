@@ -30,6 +30,20 @@ class Streams(NamedTuple):
     stdout: int
 
 
+def prepare() -> None:
+    """Make this process, the server, look like a Python that was started for a program, as far as it can.
+
+    What is done here is there in every child; done in a child, it would cost each of them copies of the pages that it
+    writes to.
+    """
+    os.environ.pop("PWD", None)  # bubblewrap's
+    sys.argv = [NAME]
+    builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    _open_streams()
+
+
 def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: Callable[[], None]) -> NoReturn:
     """Run `source` once for each of `streams`, one after another, and end the process.
 
@@ -44,7 +58,9 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
     several = len(streams) > 1
     if not several:
         _attach(streams[0])
-    _dress(source)
+    linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
+    sys.path.insert(0, os.getcwd())
+    gc.enable()
     confine()
     status = FAILED
     try:
@@ -54,6 +70,7 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
                 _attach(one)
                 os.close(one.stdin)
                 os.close(one.stdout)
+                _open_streams()
                 module = ModuleType("__main__")
                 ended = _execute(source, module)
                 if threading.active_count() > 1:
@@ -80,23 +97,15 @@ def _attach(streams: Streams) -> None:
     os.dup2(streams.stdout, 1)
 
 
-def _dress(source: bytes) -> None:
-    """Make this process look like a Python that was started for the program."""
-    linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
-    os.environ.pop("PWD", None)  # bubblewrap's
-    sys.argv = [NAME]
-    sys.path.insert(0, os.getcwd())
-    builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    gc.enable()
+def _open_streams() -> None:
+    """The standard streams as the interpreter opens them in a UTF-8 locale, at the start of their descriptors."""
+    sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")
+    sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")
+    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace", buffering=1)
 
 
 def _execute(source: bytes, module: ModuleType) -> int:
     """Run `source` as `module`; returns its status."""
-    sys.stdin = sys.__stdin__ = _stream(0, "r", "surrogateescape")
-    sys.stdout = sys.__stdout__ = _stream(1, "w", "surrogateescape")
-    sys.stderr = sys.__stderr__ = _stream(2, "w", "backslashreplace", buffering=1)
     sys.modules["__main__"] = module
     module.__dict__.update(__builtins__=builtins, __file__=os.path.join(os.getcwd(), NAME))
     try:
@@ -131,7 +140,6 @@ def _finish(module: ModuleType) -> int:
 
 
 def _stream(fd: int, mode: str, errors: str, buffering: int = -1) -> TextIO:
-    """A standard stream as the interpreter opens it in a UTF-8 locale."""
     stream = open(fd, mode, buffering, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
     return cast("TextIO", stream)
 

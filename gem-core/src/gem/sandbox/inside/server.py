@@ -15,10 +15,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import calls, program
+from . import common as _common  # pyright: ignore[reportUnusedImport]  # noqa: F401
+from .confinement import Confinement
 from .ground import Ground, settle
 
 MOST_BYTES = 1 << 17
@@ -26,6 +28,9 @@ MOST_BYTES = 1 << 17
 
 MOST_DESCRIPTORS = 253
 """Descriptors that one message can carry: SCM_MAX_FD of Linux."""
+
+_GENERATORS = {"random", "numpy.random"}
+"""Modules with a generator that is seeded when they are imported."""
 
 _MOST_ADDRESSES = 1 << 47  # bytes that a process can address
 _TICK = 0.005  # seconds between two looks at a program that is near its limit
@@ -37,8 +42,8 @@ def main(channel: int, supervisor: int) -> None:
     config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
     ground = settle(config, sock)
     sys.path += config["path"]
-    for name in config["preload"]:
-        importlib.import_module(name)
+    fork = _load(config["preload"])
+    program.prepare()
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -53,7 +58,7 @@ def main(channel: int, supervisor: int) -> None:
             break
         job: dict[str, Any] = json.loads(message)
         job["address_space"] = base + job["memory"]
-        outcome = _serve(job, fds, ground, poll)
+        outcome = _serve(job, fds, ground, poll, fork)
         if outcome is None:
             break
         sock.send(json.dumps(outcome).encode())
@@ -61,18 +66,41 @@ def main(channel: int, supervisor: int) -> None:
     os._exit(0)
 
 
-def _serve(job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.poll) -> dict[str, Any] | None:
+def _load(modules: Sequence[str]) -> Callable[[], int]:
+    """Import modules for the programs. Returns how to fork a process that has."""
+    register, hooks = os.register_at_fork, list[Any]()
+
+    def noted(**asked: Any) -> None:
+        hooks.extend(asked.values())
+        register(**asked)
+
+    os.register_at_fork = noted
+    for name in modules:
+        importlib.import_module(name)
+    os.register_at_fork = register
+    # Those of the standard library free locks, which nothing holds here, or draw a new seed, which `_serve` does.
+    strange = [hook for hook in hooks if hook.__module__.partition(".")[0] not in sys.stdlib_module_names]
+    alone = len(sys._current_frames()) == 1  # pyright: ignore[reportPrivateUsage]
+    return calls.fork if alone and not strange else os.fork
+
+
+def _serve(
+    job: Mapping[str, Any], fds: list[int], ground: Ground, poll: select.poll, fork: Callable[[], int]
+) -> dict[str, Any] | None:
     """Run one program to its end. None: the supervisor is gone."""
+    for name in _GENERATORS & sys.modules.keys():
+        sys.modules[name].seed()  # each program draws its own numbers
     ground.fresh(job)
+    confinement = ground.confinement(job)
     confined, tell = os.pipe()
     server = os.getpid()
     start = time.monotonic()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != server:  # it died before
             os._exit(program.FAILED)
-        _become(job, fds, ground, tell)
+        _become(job, fds, ground, confinement, tell)
     for fd in (*fds, tell):
         os.close(fd)
     ended = _watch(pid, start, job, ground, poll)
@@ -128,14 +156,14 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll:
         os.close(child)
 
 
-def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, tell: int) -> None:
+def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, confinement: Confinement, tell: int) -> None:
     """The child: from a copy of the server to the program. Does not return.
 
     When it is confined, and before the program gets a say, it writes a byte to the pipe `tell`.
     """
 
     def confine() -> None:
-        ground.confine(job)
+        confinement.enter()
         os.write(tell, b"1")
 
     source, stderr, log, *streams = fds
@@ -143,17 +171,24 @@ def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, tell: int) -
         pairs = [program.Streams(*streams[at : at + 2]) for at in range(0, len(streams), 2)]
         ground.drop_rights()
         code = os.pread(source, job["source"], 0)
-        at = len(code) + job["table"]
-        for name, size in json.loads(os.pread(source, job["table"], len(code))):
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            with open(name, "wb") as file:
-                file.write(os.pread(source, size, at))
-            at += size
+        if job["table"]:
+            _write_files(source, len(code), job["table"])
         program.play(code, pairs, stderr, log, confine)
     except BaseException as error:
         os.write(stderr, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(program.FAILED)
+
+
+def _write_files(source: int, at: int, table: int) -> None:
+    """Write the files of a program, which lie in `source` behind a table of `table` bytes, at `at`: names and sizes."""
+    files = json.loads(os.pread(source, table, at))
+    at += table
+    for name, size in files:
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(os.pread(source, size, at))
+        at += size
 
 
 def _address_space() -> int:

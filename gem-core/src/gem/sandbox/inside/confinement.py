@@ -1,0 +1,39 @@
+"""What a child goes under before its program begins: resource limits and a seccomp filter."""
+
+import os
+import resource
+from ctypes import Array, c_char, create_string_buffer
+from typing import NamedTuple
+
+from . import calls
+
+
+class Filter:
+    """A seccomp filter in which the number `own_pid` stands for the pid of the process that installs it."""
+
+    def __init__(self, code: bytes, own_pid: int) -> None:
+        self._code: Array[c_char] = create_string_buffer(code, len(code))
+        self._program = calls.filter_of(self._code)
+        stands = own_pid.to_bytes(4, "little")
+        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == stands]
+
+    def install(self) -> None:
+        """Put this process under it."""
+        pid = os.getpid().to_bytes(4, "little")
+        for at in self._places:
+            self._code[at : at + 4] = pid
+        calls.install_filter(self._program)
+
+
+class Confinement(NamedTuple):
+    """What a child goes under before its program begins. Made before the fork, where it costs less."""
+
+    limits: list[tuple[int, tuple[int, int]]]
+    filter: Filter | None
+
+    def enter(self) -> None:
+        """Put this process, the child, under it. There is no way back."""
+        for which, limit in self.limits:
+            resource.setrlimit(which, limit)
+        if self.filter is not None:
+            self.filter.install()
