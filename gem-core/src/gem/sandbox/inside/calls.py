@@ -85,7 +85,7 @@ def syscall(number: int, *arguments: int | bytes | None) -> int:
 
 
 def keep_capabilities(*kept: int) -> None:
-    """Give up every capability but these, for good where the process has no_new_privs."""
+    """Give up every capability but these, for good where the process has no_new_privs; let programs inherit none."""
     mask = sum(1 << number for number in kept)
     low, high = mask & 0xFFFFFFFF, mask >> 32
     _checked(_capset(_CAPABILITY_VERSION, struct.pack("=6I", low, low, 0, high, high, 0)))

@@ -11,6 +11,15 @@ from typing import Any
 from . import calls, folders, landlock, namespaces
 from .confinement import Confinement, Filter
 
+_SERVER_CAPABILITIES = (
+    calls.CAP_DAC_READ_SEARCH,
+    calls.CAP_KILL,
+    calls.CAP_SETGID,
+    calls.CAP_SETUID,
+    calls.CAP_SYS_ADMIN,
+)
+"""What a server in a namespace of its own needs there: to mount, and to make and end programs of other users."""
+
 
 class Ground:
     """The ground of the levels that share this machine's file system: one of its folders."""
@@ -30,6 +39,12 @@ class Ground:
         folders.remove(self._folder)
         os.mkdir(self._folder, mode=0o700)
         os.chdir(self._folder)
+
+    def tie(self, server: int) -> None:
+        """Make sure that this process, a child, does not outlive its server, whose pid is `server`."""
+        calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != server:  # it died before
+            os._exit(1)
 
     def drop_rights(self) -> None:
         """Give up, in the child, what the server may do and a program may not."""
@@ -52,7 +67,7 @@ class Ground:
             limits.append((which, (most, most)))
         return Confinement(limits, self._filters.get("forks" if job["processes"] else "alone"))
 
-    def sweep(self) -> None:
+    def sweep(self, job: Mapping[str, Any]) -> None:
         """End whatever the program left running: nothing, under a filter that keeps it from starting processes."""
 
     def overfull(self, job: Mapping[str, Any]) -> bool:
@@ -85,7 +100,7 @@ class OpenGround(Ground):
         super().__init__(config)
         calls.prctl(calls.SET_SUBREAPER)
 
-    def sweep(self) -> None:
+    def sweep(self, job: Mapping[str, Any]) -> None:
         while left := self._children():
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
@@ -108,19 +123,29 @@ class PrivateGround(Ground):
             raise RuntimeError("this level needs process ids of its own, and was started without")
         self._uid: int | None = config["uid"]
         self._capabilities: list[int] = config["capabilities"]
+        calls.keep_capabilities(*_SERVER_CAPABILITIES)
+        if self._uid is not None:
+            _take_groups(self._uid)
+            if self._capabilities:
+                calls.prctl(calls.SET_KEEP_CAPABILITIES)
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=1777"
         calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV, options)
         os.chdir(self._folder)
 
-    def drop_rights(self) -> None:
-        if self._uid is None:
-            calls.keep_capabilities()
-        else:
-            _become(self._uid, *self._capabilities)
+    def tie(self, server: int) -> None:
+        """Nothing to do: the server is process 1 of its namespace, which ends with it."""
 
-    def sweep(self) -> None:
+    def drop_rights(self) -> None:
+        if self._uid is not None:
+            os.setresuid(self._uid, self._uid, self._uid)  # which takes every capability, unless asked to keep them
+        if self._uid is None or self._capabilities:
+            calls.keep_capabilities(*self._capabilities)
+
+    def sweep(self, job: Mapping[str, Any]) -> None:
+        if not job["processes"]:
+            return
         with suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         with suppress(ChildProcessError):
@@ -147,10 +172,12 @@ def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
         namespaces.enter(config, sock)
     calls.prctl(calls.SET_NO_NEW_PRIVS)
     if level in ("bubblewrap", "unshare"):
+        ground = PrivateGround(config)
         # With the process around this one. Not with the supervisor: it is a thread whose death gives this signal, and
-        # the one that started a slot may end before the slot does.
+        # the one that started a slot may end before the slot does. The kernel forgets this when a process changes its
+        # group, as this one just did.
         calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
-        return PrivateGround(config)
+        return ground
     if level == "process":
         return OpenGround(config)
     if config["uid"] is not None:
@@ -162,7 +189,11 @@ def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
 
 def _become(uid: int, *capabilities: int) -> None:
     calls.prctl(calls.SET_KEEP_CAPABILITIES)
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
+    _take_groups(uid)
     os.setresuid(uid, uid, uid)
     calls.keep_capabilities(*capabilities)
+
+
+def _take_groups(gid: int) -> None:
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)

@@ -8,8 +8,6 @@ from typing import Any
 
 from . import calls
 
-_KEPT = (calls.CAP_DAC_READ_SEARCH, calls.CAP_KILL, calls.CAP_SETGID, calls.CAP_SETUID, calls.CAP_SYS_ADMIN)
-
 
 def enter(config: Mapping[str, Any], sock: socket.socket) -> None:
     """Move into namespaces whose file system holds what the `view` of `config` names, as their process 1.
@@ -28,7 +26,6 @@ def enter(config: Mapping[str, Any], sock: socket.socket) -> None:
     os.umask(0o022)
     _new_root(config)
     socket.sethostname("sandbox")
-    calls.keep_capabilities(*_KEPT)
 
 
 def _new_root(config: Mapping[str, Any]) -> None:

@@ -80,7 +80,8 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
         else:
             module = ModuleType("__main__")
             status = _execute(source, module)
-            threading._shutdown()  # pyright: ignore
+            if threading.active_count() > 1 or threading._threading_atexits:  # pyright: ignore
+                threading._shutdown()  # pyright: ignore
             status = _finish(module) or status
     finally:
         os._exit(status)

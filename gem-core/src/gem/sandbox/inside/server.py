@@ -97,16 +97,14 @@ def _serve(
     start = time.monotonic()
     pid = fork()
     if pid == 0:
-        calls.prctl(calls.SET_DEATH_SIGNAL, signal.SIGKILL)
-        if os.getppid() != server:  # it died before
-            os._exit(program.FAILED)
+        ground.tie(server)
         _become(job, fds, ground, confinement, tell)
     for fd in (*fds, tell):
         os.close(fd)
     ended = _watch(pid, start, job, ground, poll)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
-    ground.sweep()
+    ground.sweep(job)
     if ended is None and ground.overfull(job):
         ended = "disk"
     full = ground.full()
