@@ -150,6 +150,30 @@ def test_every_program_begins_in_an_empty_folder(box: Sandbox) -> None:
     assert box.run("import os\nprint(os.listdir('.'))").stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "touch",
+    [
+        "pass",
+        "open('a', 'w').close()\nos.remove('a')",
+        "os.mkdir('a')\nos.rmdir('a')\nos.utime('.', (0, 0))",
+        "os.chmod('.', 0o700)",
+        "os.open('.', os.O_TMPFILE | os.O_RDWR)",
+        "open('a', 'w').write('x' * 1000)",
+    ],
+)
+def test_a_program_cannot_tell_what_the_one_before_did_to_its_folder(box: Sandbox, touch: str) -> None:
+    look = """
+import os
+found = os.stat('.')
+print(os.listdir('.'), oct(found.st_mode), found.st_nlink, os.statvfs('.').f_ffree, os.statvfs('.').f_bfree)
+"""
+    before = box.run(look).stdout
+    box.run(f"import os\n{touch}")
+
+    assert before.startswith("[]")
+    assert [box.run(look).stdout for _ in range(2)] == [before] * 2
+
+
 def test_nothing_that_a_program_does_to_python_reaches_the_next(box: Sandbox) -> None:
     poison = """
 import builtins, json, math, os, sys, random

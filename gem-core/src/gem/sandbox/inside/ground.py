@@ -87,6 +87,9 @@ class Ground:
         """Whether the program has used up a disk that it cannot use more of. Asked once, when it has ended."""
         return False
 
+    def clear(self) -> None:
+        """Get ready for the next program, in the time between two: here, when that one is known."""
+
     def leave(self) -> None:
         """Remove what is on disk, as far as this process may: the supervisor, who would, may be dead."""
         with suppress(OSError):
@@ -113,7 +116,11 @@ class OpenGround(Ground):
 
 
 class PrivateGround(Ground):
-    """The ground of the levels with namespaces: a tmpfs for each program, and the server is their process 1."""
+    """The ground of the levels with namespaces: a tmpfs for each program, and the server is their process 1.
+
+    A program that wrote nothing leaves its tmpfs to the next one, because to unmount is to wait for every processor.
+    The times of the folder tell: they change with every file that comes or goes.
+    """
 
     pause = 1.0
 
@@ -123,6 +130,8 @@ class PrivateGround(Ground):
             raise RuntimeError("this level needs process ids of its own, and was started without")
         self._uid: int | None = config["uid"]
         self._capabilities: list[int] = config["capabilities"]
+        self._mounted = ""  # the options of the tmpfs that is there
+        self._untouched = (0, 0, 0)
         calls.keep_capabilities(*_SERVER_CAPABILITIES)
         if self._uid is not None:
             _take_groups(self._uid)
@@ -131,8 +140,13 @@ class PrivateGround(Ground):
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=1777"
-        calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV, options)
+        if self._mounted == options:
+            return
+        self._unmount()
+        calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV | calls.NO_ACCESS_TIME, options)
         os.chdir(self._folder)
+        os.utime(".", (0, 0))  # long ago: so a change in the next instant is a change too
+        self._mounted, self._untouched = options, self._state()
 
     def tie(self, server: int) -> None:
         """Nothing to do: the server is process 1 of its namespace, which ends with it."""
@@ -156,10 +170,22 @@ class PrivateGround(Ground):
         return False
 
     def full(self) -> bool:
-        disk = os.statvfs(self._folder)
-        os.chdir("/")
-        calls.unmount(self._folder)
+        disk = os.statvfs(".")
         return disk.f_bfree == 0 or disk.f_ffree == 0
+
+    def clear(self) -> None:
+        if self._state() != self._untouched:
+            self._unmount()
+
+    def _unmount(self) -> None:
+        if self._mounted:
+            os.chdir("/")
+            calls.unmount(self._folder)
+            self._mounted = ""
+
+    def _state(self) -> tuple[int, int, int]:
+        found = os.stat(".")
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_mode
 
     def leave(self) -> None:
         """Nothing is on disk: the tmpfs goes with its namespace."""

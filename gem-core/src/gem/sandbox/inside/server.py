@@ -62,6 +62,7 @@ def main(channel: int, supervisor: int) -> None:
         if outcome is None:
             break
         sock.send(json.dumps(outcome).encode())
+        ground.clear()
     ground.leave()
     os._exit(0)
 
