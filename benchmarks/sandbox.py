@@ -1,8 +1,8 @@
 """gem.sandbox at its strongest level beside gem-llm's runner of Python code, in one run, the sides taking turns.
 
-    python benchmarks/sandbox.py [--rounds 25] [--json FILE]
+    python benchmarks/sandbox.py [--rounds 10] [--json FILE]
 
-Each side is a process that runs programs two at a time. In each round each side runs each program ten times, in turn,
+Each side is a process that runs programs two at a time. In each round each side runs each program 25 times, in turn,
 and every output is checked. The numbers are milliseconds from the call to the result. The ratios say how many times
 as long gem-llm takes.
 
@@ -34,8 +34,10 @@ SIDES = {
     "gem-llm bwrap": ("sides.sandbox_gem_llm", "bwrap"),
 }
 AT_ONCE = 2
-CALLS = 10
+CALLS = 25
 """Runs of one program in a side's turn."""
+PAUSE = 0.2
+"""Seconds before a side's turn, in which the kernel clears away the namespaces of the side before it."""
 
 
 def standalone_python(folder):
@@ -110,6 +112,7 @@ def run(arguments):
     for number in range(arguments.rounds + 1):
         for program in PROGRAMS:
             for name, side in sides.items():
+                time.sleep(PAUSE)
                 seconds = side.ask(program, CALLS)["seconds"]
                 if number:  # the first round warms up
                     taken[program][name] += seconds
@@ -149,7 +152,7 @@ def table(report):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=25, help=f"each is {CALLS} runs of each program by each side")
+    parser.add_argument("--rounds", type=int, default=10, help=f"each is {CALLS} runs of each program by each side")
     parser.add_argument("--venv-dir", type=Path, default=FOLDER, help="where gem-llm and the interpreter are put")
     parser.add_argument("--json", type=Path, help="write the report there, too")
     parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)

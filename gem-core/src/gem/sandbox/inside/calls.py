@@ -42,6 +42,11 @@ def fork() -> int:
     return _checked(_fork())
 
 
+def processor() -> int:
+    """The number of the processor that this process runs on."""
+    return _checked(_libc.sched_getcpu())
+
+
 def prctl(option: int, value: int = 1, pointer: int = 0) -> None:
     _checked(_prctl(option, value, pointer, 0, 0))
 

@@ -96,7 +96,7 @@ def _serve(
     confined, tell = os.pipe()
     server = os.getpid()
     start = time.monotonic()
-    pid = fork()
+    pid = _fork_here(fork)
     if pid == 0:
         ground.tie(server)
         _become(job, fds, ground, confinement, tell)
@@ -122,6 +122,18 @@ def _serve(
         "full": full,
         "started": started,
     }
+
+
+def _fork_here(fork: Callable[[], int]) -> int:
+    """Fork a child that begins on this processor, which the server is about to leave, and may go anywhere from there.
+
+    Sent to another one, it may wait there for the slice of another slot's program to end, longer than it runs itself.
+    """
+    anywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {calls.processor()})
+    pid = fork()
+    os.sched_setaffinity(0, anywhere)
+    return pid
 
 
 def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll: select.poll) -> str | None:
