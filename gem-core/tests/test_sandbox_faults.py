@@ -10,12 +10,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import sandbox_levels
+import sandbox_processes
+from sandbox_processes import eventually, ours
 
 from gem.sandbox import Sandbox, slot
 from gem.sandbox.types import Level
@@ -25,13 +27,9 @@ SET_CHILD_SUBREAPER = 36
 BUSY = "import time\nend = time.monotonic() + 0.02\nwhile time.monotonic() < end:\n    pass\nprint(input())"
 
 
-_strangers: set[int] = set()
-
-
 @pytest.fixture(params=LEVELS)
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    _strangers.clear()
-    _strangers.update(below(os.getpid()))
+    sandbox_processes.leave_out_those_of_others()
     with sandbox_levels.box_at(request.param) as box:
         box.run("")
         yield box
@@ -44,32 +42,6 @@ def _orphans_come_to_us() -> Iterator[None]:
     libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     yield
     libc.prctl(SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-
-
-def children(pid: int) -> list[int]:
-    """The children of a process; none where it has ended."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(word) for word in task.read_text().split()]
-    return found
-
-
-def below(pid: int) -> list[int]:
-    own = children(pid)
-    return own + [one for child in own for one in below(child)]
-
-
-def ours() -> list[int]:
-    """Every process below this one that was not there before the test's sandbox: other tests may have theirs."""
-    return [pid for pid in below(os.getpid()) if pid not in _strangers]
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    return condition()
 
 
 def end(pids: list[int], number: signal.Signals = signal.SIGKILL) -> None:

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import sandbox_levels
+import sandbox_processes
+from sandbox_processes import below, eventually, ours
 
 from gem import sandbox
 from gem.sandbox import Job, Limits, Sandbox
@@ -20,30 +22,11 @@ from gem.sandbox import Job, Limits, Sandbox
 SLEEP = "import time\nprint('started', flush=True)\ntime.sleep(600)"
 
 
-_strangers: set[int] = set()
-
-
 @pytest.fixture(params=[*sandbox_levels.CONFINED, "process"])
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    _strangers.clear()
-    _strangers.update(below(os.getpid()))
+    sandbox_processes.leave_out_those_of_others()
     with sandbox_levels.box_at(request.param, slots=2) as box:
         yield box
-
-
-def below(pid: int) -> list[int]:
-    """Every process below `pid`, as /proc tells."""
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        for task in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            try:
-                children = [int(word) for word in task.read_text().split()]
-            except OSError:
-                continue
-            found += children
-            waiting += children
-    return found
 
 
 def is_alive(pid: int) -> bool:
@@ -51,20 +34,6 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-def ours() -> list[int]:
-    """Every process below this one that was not there before the test's sandbox: other tests may have theirs."""
-    return [pid for pid in below(os.getpid()) if pid not in _strangers]
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return condition()
 
 
 def descriptors() -> int:
