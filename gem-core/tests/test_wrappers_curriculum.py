@@ -146,6 +146,25 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
         made(**settings) if "levels" not in settings else Curriculum(Sum(), **settings)
 
 
+@pytest.mark.parametrize(
+    "settings", [{"levels": [{}, {"largest": 9}, {"max_turns": 0}]}, {"levels": [{}, {}], "window": 0}]
+)
+def test_a_curriculum_that_is_refused_leaves_no_env_open(settings):
+    opened = set()
+
+    class Held(Sum):
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            opened.add(self)
+
+        def close(self):
+            opened.discard(self)
+
+    with Held() as env, pytest.raises(ConfigError):
+        Curriculum(env, **settings)
+    assert not opened
+
+
 @pytest.mark.parametrize("level", [-1, 3, "1"])
 def test_a_level_that_is_not_there_is_refused(level):
     with pytest.raises(ConfigError, match="level"):

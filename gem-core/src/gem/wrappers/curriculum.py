@@ -1,6 +1,7 @@
 """A curriculum: the env grows harder as the agent succeeds, and easier as it fails."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from gem.checks import whole_number
@@ -51,9 +52,13 @@ class Curriculum(Wrapper):
             raise ConfigError("a curriculum needs levels: [{'num_disks': 3}, {'num_disks': 4}, …]")
         if not 0 <= demote < promote <= 1:
             raise ConfigError(f"0 <= demote < promote <= 1 does not hold for demote={demote} and promote={promote}")
-        self._envs = [_on_level(env, number, changes) for number, changes in enumerate(levels)]
-        super().__init__(self._envs[0])
         self.window = whole_number("window", window, 1)
+        with ExitStack() as easier:  # which closes them, should a harder level be refused
+            self._envs = [
+                easier.enter_context(_on_level(env, number, changes)) for number, changes in enumerate(levels)
+            ]
+            easier.pop_all()
+        super().__init__(self._envs[0])
         self.promote = promote
         self.demote = demote
         self.level = 0
