@@ -80,6 +80,33 @@ def test_the_first_failure_ends_the_test_where_asked_to(box: Sandbox, name: str)
     assert (verdict.passed, verdict.total) == (False, 40)
 
 
+HANGING = {
+    "cpu": "while n in (3, 17): pass",
+    "timeout": "import time\nif n in (3, 17): time.sleep(60)",
+}
+
+
+@pytest.mark.parametrize("reason", HANGING)
+def test_a_case_out_of_time_ends_the_test_where_asked_to_and_other_failures_do_not(box: Sandbox, reason: str) -> None:
+    code = f"n = int(input())\nprint(n * n if n != 1 else -1, flush=True)\n{HANGING[reason]}"
+
+    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=1, stop_at_timeout=True)
+
+    assert [(case.passed, case.result.reason) for case in verdict.cases] == [
+        (True, "ok"),
+        (False, "ok"),
+        (True, "ok"),
+        (False, reason),
+    ]
+    assert (verdict.passed, verdict.count, verdict.total) == (False, 2, 40)
+
+
+def test_a_first_case_out_of_time_is_the_only_one_where_asked_to(box: Sandbox) -> None:
+    verdict = box.run_tests("while True: pass", SQUARES, timeout=0.3, stop_at_timeout=True)
+
+    assert [case.result.reason for case in verdict.cases] == ["cpu"]
+
+
 def test_a_program_that_cannot_be_right_fails_every_case(box: Sandbox) -> None:
     for code in ("print(", "", "raise SystemExit(1)", "import os\nos.kill(os.getpid(), 9)"):
         verdict = box.run_tests(code, SQUARES[:6])
@@ -165,7 +192,7 @@ def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> N
             status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, outputs=[b"a"], stderr=b"", log=b""
         )
 
-    assert run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False).passed
+    assert run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False, stop_at_timeout=False).passed
     losses = 2
     with pytest.raises(SandboxLost, match="it died"):
-        run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False)
+        run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False, stop_at_timeout=False)

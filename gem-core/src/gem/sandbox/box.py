@@ -121,6 +121,7 @@ class Sandbox:
         *,
         same: Same = same_output,
         stop_at_first: bool = False,
+        stop_at_timeout: bool = False,
         files: Mapping[str, str | bytes] | None = None,
         limits: Limits | None = None,
         **changes: Any,
@@ -132,7 +133,14 @@ class Sandbox:
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits
-        return run_cases(lambda inputs: self.play(job, inputs, most), cases, most, same, stop_at_first=stop_at_first)
+        return run_cases(
+            lambda inputs: self.play(job, inputs, most),
+            cases,
+            most,
+            same,
+            stop_at_first=stop_at_first,
+            stop_at_timeout=stop_at_timeout,
+        )
 
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""

@@ -31,7 +31,7 @@ class Verdict:
     """What became of a program.
 
     Attributes:
-        cases: The cases that were tried, in order; fewer than `total` where the first failure ended the test.
+        cases: The cases that were tried, in order; fewer than `total` where a failure ended the test.
         total: The number of cases there were.
     """
 
@@ -59,7 +59,13 @@ def _lines(text: str) -> list[str]:
 
 
 def run_cases(
-    play: Play, cases: Iterable[tuple[str, str]], limits: Limits, same: Same, *, stop_at_first: bool
+    play: Play,
+    cases: Iterable[tuple[str, str]],
+    limits: Limits,
+    same: Same,
+    *,
+    stop_at_first: bool,
+    stop_at_timeout: bool,
 ) -> Verdict:
     """Test a program on `cases`: pairs of an input and the expected output.
 
@@ -68,6 +74,10 @@ def run_cases(
     to itself, and that decides. So a program may pass because of what it kept from an earlier case, and never fails
     because of it. Expected outputs stay in this process, where no program can read them.
 
+    Args:
+        stop_at_first: Try no case after the first that failed.
+        stop_at_timeout: Try none after the first that ran out of time: a program that hangs on one hangs on most.
+
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
     """
@@ -75,13 +85,18 @@ def run_cases(
     if not wanted:
         raise ConfigError("a program is tested on at least one case")
     done = [_alone(play, wanted[0], limits, same)]
-    while len(done) < len(wanted) and (done[-1].passed or not stop_at_first):
+
+    def over() -> bool:
+        last = done[-1]
+        return (stop_at_first and not last.passed) or (stop_at_timeout and last.result.reason in ("cpu", "timeout"))
+
+    while len(done) < len(wanted) and not over():
         likely = int(limits.timeout / max(done[-1].result.cpu, 1e-3))
         batch = wanted[len(done) : len(done) + max(1, min(MOST_AT_ONCE, likely))]
         shared = _together(play, batch, limits, same) if len(batch) > 1 else []
         for case, verdict in zip(batch, [*shared, None], strict=False):
             done.append(verdict or _alone(play, case, limits, same))
-            if stop_at_first and not done[-1].passed:
+            if over():
                 break
     return Verdict(tuple(done), len(wanted))
 

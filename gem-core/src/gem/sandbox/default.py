@@ -64,12 +64,15 @@ def run_tests(
     *,
     same: Same = same_output,
     stop_at_first: bool = False,
+    stop_at_timeout: bool = False,
     level: Level | None = None,
     min_level: Level = "landlock",
     **limits: Any,
 ) -> Verdict:
     """Run `code` on each input of `cases`, pairs of an input and the expected output: see `Sandbox.run_tests`."""
-    return default(level, min_level).run_tests(code, cases, same=same, stop_at_first=stop_at_first, **limits)
+    return default(level, min_level).run_tests(
+        code, cases, same=same, stop_at_first=stop_at_first, stop_at_timeout=stop_at_timeout, **limits
+    )
 
 
 def _close() -> None:
