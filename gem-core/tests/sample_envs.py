@@ -43,6 +43,15 @@ class Sum(TurnEnv):
         return f"\\boxed{{{self.total}}}"
 
 
+class Closable(Sum):
+    """A `Sum` that tells whether it was closed."""
+
+    closed = False
+
+    def close(self):
+        self.closed = True
+
+
 class Fragile(Sum):
     """A `Sum` that breaks: at its reset with an odd seed, and, for good, at the word "break"."""
 

@@ -112,6 +112,21 @@ def test_wrappers_apply_in_order_the_last_outermost() -> None:
     assert isinstance(env.env, Counted)
 
 
+def test_an_env_whose_wrapper_is_refused_is_closed() -> None:
+    inner: list[Env] = []
+
+    class Refused(Counted):
+        def __init__(self, env: Env) -> None:
+            inner.append(env)
+            raise ConfigError("it takes no such env")
+
+    for wrappers in ([Refused], [Counted, Refused]):
+        with pytest.raises(ConfigError, match="no such env"):
+            gem.make("sample_envs:Closable", wrappers=wrappers)
+
+    assert [env.unwrapped.closed for env in inner] == [True, True]
+
+
 def test_an_unknown_argument_is_refused_with_those_there_are() -> None:
     with pytest.raises(SpecError, match=r"no argument 'round'.*Did you mean 'rounds'.*rounds, largest, max_turns"):
         gem.make("sample_envs:Sum", round=3)

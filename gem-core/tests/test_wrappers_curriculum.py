@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from sample_envs import Counted, Sum
+from sample_envs import Closable, Counted, Sum
 
 import gem
 from gem.core import Env
@@ -150,19 +150,16 @@ def test_settings_that_make_no_sense_are_refused(settings, message):
     "settings", [{"levels": [{}, {"largest": 9}, {"max_turns": 0}]}, {"levels": [{}, {}], "window": 0}]
 )
 def test_a_curriculum_that_is_refused_leaves_no_env_open(settings):
-    opened = set()
+    made = []
 
-    class Held(Sum):
+    class Noted(Closable):
         def __init__(self, **settings):
             super().__init__(**settings)
-            opened.add(self)
+            made.append(self)
 
-        def close(self):
-            opened.discard(self)
-
-    with Held() as env, pytest.raises(ConfigError):
+    with Noted() as env, pytest.raises(ConfigError):
         Curriculum(env, **settings)
-    assert not opened
+    assert all(env.closed for env in made)
 
 
 @pytest.mark.parametrize("level", [-1, 3, "1"])

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from sample_envs import Counted, Loud, Sum
+from sample_envs import Closable, Counted, Loud, Sum
 
 import gem
 from gem.core import Env, Step, Wrapper
@@ -183,6 +183,25 @@ def test_a_wrapper_whose_inner_env_was_exchanged_is_not_forked_into_something_el
 
     with pytest.raises(SnapshotError, match=r"Loud.*Sum"):
         env.fork(1)
+
+
+def test_copies_that_cannot_be_brought_to_the_envs_state_are_closed() -> None:
+    built: list[Closable] = []
+
+    class Proud(Closable):
+        def __init__(self) -> None:
+            super().__init__()
+            built.append(self)
+
+        def restore(self, state: bytes) -> None:
+            raise SnapshotError("it goes its own way")
+
+    env = Proud()
+    env.reset(seed=0)
+    with pytest.raises(SnapshotError, match="own way"):
+        env.fork(3)
+
+    assert [each.closed for each in built] == [False, True, True, True]
 
 
 def test_functions_are_no_part_of_a_snapshot_and_survive_a_restore() -> None:

@@ -8,6 +8,7 @@ import pickle
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding
@@ -172,10 +173,12 @@ class Env(ABC):
             SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
         """
         state = self.snapshot()
-        copies = [self.rebuild() for _ in range(n)]
-        for copy in copies:
-            copy.spec = self.spec
-            copy.restore(state)
+        with ExitStack() as made:  # which closes them, should a restore be refused
+            copies = [made.enter_context(self.rebuild()) for _ in range(n)]
+            for copy in copies:
+                copy.spec = self.spec
+                copy.restore(state)
+            made.pop_all()
         return copies
 
     def close(self) -> None:

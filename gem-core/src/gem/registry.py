@@ -228,8 +228,12 @@ def make(id: str | EnvSpec, /, *, wrappers: str | Sequence[WrapperLike] = (), **
     _check_arguments(spec.id, env_class, arguments)
     env = env_class(**arguments)
     env.spec = spec
-    for wrapper in (*found.wrappers, *_split(wrappers)):
-        env = (find_wrapper(wrapper) if isinstance(wrapper, str) else wrapper)(env)
+    try:
+        for wrapper in (*found.wrappers, *_split(wrappers)):
+            env = (find_wrapper(wrapper) if isinstance(wrapper, str) else wrapper)(env)
+    except BaseException:
+        env.close()
+        raise
     return env
 
 
