@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import gem
+from gem.core import Env
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
 from gem.policy import expert_policy, random_policy
@@ -99,6 +100,14 @@ def test_the_info_is_kept_without_hints_and_without_what_json_cannot_say(path: P
     ((turn,),) = [each.turns for each in read(path)]
 
     assert turn.info == {"success": True, "table": {"a": [1, None]}}
+
+
+def test_an_info_that_is_called_as_something_of_an_env_is_kept(path: Path) -> None:
+    info = {name: 3 for name in dir(Env) if name not in ("sample_action", "expert_action")}
+    record(path, episode(turns=(Turn("start", Completion("go"), 0.0, info),)))
+
+    (turn,) = next(iter(read(path))).turns
+    assert turn.info == info
 
 
 @pytest.mark.parametrize("text", ["a\nb\r\n", "\u2028\x85\x00", "\ud800 half a pair", "日本語", '"}\\'])

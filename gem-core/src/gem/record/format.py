@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gem import __version__
-from gem.core import Env, Info, Observation
+from gem.core import Info, Observation
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
 from gem.transcript import Episode
@@ -17,6 +17,9 @@ VERSION = 1
 
 PREFIX = f'{{"gem_record": {VERSION}, '.encode()
 """How every line begins."""
+
+HINTS = frozenset({"sample_action", "expert_action"})
+"""Keys of an `info` that are not recorded: what policies had the env suggest, and nothing that happened."""
 
 Content = str | list[dict[str, Any]]
 """An observation: text, or a list of content parts."""
@@ -40,7 +43,7 @@ class TurnRecord(_Record):
     action: str
     reward: float
     info: dict[str, Any]
-    """What the step's `info` held, without hints and without what JSON has no word for."""
+    """What the step's `info` held, without `HINTS` and without what JSON has no word for."""
 
 
 class FailureRecord(_Record):
@@ -163,8 +166,7 @@ def _content(observation: Observation) -> Content:
 
 
 def _recordable(info: Info) -> dict[str, Any]:
-    # A hint is the answer of an env's method, and stands in the info under the method's name.
-    return {name: value for name, value in info.items() if not hasattr(Env, name) and _is_json(value)}
+    return {name: value for name, value in info.items() if name not in HINTS and _is_json(value)}
 
 
 def _is_json(value: object) -> bool:
