@@ -152,6 +152,16 @@ def test_kwargs_that_json_cannot_say_are_refused_before_anything_is_written(path
     assert path.read_bytes() == b""
 
 
+@pytest.mark.parametrize("observation", [None, ["text"], [{"type": "text", "text": b"text"}]])
+def test_an_observation_that_json_cannot_say_is_refused_before_anything_is_written(
+    path: Path, observation: object
+) -> None:
+    with pytest.raises(RecordError, match="an observation is text, or a list of content parts"):
+        record(path, episode(turns=(Turn(observation, Completion("go"), 0.0, {}),)))
+
+    assert path.read_bytes() == b""
+
+
 def test_a_last_line_that_was_cut_off_anywhere_is_left_out_and_removed_on_appending(path: Path) -> None:
     record(path, episode("a"), episode("b"))
     whole = path.read_bytes()

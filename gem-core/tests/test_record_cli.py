@@ -112,6 +112,15 @@ def test_texts_that_differ_only_in_how_they_end_are_shown_whole(file: Path) -> N
     assert "  - 'Done.\\n'\n  + 'Done.'\n" in gemx("reproduce", str(file)).stdout
 
 
+@pytest.mark.parametrize(
+    ("part", "shown"), [({"text": "Done?"}, "Done?"), ({"image": "data:,"}, "[no type]"), ({"text": 3}, "3")]
+)
+def test_a_part_that_breaks_the_contract_is_shown_all_the_same(file: Path, part: dict[str, Any], shown: str) -> None:
+    alter(file, 1, observation=[part])
+
+    assert f"  -{shown}\n  +Done.\n" in gemx("reproduce", str(file)).stdout
+
+
 def test_half_of_a_surrogate_pair_is_shown_by_its_number(file: Path) -> None:
     alter(file, 1, observation="Done\ud800")
 

@@ -124,6 +124,18 @@ def test_an_env_that_raises_in_the_replay_is_a_difference(tmp_path: Path, monkey
     assert rescore(record).error == "ZeroDivisionError: division by zero"
 
 
+@pytest.mark.parametrize("observation", [None, 3, ["Done."], [{"type": "text", "text": b"Done."}]])
+def test_an_observation_that_cannot_be_compared_is_an_error_that_says_so(
+    won: EpisodeRecord, monkeypatch: pytest.MonkeyPatch, observation: Any
+) -> None:
+    monkeypatch.setattr(Sum, "_step", lambda env, action: Step.ongoing(observation))
+
+    turn, what, _, error = reproduce(won) or (None,) * 4
+    assert (turn, what) == (1, "error")
+    assert error.startswith("RecordError: an observation is text, or a list of content parts")
+    assert rescore(won).error == error
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -37,11 +37,14 @@ def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:
 
 
 def as_text(observation: Observation) -> str:
-    """An observation for the terminal: of content parts, the text, and the type of whatever is not text."""
+    """An observation for the terminal: of content parts, the text, and the type of whatever is not text.
+
+    A part without a type is none by the contract, and is shown all the same: this is where one looks for such faults.
+    """
     text = (
         observation
         if isinstance(observation, str)
-        else "\n".join(part.get("text", f"[{part['type']}]") for part in observation)
+        else "\n".join(str(part.get("text", f"[{part.get('type', 'no type')}]")) for part in observation)
     )
     # Half of a surrogate pair, which JSON can spell, has no place in UTF-8.
     return text.encode(errors="backslashreplace").decode()

@@ -46,7 +46,7 @@ class Recorder:
         """Append one episode.
 
         Raises:
-            RecordError: the env's kwargs hold something that JSON has no word for.
+            RecordError: the env's kwargs or an observation hold something that JSON has no word for.
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = _pack_of(episode.id) if episode.spec else None

@@ -1,13 +1,15 @@
 """The format of a recording: one JSON object a line, one line an episode."""
 
 import json
+import reprlib
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gem import __version__
-from gem.core import Info, Observation
+from gem.core import Info
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
 from gem.transcript import Episode
@@ -88,7 +90,7 @@ class EpisodeRecord(_Record):
         """The record of an episode whose env came from `pack`.
 
         Raises:
-            RecordError: the env's kwargs hold something that JSON has no word for.
+            RecordError: the env's kwargs hold something that JSON has no word for, or see `content_of`.
         """
         spec, failure = episode.spec, episode.failure
         said = episode.failed_on.text if episode.failed_on else None
@@ -113,14 +115,14 @@ class EpisodeRecord(_Record):
             seconds=episode.seconds,
             turns=tuple(
                 TurnRecord(
-                    observation=_content(turn.observation),
+                    observation=content_of(turn.observation),
                     action=turn.action,
                     reward=turn.reward,
                     info=_recordable(turn.info),
                 )
                 for turn in episode.turns
             ),
-            observation=_content(episode.observation),
+            observation=content_of(episode.observation),
             terminated=episode.terminated,
             truncated=episode.truncated,
             success=episode.success,
@@ -161,8 +163,21 @@ class EpisodeRecord(_Record):
             raise RecordError(f"{where}: {field}: {fault['msg']}") from error
 
 
-def _content(observation: Observation) -> Content:
-    return observation if isinstance(observation, str) else [dict(part) for part in observation]
+def content_of(observation: object) -> Content:
+    """An observation as a recording holds it.
+
+    Raises:
+        RecordError: it is neither text nor a list of content parts, or JSON has no word for something in it.
+    """
+    if isinstance(observation, str):
+        return observation
+    if isinstance(observation, list):
+        parts = cast("list[object]", observation)
+        content = [dict(cast("Mapping[str, Any]", part)) for part in parts if isinstance(part, Mapping)]
+        if len(content) == len(parts) and _is_json(content):
+            return content
+    shown = reprlib.repr(cast("object", observation))
+    raise RecordError(f"an observation is text, or a list of content parts that JSON has words for, and not {shown}")
 
 
 def _recordable(info: Info) -> dict[str, Any]:

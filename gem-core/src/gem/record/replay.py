@@ -12,7 +12,7 @@ from gem import __version__
 from gem.core import Env, Step
 from gem.errors import RecordError
 from gem.plugins import CORE
-from gem.record.format import EpisodeRecord
+from gem.record.format import EpisodeRecord, content_of
 from gem.registry import get_spec, import_object, make, registry
 from gem.spec import EnvSpec
 
@@ -134,7 +134,7 @@ def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
     """The moments of the same actions today, up to the end of the episode or of the actions."""
     with make(_todays_spec(record)) as env:
         observation, _ = env.reset(seed=record.seed)
-        yield _Moment(observation, 0.0, False, False, False)
+        yield _Moment(content_of(observation), 0.0, False, False, False)
         for turn in record.turns:
             step = env.step(turn.action)
             yield _moment(step)
@@ -144,7 +144,7 @@ def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
 
 def _moment(step: Step) -> _Moment:
     success = step.done and bool(step.info["success"])
-    return _Moment(step.observation, float(step.reward), step.terminated, step.truncated, success)
+    return _Moment(content_of(step.observation), float(step.reward), step.terminated, step.truncated, success)
 
 
 def _todays_spec(record: EpisodeRecord) -> EnvSpec:
