@@ -66,6 +66,22 @@ def test_the_expert_calls_python_where_there_is_such_a_tool_and_then_answers():
     assert env.step(env.expert_action()).info["success"]
 
 
+def test_random_play_calls_python_where_there_is_such_a_tool_and_else_answers():
+    env = ToolEnv(LongArithmetic(digits=4), [python], max_calls=None)
+    called = []
+    for seed in range(40):
+        env.reset(seed=seed)
+        while not (step := env.step(env.sample_action())).done:
+            assert step.info["tool"] == {"name": "python", "status": "ok"}
+        called.append(step.info["tool_success_counter"])
+        assert "malformed" not in step.info
+    assert {0, 1, 2} <= set(called)
+
+    alone = LongArithmetic(digits=4)
+    alone.reset(seed=0)
+    assert all(alone.sample_action().startswith("\\boxed{") for _ in range(20))
+
+
 def test_the_expert_without_a_tool_answers_at_once():
     env = LongArithmetic()
     env.reset(seed=0)

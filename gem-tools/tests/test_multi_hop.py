@@ -104,6 +104,24 @@ def test_the_expert_searches_where_it_can_and_answers_at_once_where_it_cannot():
     assert said[0] != said[1]
 
 
+def test_random_play_searches_and_fetches_what_there_is_with_the_tools_that_are_there():
+    for tools, used in (("search,fetch", {"search", "fetch"}), ("search", {"search"})):
+        env = ToolEnv(MultiHop(2), tools, max_calls=None)
+        called = set()
+        for seed in range(20):
+            env.reset(seed=seed)
+            while not (step := env.step(env.sample_action())).done:
+                assert step.info["tool"]["status"] == "ok"
+                assert "No document" not in step.observation
+                called.add(step.info["tool"]["name"])
+            assert "malformed" not in step.info
+        assert called == used
+
+    alone = MultiHop(2)
+    alone.reset(seed=0)
+    assert all(alone.sample_action().startswith("\\boxed{") for _ in range(20))
+
+
 @pytest.mark.parametrize(
     ("reply", "reward"),
     [

@@ -63,12 +63,19 @@ class LongArithmetic(QuestionEnv[int]):
         first, second = self._draw(self.action_rng)
         return f"\\boxed{{{first * second}}}"
 
+    def sample_call(self) -> ToolCall | None:
+        """Every other time, Python's own arithmetic on two other factors."""
+        return _multiply(*self._draw(self.action_rng)) if self.action_rng.random() < 0.5 else None
+
     def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
         """Python's own arithmetic, once."""
-        first, second = self.factors
-        return None if answers else ToolCall("python", {"code": f"print({first} * {second})"})
+        return None if answers else _multiply(*self.factors)
 
     def expert_action(self) -> str:
         """The right result."""
         first, second = self.factors
         return f"\\boxed{{{first * second}}}"
+
+
+def _multiply(first: int, second: int) -> ToolCall:
+    return ToolCall("python", {"code": f"print({first} * {second})"})

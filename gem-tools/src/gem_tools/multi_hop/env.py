@@ -12,6 +12,7 @@ from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
 from gem.tool_env import Answer
 from gem_tools.multi_hop.questions import Hop, Question, draw, values
+from gem_tools.multi_hop.world import world
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -66,6 +67,14 @@ class MultiHop(QuestionEnv[str]):
     def search_plan(self) -> tuple[Hop, ...]:
         """The searches that lead to the answer, in order."""
         return self.question.plan
+
+    def sample_call(self) -> ToolCall | None:
+        """Two times in three a search or a fetch, for whatever there is in the world; else none."""
+        chosen = self.action_rng.choice([("search", "query"), ("fetch", "title"), None])
+        if chosen is None:
+            return None
+        tool, parameter = chosen
+        return ToolCall(tool, {parameter: self.action_rng.choice(list(world().things.values())).title})
 
     def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
         """The next search of the plan, where the tool `search` is at hand; then the expert answers."""
