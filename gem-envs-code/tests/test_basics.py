@@ -5,14 +5,16 @@ import random
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 import gem
 from gem.core import Step
+from gem.errors import ConfigError, SandboxUnavailable
 from gem.parsing import fenced_code
+from gem.sandbox import NotIsolated
 from gem_envs_code.basics import Basics
-from gem_envs_code.runner import RunnerError
 
 SUM, BRACKETS = 0, 5
 
@@ -23,6 +25,8 @@ for seed in range(20):
     print(env.reset(seed=seed), env.sample_action(), env.expert_action())
     if seed < 6:
         print(env.step(env.expert_action() if seed % 2 else env.sample_action()))
+env.reset(seed=0)
+print(env.step("```\\nexit(repr({'a', 'b', 'c', 'd', 'e', 'f'}))\\n```"))
 """
 
 
@@ -115,7 +119,7 @@ def test_no_junk_raises():
     env = Basics()
     run = 0
     for reply in [*junk, "```\n" * 25_000, "`" * 100_000, "```" + "x" * 100_000]:
-        # Each program takes a while to start; a few stand for all.
+        # Judging takes a while; a few programs stand for all.
         run += fenced_code(reply) is not None
         if fenced_code(reply) is None or run <= 10:
             env.reset(seed=1)
@@ -135,6 +139,7 @@ def test_equal_seeds_give_equal_bytes_in_other_processes():
     ]
     assert transcripts[0] == transcripts[1]
     assert transcripts[0].count(b"'success': True") == 3
+    assert b"ended with status 1 ({'" in transcripts[0]
 
 
 def test_a_snapshot_brings_the_task_back():
@@ -145,7 +150,26 @@ def test_a_snapshot_brings_the_task_back():
     assert other.reset() == env.reset()
 
 
-def test_a_fault_of_the_runner_raises_and_earns_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/bin/sh")
-    with pytest.raises(RunnerError):
-        step_on(SUM, "```\nprint(1)\n```")
+def test_a_snapshot_does_not_take_the_sandbox_along():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotIsolated)
+        open_to_all = Basics(level="process")
+    open_to_all.reset(seed=9)
+    env = Basics()
+    env.restore(open_to_all.snapshot())
+    env.step("```\nprint(1)\n```")
+    assert env._box is Basics()._box is not open_to_all._box
+
+
+def test_where_no_sandbox_is_strong_enough_the_env_says_what_to_do_and_gives_no_reward(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    env = gem.make("code:Basics-v0", min_level="bubblewrap")
+    env.reset(seed=0)
+    with pytest.raises(SandboxUnavailable, match=r"(?s)apt-get install bubblewrap.*accept less by name.*min_level"):
+        env.step("```\nprint(1)\n```")
+
+
+@pytest.mark.parametrize("kwargs", [{"level": "bwrap"}, {"min_level": "none"}, {"min_level": "process"}])
+def test_levels_that_do_not_exist_or_promise_nothing_are_refused_at_once(kwargs):
+    with pytest.raises(ConfigError):
+        gem.make("code:Basics-v0", **kwargs)

@@ -124,8 +124,8 @@ def test_the_outputs_are_right(task):
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_the_solution_passes_the_example_and_every_test(task):
-    assert judge(task.solution, (task.example, *task.tests)) == (len(task.tests) + 1, None)
+def test_the_solution_passes_the_example_and_every_test(task, box):
+    assert judge(task.solution, (task.example, *task.tests), box) == (len(task.tests) + 1, None)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)

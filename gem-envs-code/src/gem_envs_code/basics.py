@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
 from gem.parsing import fenced_code
-from gem_envs_code.judge import judge
-from gem_envs_code.runner import DEFAULT_LIMITS
+from gem.sandbox import Level
+from gem.sandbox.default import default as default_sandbox
+from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_code.judge import LIMITS, judge
 from gem_envs_code.tasks import Task, load_tasks
 
 _WORDS = ("0", "1", "2", "3", "5", "8", "10", "yes", "no", "none")
@@ -16,35 +18,53 @@ class Basics(DatasetEnv[Task, str]):
     """Solve one of fourteen small tasks with a Python program, from standard input to standard output.
 
     One turn. The question holds the task, an example and the limits; an action is a reply whose last fenced code
-    block is the whole program. The program runs once on each hidden test, in a process of its own
-    (`gem_envs_code.runner`: limits, no sandbox).
+    block is the whole program. The program runs on each hidden test in the sandbox (`gem.sandbox`; one a process, which
+    all envs share), where it can read neither the tests nor anything else of this machine but Python.
 
     Rewards: the share of the hidden tests passed; success is all of them. As in GEM's code environments, a reply
     without a code block costs 0.1. (GEM gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
-    prints too much fails its tests; a fault of the runner raises.
+    prints too much fails its tests. A fault of the sandbox raises `gem.errors.SandboxLost`; where nothing keeps
+    programs in, as outside Linux, the first one raises `gem.errors.SandboxUnavailable`, which says why and what to do.
 
-    The last observation says how many tests were passed and how the first failure looked, but neither that test's
-    input nor its right output: the tasks are few, and would be answered from memory.
+    The last observation says how many tests were passed and how the first failure looked, with the program's own last
+    line of standard error, but neither that test's input nor its right output: the tasks are few, and would be answered
+    from memory.
 
     `reset(options={"index": 3})` chooses the task.
+
+    Args:
+        level: how to keep programs in, a level of `gem.sandbox`; None for the strongest that works here. `"seccomp"`
+            lets them read the hidden tests, and `"process"` do whatever you can do.
+        min_level: the weakest level to take where `level` is None.
+        format_error_reward: what a reply without a code block earns.
     """
 
     answer_form = "fenced code block"
+    _unsaved = DatasetEnv._unsaved | {"_box"}
+
+    def __init__(
+        self,
+        *,
+        level: Level | None = None,
+        min_level: Level = "landlock",
+        format_error_reward: float = FORMAT_ERROR_REWARD,
+    ) -> None:
+        super().__init__(format_error_reward=format_error_reward)
+        self._box = default_sandbox(level, min_level)
 
     @property
     def rows(self) -> Sequence[Task]:
         return load_tasks("basics.toml")
 
     def _question(self, row: Task) -> str:
-        limits = DEFAULT_LIMITS
         return (
             "Write a Python 3 program that reads standard input and writes to standard output. "
             "The standard library is there, and nothing else.\n\n"
             f"{row.statement}\n\n"
             f"Example input:\n{row.example.input}\n"
             f"Example output:\n{row.example.output}\n"
-            f"Your program is run on {len(row.tests)} hidden tests, each with {limits.cpu_seconds} seconds of "
-            f"processor time and {limits.memory // 2**20} MB of memory. It must start no threads or processes. "
+            f"Your program is run on {len(row.tests)} hidden tests, each with {LIMITS.timeout:g} seconds of "
+            f"processor time and {LIMITS.memory // 2**20} MB of memory. It can start no processes. "
             "How many spaces stand between words makes no difference.\n"
             "You may think first. Give the whole program in one block that opens with ```python and closes with ```, "
             "each on a line of its own; only the last block counts."
@@ -55,7 +75,7 @@ class Basics(DatasetEnv[Task, str]):
 
     def _grade(self, answer: str) -> Step:
         total = len(self.row.tests)
-        passed, failure = judge(answer, self.row.tests)
+        passed, failure = judge(answer, self.row.tests, self._box)
         if failure is None:
             return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
         said = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."

@@ -1,10 +1,13 @@
-"""Judging a program: running it against test cases and comparing what it prints."""
+"""Judging a program: running it in the sandbox on test cases and comparing what it prints."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gem_envs_code.runner import DEFAULT_LIMITS, Limits, Result, run
+from gem.sandbox import Limits, Result, Sandbox
 from gem_envs_code.tasks import Case
+
+LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
+"""What a program may use for one case. The wall-clock time is generous: a busy machine is not the program's fault."""
 
 _MOST_WORDS = 200
 """Characters of a program's own last words that a verdict repeats."""
@@ -18,24 +21,21 @@ class Judgement(NamedTuple):
     """Which case failed first and how, without its input or its right output; None where all passed."""
 
 
-def judge(program: str, cases: Iterable[Case], limits: Limits = DEFAULT_LIMITS) -> Judgement:
-    """Run `program` on each case.
+def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LIMITS) -> Judgement:
+    """Run `program` on each case in the sandbox `box`.
 
     A case is passed by ending with status 0 and the right output (see `same_output`). After one that ran out of time
     the rest are not run, and not passed: a program that hangs on one case hangs on most.
+
+    Raises:
+        SandboxUnavailable: nothing as strong as the level of `box` works here.
+        SandboxLost: the sandbox failed; nothing is known about the program.
     """
-    passed = 0
-    failure: str | None = None
-    for number, case in enumerate(cases, start=1):
-        result = run(program, case.input, limits)
-        verdict = _fault(result, case, limits)
-        if verdict is None:
-            passed += 1
-        elif failure is None:
-            failure = f"test {number}: {verdict}"
-        if result.ending == "out of time":
-            break
-    return Judgement(passed, failure)
+    verdict = box.run_tests(program, cases, same=same_output, stop_at_timeout=True, limits=limits)
+    for number, case in enumerate(verdict.cases, start=1):
+        if not case.passed:
+            return Judgement(verdict.count, f"test {number}: {_fault(case.result)}")
+    return Judgement(verdict.count, None)
 
 
 def same_output(printed: str, right: str) -> bool:
@@ -51,14 +51,9 @@ def _lines(text: str) -> list[list[str]]:
     return [line.split() for line in text.rstrip().split("\n")]
 
 
-def _fault(result: Result, case: Case, limits: Limits) -> str | None:
-    if result.ending == "out of time":
-        return f"out of time ({limits.cpu_seconds} s of processor time, {limits.seconds:g} s in all)"
-    if result.ending == "too much output":
-        return f"more than {limits.output} bytes of output"
-    if result.status < 0:
-        return f"ended by signal {-result.status}"
-    if result.status > 0:
-        last_words = result.errors.rstrip().rpartition("\n")[2][:_MOST_WORDS]
-        return f"ended with status {result.status}" + (f" ({last_words})" if last_words else "")
-    return None if same_output(result.output, case.output) else "wrong output"
+def _fault(result: Result) -> str:
+    """What was wrong with a program that ended like this and failed."""
+    if result.ok:
+        return "wrong output"
+    last_words = result.stderr.rstrip().rpartition("\n")[2][:_MOST_WORDS] if result.reason == "error" else ""
+    return result.note + (f" ({last_words})" if last_words else "")

@@ -1,0 +1,17 @@
+"""What the tests of the pack share."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gem.sandbox.default import default as default_sandbox
+
+# pytest's importlib mode puts nothing on the path, and tests import `working_levels`.
+sys.path.append(str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def box():
+    """The sandbox that an env uses unless it is told otherwise."""
+    return default_sandbox()

@@ -1,0 +1,104 @@
+"""Many envs at once, wherever they run: the same rewards, and nothing left behind."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from working_levels import need
+
+import gem
+
+BACKENDS = ["sync", "thread", "process"]
+PLAY = """
+import ctypes, os, sys, time
+from pathlib import Path
+import gem
+
+def read(pattern, pid):
+    try:
+        return b"".join(file.read_bytes() for file in Path(f"/proc/{pid}").glob(pattern))
+    except OSError:  # it has ended
+        return b""
+
+def held(pid):
+    # Without the dead, and without the helper of multiprocessing, which ends with this process.
+    children = [int(word) for word in read("task/*/children", pid).split()]
+    living = [child for child in children if b"resource_tracker" not in (read("cmdline", child) or b"resource_tracker")]
+    return living + [one for child in children for one in held(child)]
+
+if __name__ == "__main__":
+    backend, level = sys.argv[1:]
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: a process that loses its parent stays in sight
+    workers = {"num_workers": 2} if backend == "process" else {}
+    with gem.make_vec("code:Basics-v0", 4, backend=backend, level=level, **workers) as envs:
+        envs.reset(seed=0)
+        assert envs.step(["```\\nprint(input())\\n```"] * 4).terminated.all()
+        print(*held(os.getpid()))
+    deadline = time.monotonic() + 20
+    while backend == "process" and held(os.getpid()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    print(*held(os.getpid()))
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_backend_gives_the_rewards_of_an_env_alone(backend):
+    workers = {"num_workers": 2} if backend == "process" else {}
+    programs = ["print(input())", "print('yes')", "1 / 0", "import os\nos.abort()", "while True: print('x' * 10**6)"]
+    replies = [f"```\n{program}\n```" for program in programs] + ["no block"]
+    with gem.make_vec("code:Basics-v0", 6, backend=backend, autoreset="off", **workers) as envs:
+        observations, _ = envs.reset(seed=list(range(6)))
+        stepped = envs.step(replies)
+    for slot, reply in enumerate(replies):
+        env = gem.make("code:Basics-v0")
+        assert env.reset(seed=slot)[0] == observations[slot]
+        alone = env.step(reply)
+        assert (stepped.observations[slot], stepped.rewards[slot]) == alone[:2]
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def all_end(pids):
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(map(is_alive, pids))
+
+
+@pytest.fixture
+def folder():
+    """A folder for temporary files, which the servers of a sandbox may use, whoever their user is."""
+    with tempfile.TemporaryDirectory() as path:
+        os.chmod(path, 0o1777)
+        yield path
+
+
+@pytest.mark.parametrize(
+    ("backend", "level"),
+    [("sync", "landlock"), ("thread", "landlock"), ("process", "landlock"), ("process", "unshare")],
+)
+def test_nothing_outlives_a_vector_or_its_process(backend, level, folder):
+    need(level)
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY, backend, level],
+        env={**os.environ, "TMPDIR": folder},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    playing, closed = ([int(word) for word in line.split()] for line in done.stdout.split("\n")[:2])
+    # Here and in threads the envs share the sandbox of the process, which is kept for those that come after them.
+    assert closed == ([] if backend == "process" else playing)
+    assert len(playing) >= 1
+    assert all_end(playing)
+    assert os.listdir(folder) == []
