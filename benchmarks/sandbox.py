@@ -24,7 +24,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from peers import FOLDER, PEERS, python_of
+from peers import FOLDER, PEERS, python_of, show
 from sides.programs import PROGRAMS
 
 OURS = "ours"
@@ -161,10 +161,7 @@ def main():
         serve(*arguments.side)
         return
     report = run(arguments)
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text, table(report), sep="\n\n")
+    show(report, table(report), arguments.json)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,16 @@ loop holds on to the observation before, as any agent does that answers it; "all
 trainer does that stores them.
 """
 
-import argparse
 import hashlib
 import json
 import platform
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import venv
-from pathlib import Path
+from argparse import SUPPRESS
 
-PEER = "gem-llm==0.1.0"
+from peers import PEERS, ask, options, python_of, show
+
 SIDES = ("ours", "gem-llm")
 TURNS = 1000
 EPISODES = 5
@@ -123,26 +120,13 @@ def measure(side):
     return results
 
 
-def peer_python():
-    """The interpreter of the peer's virtual environment, made on first use."""
-    folder = Path(tempfile.gettempdir()) / "gem-benchmarks" / PEER
-    python = folder / ("Scripts" if platform.system() == "Windows" else "bin") / "python"
-    ready = python.exists() and not subprocess.run([python, "-c", "import gem"], check=False).returncode
-    if not ready:
-        venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], check=True)
-    return python
-
-
-def run(repeats):
+def run(arguments):
     """Median seconds by case and side, and whether both sides ended with the same string."""
-    pythons = {"ours": sys.executable, "gem-llm": peer_python()}
+    pythons = {"ours": sys.executable, "gem-llm": python_of("gem-llm", arguments.venv_dir)}
     rounds = {side: [] for side in SIDES}
-    for _ in range(repeats):
+    for _ in range(arguments.repeats):
         for side in SIDES:
-            command = [pythons[side], __file__, "--side", side]
-            answer = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            rounds[side].append(json.loads(answer.splitlines()[-1]))
+            rounds[side].append(json.loads(ask(pythons[side], __file__, "--side", side)))
     results = {}
     for case in CASES:
         medians = {side: statistics.median(each[case]["seconds"] for each in rounds[side]) for side in SIDES}
@@ -150,10 +134,10 @@ def run(repeats):
         results[case] = {"seconds": medians, "same_text": len(digests) == 1}
     return {
         "turns": TURNS,
-        "repeats": repeats,
+        "repeats": arguments.repeats,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "peer": PEER,
+        "peer": PEERS["gem-llm"],
         "cases": results,
     }
 
@@ -178,19 +162,14 @@ def table(report):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="write the report there, too")
-    parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    parser = options(__doc__.splitlines()[0], repeats=3)
+    parser.add_argument("--side", choices=SIDES, help=SUPPRESS)
     arguments = parser.parse_args()
     if arguments.side:
         print(json.dumps(measure(arguments.side)))
         return
-    report = run(arguments.repeats)
-    text = json.dumps(report, indent=2)
-    if arguments.json:
-        arguments.json.write_text(text + "\n")
-    print(text, table(report), sep="\n\n")
+    report = run(arguments)
+    show(report, table(report), arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """gem-llm's vectors, for `vector.py`."""
 
-import time
 from functools import partial
 
-from workloads import TEXT, TURNS, speed, worker
+from workloads import TEXT, TURNS, in_rounds, speed, worker
 
 import gem
 from gem.core import Env
@@ -35,10 +34,7 @@ def play(case):
     works = [worker(case["kind"], slot, case["rounds"]) for slot in range(num_envs)]
     envs = vector([""] * num_envs, [partial(Work, work) for work in works])
     envs.reset(seed=0)
-    started = time.perf_counter()
-    for _ in range(case["steps"] // num_envs):
-        envs.step([""] * num_envs)
-    return time.perf_counter() - started
+    return in_rounds(envs.step, [""] * num_envs, case["steps"])
 
 
 class Text(Env):

@@ -1,10 +1,9 @@
 """gymnasium's vectors, for `vector.py`."""
 
-import time
 from functools import partial
 
 import gymnasium
-from workloads import TEXT, TURNS, speed, worker
+from workloads import TEXT, TURNS, in_rounds, speed, worker
 
 
 class Work(gymnasium.Env):
@@ -29,10 +28,7 @@ def play(case):
     vector = gymnasium.vector.AsyncVectorEnv if case["mode"] == "async" else gymnasium.vector.SyncVectorEnv
     envs = vector([partial(Work, case["kind"], slot, case["rounds"]) for slot in range(num_envs)])
     envs.reset(seed=0)
-    started = time.perf_counter()
-    for _ in range(case["steps"] // num_envs):
-        envs.step([0] * num_envs)
-    seconds = time.perf_counter() - started
+    seconds = in_rounds(envs.step, [0] * num_envs, case["steps"])
     envs.close()
     return seconds
 

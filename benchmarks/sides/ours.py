@@ -2,7 +2,7 @@
 
 import time
 
-from workloads import TEXT, TURNS, speed, worker
+from workloads import TEXT, TURNS, in_rounds, speed, worker
 
 import gem
 
@@ -32,17 +32,15 @@ def play(case):
     own = [{"kind": case["kind"], "slot": slot, "rounds": case["rounds"]} for slot in range(num_envs)]
     with gem.make_vec("sides.ours:Work", num_envs, backend=backend, vec_kwargs=own) as envs:
         envs.reset(seed=0)
-        started = time.perf_counter()
         if form == "barrier":
-            for _ in range(steps // num_envs):
-                envs.step([""] * num_envs)
-        else:
-            envs.send(dict.fromkeys(range(num_envs), ""))
-            done = 0
-            while done < steps:
-                arrivals = envs.recv()
-                done += len(arrivals)
-                envs.send({arrival.slot: "" for arrival in arrivals})
+            return in_rounds(envs.step, [""] * num_envs, steps)
+        started = time.perf_counter()
+        envs.send(dict.fromkeys(range(num_envs), ""))
+        done = 0
+        while done < steps:
+            arrivals = envs.recv()
+            done += len(arrivals)
+            envs.send({arrival.slot: "" for arrival in arrivals})
         return time.perf_counter() - started
 
 
