@@ -1,10 +1,12 @@
 """Tasks for the calendar: a week to begin with, errands in words, and the week that they lead to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from gem_tools.calendar.week import CLOSES, DAYS, OPENS, Event, Week, clock
+from gem_tools.calendar.week import CLOSES, DAYS, OPENS, Event, Todo, Week, clock
+
+Entry = TypeVar("Entry", Event, Todo)
 
 _PEOPLE = ("Ada", "Alan", "Barbara", "Edsger", "Emmy", "Grace", "Kurt", "Sofia")
 TITLES = tuple(
@@ -43,17 +45,30 @@ class _Draft:
 
     def event(self) -> Event | None:
         """An event that no errand has touched, touched from now on."""
-        left = [event for event in self.week.events.values() if event.id not in self.touched]
-        if not left:
-            return None
-        event = self.rng.choice(left)
-        self.touched.add(event.id)
-        return event
+        return self._touch(self.week.events.values())
+
+    def todo(self) -> Todo | None:
+        """A to-do that no errand has touched, touched from now on."""
+        return self._touch(self.week.todos.values())
+
+    def move(self) -> tuple[Event, str] | None:
+        """An event that no errand has touched, and another day on which it has room."""
+        event = self.event()
+        day = None if event is None else self.day(event.hours, other_than=event.day)
+        return None if event is None or day is None else (event, day)
 
     def day(self, hours: int, other_than: str = "") -> str | None:
         """A day on which an event of this length has room."""
         days = [day for day in DAYS if day != other_than and self.week.free(day, hours)]
         return self.rng.choice(days) if days else None
+
+    def _touch(self, entries: Iterable[Entry]) -> Entry | None:
+        left = [entry for entry in entries if entry.id not in self.touched]
+        if not left:
+            return None
+        entry = self.rng.choice(left)
+        self.touched.add(entry.id)
+        return entry
 
 
 def draw(rng: Random, *, events: int, todos: int, errands: int) -> Task:
@@ -80,10 +95,10 @@ def _errand(draft: _Draft) -> str:
 
 
 def _move_to_free(draft: _Draft) -> str | None:
-    event = draft.event()
-    day = None if event is None else draft.day(event.hours, other_than=event.day)
-    if event is None or day is None:
+    found = draft.move()
+    if found is None:
         return None
+    event, day = found
     first = draft.rng.choice([True, False])
     draft.week.move_event(event.id, day, clock(draft.week.free(day, event.hours)[0 if first else -1]))
     when = "as early as it fits" if first else "as late as it fits"
@@ -91,10 +106,10 @@ def _move_to_free(draft: _Draft) -> str | None:
 
 
 def _move_to_hour(draft: _Draft) -> str | None:
-    event = draft.event()
-    day = None if event is None else draft.day(event.hours, other_than=event.day)
-    if event is None or day is None:
+    found = draft.move()
+    if found is None:
         return None
+    event, day = found
     start = clock(draft.rng.choice(draft.week.free(day, event.hours)))
     draft.week.move_event(event.id, day, start)
     return f'Move "{event.title}" to {day} at {start}.'
@@ -129,11 +144,9 @@ def _add(draft: _Draft) -> str | None:
 
 
 def _tick(draft: _Draft) -> str | None:
-    left = [todo for todo in draft.week.todos.values() if todo.id not in draft.touched]
-    if not left:
+    todo = draft.todo()
+    if todo is None:
         return None
-    todo = draft.rng.choice(left)
-    draft.touched.add(todo.id)
     draft.week.complete_todo(todo.id)
     return f'Tick off the to-do "{todo.text}".'
 
