@@ -4,7 +4,7 @@ from itertools import islice
 
 from gem.core import Env
 from gem.errors import ContractViolation, EpisodeOver, GemError, ResetNeeded
-from gem.testing.play import difference, moments, play
+from gem.testing.play import expect_same, moments, play
 from gem.testing.subject import Subject
 
 
@@ -32,11 +32,10 @@ def check_resets(subject: Subject) -> None:
             with subject.make() as env:
                 for _ in islice(moments(env, other.seed, subject.turns), played):
                     pass
-                found = difference(expected.moments, play(env, expected.seed, subject.turns).moments)
-            if found:
-                raise ContractViolation(
-                    f"After {when} from seed {other.seed}, reset(seed={expected.seed}) is not like a fresh one: "
-                    f"{found}.",
+                expect_same(
+                    expected.moments,
+                    play(env, expected.seed, subject.turns).moments,
+                    f"After {when} from seed {other.seed}, reset(seed={expected.seed}) is not like a fresh one",
                     "Set every attribute anew in _reset(), and draw only from self.rng.",
                 )
 
@@ -45,13 +44,13 @@ def check_history(subject: Subject) -> None:
     """An instance that has played before plays like a new one."""
     with subject.make() as env:
         for number, expected in enumerate([*subject.reference, subject.reference[0]]):
-            found = difference(expected.moments, play(env, expected.seed, subject.turns).moments)
-            if found:
-                raise ContractViolation(
-                    f"After {number} episodes in one instance, the episode from seed {expected.seed} "
-                    f"is not what a new instance plays: {found}.",
-                    "Carry nothing from one episode into the next: set every attribute anew in _reset().",
-                )
+            expect_same(
+                expected.moments,
+                play(env, expected.seed, subject.turns).moments,
+                f"After {number} episodes in one instance, the episode from seed {expected.seed} "
+                "is not what a new instance plays",
+                "Carry nothing from one episode into the next: set every attribute anew in _reset().",
+            )
 
 
 def _check_refusal(env: Env, action: str, expected: type[GemError], when: str) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from gem.core import Env
+from gem.errors import ContractViolation
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BEFORE, _AFTER = 40, 60
@@ -111,6 +112,17 @@ def difference(expected: Sequence[Moment], got: Sequence[Moment], first_turn: in
     if len(expected) != len(got):
         return f"the episode has {len(got) - 1} turns instead of {len(expected) - 1}"
     return None
+
+
+def expect_same(expected: Sequence[Moment], got: Sequence[Moment], fault: str, mend: str, first_turn: int = 0) -> None:
+    """Compare two episodes as `difference` does.
+
+    Raises:
+        ContractViolation: they part; it says `fault` and where, and how to `mend` it.
+    """
+    found = difference(expected, got, first_turn)
+    if found:
+        raise ContractViolation(f"{fault}: {found}.", mend)
 
 
 def as_line(raw: object) -> str:

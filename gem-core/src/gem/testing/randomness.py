@@ -13,7 +13,7 @@ import numpy as np
 from gem.core import Env
 from gem.errors import ContractViolation
 from gem.testing.elsewhere import Fault
-from gem.testing.play import Play, as_line, difference, moments, play, replayed
+from gem.testing.play import Play, as_line, difference, expect_same, moments, play, replayed
 from gem.testing.subject import Inapplicable, Subject
 
 _READING = ("getstate", "get_state")
@@ -25,12 +25,12 @@ def check_determinism(subject: Subject) -> None:
     if isinstance(first, Fault) or isinstance(second, Fault):
         raise Inapplicable("another process could not play it; the check `spawning` says why")
     for left, right in zip(first, second, strict=True):
-        found = difference(left.moments, right.moments)
-        if found:
-            raise ContractViolation(
-                f"Two processes play the episode from seed {left.seed} differently: {found}.",
-                "Sort what comes out of a set, and let nothing depend on hash(), id(), the time or the process.",
-            )
+        expect_same(
+            left.moments,
+            right.moments,
+            f"Two processes play the episode from seed {left.seed} differently",
+            "Sort what comes out of a set, and let nothing depend on hash(), id(), the time or the process.",
+        )
 
 
 def check_spawning(subject: Subject) -> None:
@@ -42,12 +42,10 @@ def check_spawning(subject: Subject) -> None:
             raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", mend)
         plays.append(answer)
     for here, there, elsewhere in zip(subject.reference, *plays, strict=True):
-        found = difference(here.moments, there.moments)
         # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
-        if found and not difference(there.moments, elsewhere.moments):
-            raise ContractViolation(
-                f"A spawned process plays the episode from seed {here.seed} differently than this one: {found}.", mend
-            )
+        if not difference(there.moments, elsewhere.moments):
+            fault = f"A spawned process plays the episode from seed {here.seed} differently than this one"
+            expect_same(here.moments, there.moments, fault, mend)
 
 
 def check_independence(subject: Subject) -> None:
@@ -61,13 +59,13 @@ def check_independence(subject: Subject) -> None:
             played = list(pairs)
         for number, expected in enumerate((first, second)):
             got = [pair[number] for pair in played]
-            found = difference(expected.moments, [moment for moment in got if moment is not None])
-            if found:
-                raise ContractViolation(
-                    f"Played in turn with another instance (seeds {first.seed} and {second.seed}), "
-                    f"the episode from seed {expected.seed} is not what it is alone: {found}.",
-                    "Keep state in the instance: not in its class, its module, or a default argument.",
-                )
+            expect_same(
+                expected.moments,
+                [moment for moment in got if moment is not None],
+                f"Played in turn with another instance (seeds {first.seed} and {second.seed}), "
+                f"the episode from seed {expected.seed} is not what it is alone",
+                "Keep state in the instance: not in its class, its module, or a default argument.",
+            )
 
 
 def check_own_generators(subject: Subject) -> None:
@@ -96,11 +94,11 @@ def check_suggestions(subject: Subject) -> None:
         for choose, how in ((replayed, "never asked"), (_asking_often, "asked three times a turn")):
             with subject.make() as env:
                 said = choose(expected.actions)
-                found = difference(expected.moments, play(env, expected.seed, len(expected.actions), said).moments)
-            if found:
-                raise ContractViolation(
+                expect_same(
+                    expected.moments,
+                    play(env, expected.seed, len(expected.actions), said).moments,
                     f"With the same actions, the episode from seed {expected.seed} is another one if the env is {how} "
-                    f"for sample_action() and expert_action(): {found}.",
+                    "for sample_action() and expert_action()",
                     "Let both only look at the state, and draw from self.action_rng, never from self.rng.",
                 )
 
