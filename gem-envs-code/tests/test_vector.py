@@ -37,11 +37,11 @@ if __name__ == "__main__":
     with gem.make_vec("code:Basics-v0", 4, backend=backend, level=level, **workers) as envs:
         envs.reset(seed=0)
         assert envs.step(["```\\nprint(input())\\n```"] * 4).terminated.all()
-        print(*held(os.getpid()))
+        print(*sorted(held(os.getpid())))
     deadline = time.monotonic() + 20
     while backend == "process" and held(os.getpid()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    print(*held(os.getpid()))
+    print(*sorted(held(os.getpid())))
 """
 
 
