@@ -6,11 +6,12 @@ answer leaves while a slow env is still at work, and many answers leave together
 
 import pickle
 from collections.abc import Mapping, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from gem.core import Step
 from gem.vector.messages import Arrival, Autoreset, Message, Stream
+from gem.vector.queues import drain
 from gem.vector.slot import NOBODY, Announce, Slot, failure_of
 
 Batch = Sequence[tuple[int, Message, Autoreset]]
@@ -71,13 +72,7 @@ class Worker:
 
     def take(self, timeout: float | None = None) -> list[tuple[int, bytes]]:
         """The answers that are ready, pickled; waits for the first, `timeout` seconds at most."""
-        answers: list[tuple[int, bytes]] = []
-        try:
-            answers.append(self._outbox.get(timeout=timeout))
-            while True:
-                answers.append(self._outbox.get_nowait())
-        except Empty:
-            return answers
+        return drain(self._outbox, timeout)
 
     def stop(self) -> None:
         """Make `run` return after the env call that is under way."""

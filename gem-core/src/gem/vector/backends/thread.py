@@ -5,11 +5,12 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 
 from gem.transcript import Failure
 from gem.vector.backends.backend import Crew, timed_out
 from gem.vector.messages import Arrival, Autoreset, Maker, Message, Rebuild, Stream
+from gem.vector.queues import drain
 from gem.vector.slot import NOBODY, Slot
 
 MOST_THREADS = 1024
@@ -65,7 +66,7 @@ class ThreadBackend:
         while True:
             due = self._give_up_overdue()
             moments = [moment for moment in (until, due) if moment is not None]
-            arrivals = self._collect(max(0.0, min(moments) - time.monotonic()) if moments else None)
+            arrivals = drain(self._done, max(0.0, min(moments) - time.monotonic()) if moments else None)
             if arrivals or (until is not None and time.monotonic() >= until):
                 return arrivals
 
@@ -110,15 +111,6 @@ class ThreadBackend:
         else:
             return
         seat.slot.close()
-
-    def _collect(self, timeout: float | None) -> list[Arrival]:
-        arrivals: list[Arrival] = []
-        try:
-            arrivals.append(self._done.get(timeout=timeout))
-            while True:
-                arrivals.append(self._done.get_nowait())
-        except Empty:
-            return arrivals
 
     def _give_up_overdue(self) -> float | None:
         """Rebuild the slots whose env call is overdue; returns when to look again."""
