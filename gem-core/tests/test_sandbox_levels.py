@@ -153,6 +153,22 @@ with Sandbox(slots=1, level="seccomp") as box:
     assert as_nobody(code).split() == ["True"] * 9
 
 
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
+@pytest.mark.parametrize("level", ["bubblewrap", "unshare"])
+def test_no_signal_of_a_program_ends_the_server_of_its_user(level: Level) -> None:
+    sandbox_levels.need(level)
+    code = f"""
+from gem.sandbox import Sandbox
+with Sandbox(slots=1, level={level!r}) as box:
+    for number in range(1, 65):
+        result = box.run(f"import os\\nos.kill(1, {{number}})", processes=1)
+        if (result.reason, result.stderr) != ("ok", ""):
+            print(number, result)
+    print(box.run("import os, time\\nos.kill(0, 2)\\ntime.sleep(5)", processes=1).stderr.split()[-1])
+"""
+    assert as_nobody(code) == "KeyboardInterrupt\n"
+
+
 def command_line(pid: str) -> bytes:
     """The words that a process was started with; none, if it has ended."""
     try:
@@ -192,6 +208,28 @@ print(sandbox.run("open('a', 'wb').write(bytes(2 << 20))", level="bubblewrap").r
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
     assert done.stdout.split() == ["10000000", "memory", "disk"], done.stderr
+
+
+@pytest.mark.parametrize("level", sandbox_levels.CONFINED)
+def test_programs_run_where_no_process_may_choose_its_processor(level: Level) -> None:
+    sandbox_levels.need(level)
+    code = f"""
+import ctypes, os, platform, struct
+from gem.sandbox import run
+from gem.sandbox.inside import calls
+number = {{"x86_64": 203, "aarch64": 122}}[platform.machine()]  # sched_setaffinity, which is refused from here on
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7fff0000)]
+filter = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *step) for step in steps), 8 * len(steps))
+calls.prctl(calls.SET_NO_NEW_PRIVS)
+calls.install_filter(calls.filter_of(filter))
+try:
+    os.sched_setaffinity(0, os.sched_getaffinity(0))
+except PermissionError:
+    print("refused", run("print(1)", level={level!r}).stdout)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout.split() == ["refused", "1"], done.stderr
 
 
 def test_below_the_level_asked_for_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ PROGRAMS = {
     "a closed output": "import sys\nprint('x')\nsys.stdout.close()",
     "no output object": "import sys\nprint('x')\nsys.stdout.flush()\nsys.stdout = None",
     "a replaced output": "import sys, io\nkeep = sys.stdout\nsys.stdout = io.StringIO()\nprint('x')\nsys.stdout = keep",
+    "an output replaced for good": "import sys, io\nprint('x')\nsys.stdout = io.StringIO()\nprint('y')",
+    "an output wrapped anew": "import sys, io\nsys.stdout = io.TextIOWrapper(sys.stdout.detach())\nprint('x')",
     "an open file": "f = open('a.txt', 'w')\nf.write('x' * 10)\nprint(f.tell())",
     "an output of its own": "import io\nout = io.TextIOWrapper(open(1, 'wb', closefd=False))\nout.write('late')",
     "files": "open('a.txt', 'w').write('x')\nprint(open('a.txt').read())",
@@ -46,6 +48,9 @@ PROGRAMS = {
     "__del__": "class A:\n    def __del__(self): print('gone')\na = A()",
     "a thread": "import threading, time\n"
     "threading.Thread(target=lambda: (time.sleep(0.05), print('t'))).start()\nprint('m')",
+    "what a thread keeps": "import threading, time\nkept = threading.local()\n"
+    "class A:\n    def __del__(self): time.sleep(0.05), print('gone')\n"
+    "threading.Thread(target=lambda: setattr(kept, 'a', A())).start()",
     "a daemon": "import threading, time\n"
     "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint('m')",
     "a pool": "from concurrent.futures import ThreadPoolExecutor\np = ThreadPoolExecutor(4)\n"
@@ -159,13 +164,20 @@ def test_every_program_begins_in_an_empty_folder(box: Sandbox) -> None:
         "os.chmod('.', 0o700)",
         "os.open('.', os.O_TMPFILE | os.O_RDWR)",
         "open('a', 'w').write('x' * 1000)",
+        # A file and a lock that are there as long as nobody reads the socket that they were sent through.
+        "import fcntl, socket\na, b = socket.socketpair()\nfile = os.open('.', os.O_TMPFILE | os.O_RDWR)\n"
+        "os.write(file, b'x' * 10**6)\nfolder = os.open('.', os.O_RDONLY)\nfcntl.flock(folder, fcntl.LOCK_EX)\n"
+        "socket.send_fds(a, [b'x'], [file, folder, a.fileno(), b.fileno()])\n",
     ],
 )
 def test_a_program_cannot_tell_what_the_one_before_did_to_its_folder(box: Sandbox, touch: str) -> None:
     look = """
-import os
-found = os.stat('.')
-print(os.listdir('.'), oct(found.st_mode), found.st_nlink, os.statvfs('.').f_ffree, os.statvfs('.').f_bfree)
+import fcntl, os
+fcntl.flock(os.open('.', os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+found, disk = os.stat('.'), os.statvfs('.')
+print(os.listdir('.'), oct(found.st_mode), found.st_nlink)
+if os.getcwd() == '/sandbox':  # elsewhere its disk is the machine's
+    print(disk.f_ffree, disk.f_bfree)
 """
     before = box.run(look).stdout
     box.run(f"import os\n{touch}")
@@ -243,18 +255,52 @@ def test_the_docstring_of_the_package_is_true() -> None:
     assert (result.stdout, result.reason, result.isolated) == ("hello\n", "ok", True)
 
 
-def test_modules_that_care_about_forks_are_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("hook", "seen"),
+    [
+        ("lambda: forks.append(1)", "[1] {'a': 1} True 1"),
+        ("functools.partial(forks.append, 2)", "[2] {'a': 1} True 1"),
+        ("cache.clear", "[] {} True 1"),
+        ("generator.seed", "[] {'a': 1} False 1"),
+    ],
+)
+def test_modules_that_care_about_forks_are_heard(
+    hook: str, seen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "careful.py").write_text(
-        "import os, threading\nforks = []\nos.register_at_fork(after_in_child=lambda: forks.append(1))\n"
+        "import functools, os, random\nforks, cache, generator = [], {'a': 1}, random.Random(0)\n"
+        f"os.register_at_fork(after_in_child={hook})\n"
     )
     (tmp_path / "threaded.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
     )
+    look = """
+import random, threading
+from careful import cache, forks, generator
+print(forks, cache, generator.random() == random.Random(0).random(), threading.active_count())
+"""
     monkeypatch.syspath_prepend(tmp_path)
-    with sandbox_levels.box_at("process", modules=("careful", "threaded")) as box:
-        seen = box.run("import careful, threading\nprint(careful.forks, threading.active_count())")
+    for modules in (["careful", "threaded"], ["careful"]):
+        with sandbox_levels.box_at("process", modules=modules) as box:
+            assert box.run(look).stdout == f"{seen}\n"
 
-    assert seen.stdout == "[1] 1\n"
+
+def test_modules_with_threads_logs_and_loops_work_after_a_fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "busy.py").write_text(
+        "import asyncio, logging\nfrom concurrent.futures import ThreadPoolExecutor\nlogging.basicConfig()\n"
+    )
+    program = """
+import asyncio, busy, logging
+async def work():
+    return await asyncio.to_thread(abs, -1)
+logging.warning('careful')
+print(list(busy.ThreadPoolExecutor(2).map(abs, [-1, -2])), asyncio.run(work()))
+"""
+    monkeypatch.syspath_prepend(tmp_path)
+    with sandbox_levels.box_at("process", modules=("busy",)) as box:
+        result = box.run(program)
+
+    assert (result.stdout, result.stderr) == ("[1, 2] 1\n", "WARNING:root:careful\n")
 
 
 def test_numpy_draws_other_numbers_in_every_program() -> None:

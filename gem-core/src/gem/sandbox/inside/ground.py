@@ -119,7 +119,8 @@ class PrivateGround(Ground):
     """The ground of the levels with namespaces: a tmpfs for each program, and the server is their process 1.
 
     A program that wrote nothing leaves its tmpfs to the next one, because to unmount is to wait for every processor.
-    The times of the folder tell: they change with every file that comes or goes.
+    The times and the size of the folder tell: they change with every file that comes or goes. What it has open may be
+    held beyond its end, where it sent a descriptor through a socket that nobody reads: then the tmpfs is in use.
     """
 
     pause = 1.0
@@ -131,7 +132,7 @@ class PrivateGround(Ground):
         self._uid: int | None = config["uid"]
         self._capabilities: list[int] = config["capabilities"]
         self._mounted = ""  # the options of the tmpfs that is there
-        self._untouched = (0, 0, 0)
+        self._untouched: tuple[float, ...] = ()
         calls.keep_capabilities(*_SERVER_CAPABILITIES)
         if self._uid is not None:
             _take_groups(self._uid)
@@ -140,13 +141,12 @@ class PrivateGround(Ground):
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         options = f"size={job['disk']},nr_inodes={job['inodes']},mode=1777"
-        if self._mounted == options:
-            return
-        self._unmount()
-        calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV | calls.NO_ACCESS_TIME, options)
+        if self._mounted != options:
+            self._unmount()
+            calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV | calls.NO_ACCESS_TIME, options)
+            os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
+            self._mounted, self._untouched = options, self._state()
         os.chdir(self._folder)
-        os.utime(".", (0, 0))  # long ago: so a change in the next instant is a change too
-        self._mounted, self._untouched = options, self._state()
 
     def tie(self, server: int) -> None:
         """Nothing to do: the server is process 1 of its namespace, which ends with it."""
@@ -174,18 +174,18 @@ class PrivateGround(Ground):
         return disk.f_bfree == 0 or disk.f_ffree == 0
 
     def clear(self) -> None:
-        if self._state() != self._untouched:
+        os.chdir("/")
+        if self._state() != self._untouched or not calls.is_idle(self._folder):
             self._unmount()
 
     def _unmount(self) -> None:
         if self._mounted:
-            os.chdir("/")
             calls.unmount(self._folder)
             self._mounted = ""
 
-    def _state(self) -> tuple[int, int, int]:
-        found = os.stat(".")
-        return found.st_mtime_ns, found.st_ctime_ns, found.st_mode
+    def _state(self) -> tuple[float, ...]:
+        found = os.stat(self._folder)
+        return *found, found.st_mtime_ns, found.st_ctime_ns
 
     def leave(self) -> None:
         """Nothing is on disk: the tmpfs goes with its namespace."""

@@ -22,6 +22,8 @@ FAILED = 1
 _MOST_DESCRIPTORS = 1 << 20
 _FLUSH_FAILED = 120  # Python's own status where standard output could not be written
 
+_set_handler = signal._signal.signal  # pyright: ignore  # `signal.signal` writes to pages all over the interpreter
+
 
 class Streams(NamedTuple):
     """Descriptors of one run of the program."""
@@ -39,7 +41,7 @@ def prepare() -> None:
     os.environ.pop("PWD", None)  # bubblewrap's
     sys.argv = [NAME]
     builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from programs of the same user
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     _open_streams()
 
@@ -60,6 +62,7 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
         _attach(streams[0])
     linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
     sys.path.insert(0, os.getcwd())
+    _set_handler(signal.SIGINT, signal.default_int_handler)
     gc.enable()
     confine()
     status = FAILED
@@ -80,7 +83,8 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
         else:
             module = ModuleType("__main__")
             status = _execute(source, module)
-            if threading.active_count() > 1 or threading._threading_atexits:  # pyright: ignore
+            # Threads that may not have come to their end, which Python 3.13 does not show.
+            if getattr(threading, "_shutdown_locks", True) or threading._threading_atexits:  # pyright: ignore
                 threading._shutdown()  # pyright: ignore
             status = _finish(module) or status
     finally:
@@ -130,14 +134,21 @@ def _finish(module: ModuleType) -> int:
         # Files that the program left open are written when they are collected.
         module.__dict__.clear()
         gc.collect()
-    status = 0
-    for stream in (sys.stdout, sys.stderr):
+    status = 0 if _flush(sys.stdout, sys.stderr) else _FLUSH_FAILED
+    _flush(sys.__stdout__, sys.__stderr__)  # should the program have put others in their place
+    return status
+
+
+def _flush(*streams: TextIO | None) -> bool:
+    """Write what `streams` hold back. Returns whether they could be written."""
+    done = True
+    for stream in streams:
         try:
-            if stream is not None and not getattr(stream, "closed", False):  # pyright: ignore[reportUnnecessaryComparison]
+            if stream is not None and not getattr(stream, "closed", False):
                 stream.flush()
         except Exception:
-            status = _FLUSH_FAILED
-    return status
+            done = False
+    return done
 
 
 def _stream(fd: int, mode: str, errors: str, buffering: int = -1) -> TextIO:

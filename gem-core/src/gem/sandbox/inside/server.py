@@ -32,6 +32,9 @@ MOST_DESCRIPTORS = 253
 _GENERATORS = {"random", "numpy.random"}
 """Modules with a generator that is seeded when they are imported."""
 
+_NEEDLESS_HOOKS = {"asyncio.events", "concurrent.futures.thread", "logging", "random"}
+"""Modules that free locks after a fork, which nothing holds here, or draw a new seed, which `_serve` does."""
+
 _MOST_ADDRESSES = 1 << 47  # bytes that a process can address
 _TICK = 0.005  # seconds between two looks at a program that is near its limit
 
@@ -69,20 +72,18 @@ def main(channel: int, supervisor: int) -> None:
 
 def _load(modules: Sequence[str]) -> Callable[[], int]:
     """Import modules for the programs. Returns how to fork a process that has."""
-    register, hooks = os.register_at_fork, list[Any]()
+    register, callers = os.register_at_fork, set[str | None]()
 
-    def noted(**asked: Any) -> None:
-        hooks.extend(asked.values())
-        register(**asked)
+    def noted(**hooks: Any) -> None:
+        callers.add(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
+        register(**hooks)
 
     os.register_at_fork = noted
     for name in modules:
         importlib.import_module(name)
     os.register_at_fork = register
-    # Those of the standard library free locks, which nothing holds here, or draw a new seed, which `_serve` does.
-    strange = [hook for hook in hooks if hook.__module__.partition(".")[0] not in sys.stdlib_module_names]
     alone = len(sys._current_frames()) == 1  # pyright: ignore[reportPrivateUsage]
-    return calls.fork if alone and not strange else os.fork
+    return calls.fork if alone and callers <= _NEEDLESS_HOOKS else os.fork
 
 
 def _serve(
@@ -130,7 +131,10 @@ def _fork_here(fork: Callable[[], int]) -> int:
     Sent to another one, it may wait there for the slice of another slot's program to end, longer than it runs itself.
     """
     anywhere = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {calls.processor()})
+    try:
+        os.sched_setaffinity(0, {calls.processor()})
+    except OSError:  # as in a container that lets no process choose
+        return fork()
     pid = fork()
     os.sched_setaffinity(0, anywhere)
     return pid
