@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gem import sandbox
 from gem.cli.main import main
 from gem.errors import ConfigError, MissingExtra, SandboxUnavailable
 from gem.sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
+from gem.sandbox.probe import _open
 from gem.sandbox.slot import Slot
 from gem.sandbox.visible import INSIDE, view
 
@@ -268,6 +270,16 @@ def test_the_self_test_fails_a_slot_that_keeps_nothing_in() -> None:
 
     for escape in ("read files", "write files", "use the network", "signal other processes", "start processes"):
         assert escape in str(caught.value)
+
+
+@pytest.mark.parametrize("level", sandbox_levels.CONFINED)
+def test_the_self_test_passes_where_gem_is_installed_beside_the_interpreters_library(level: Level) -> None:
+    sandbox_levels.need(level)
+    gem = Path(sandbox.__file__).parents[1]
+    sight = view((), ())
+    sight = replace(sight, paths=(*sight.paths, str(gem.parent)), hidden=(*sight.hidden, str(gem)))
+
+    _open(level, sight, (), trusted=False).close()
 
 
 def test_the_self_test_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

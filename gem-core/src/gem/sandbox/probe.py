@@ -67,7 +67,8 @@ def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool)
         raise SandboxUnavailable(str(error)) from error
     if level != "process" and not trusted:
         try:
-            self_test.check(slot, sight.shown)
+            # Landlock cannot let a program list the interpreter's library without what is hidden in it.
+            self_test.check(slot, sight.shown, sight.paths if level == "landlock" else ())
         except SandboxUnavailable:
             slot.close()
             raise

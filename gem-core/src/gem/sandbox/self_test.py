@@ -57,11 +57,12 @@ for attempt in (read_files, write_files, list_folders, use_the_network, signal_o
 print(json.dumps(done))
 """
 
-_READING = {"read files", "list folders"}
+_LISTING = "list folders"
+_READING = {"read files", _LISTING}
 
 
-def check(slot: Slot, shown: Sequence[str] = ()) -> None:
-    """Let a program try to get out of `slot`, where it is shown the files and folders `shown`.
+def check(slot: Slot, shown: Sequence[str] = (), listed: Sequence[str] = ()) -> None:
+    """Let a program try to get out of `slot`, where it is shown `shown`, and the names of what lies below `listed`.
 
     Raises:
         SandboxUnavailable: it did, or the slot runs no program.
@@ -91,5 +92,7 @@ def check(slot: Slot, shown: Sequence[str] = ()) -> None:
         # Level seccomp does not promise to keep from reading, and this folder may be one of those shown.
         if slot.level == "seccomp" or any(secret.is_relative_to(path) for path in shown):
             got_out -= _READING
+        if any(secret.is_relative_to(path) for path in listed):
+            got_out.discard(_LISTING)
     if got_out:
         raise SandboxUnavailable(f"in the self-test a program could {', '.join(sorted(got_out))}")
