@@ -186,6 +186,24 @@ if os.getcwd() == '/sandbox':  # elsewhere its disk is the machine's
     assert [box.run(look).stdout for _ in range(2)] == [before] * 2
 
 
+@pytest.mark.parametrize("level", sandbox_levels.CONFINED)
+def test_the_folder_around_a_programs_own_is_closed(level: sandbox.Level) -> None:
+    program = """
+import os
+name = os.path.basename(os.getcwd())
+for attempt in (lambda: open('../left', 'w'), lambda: os.mkdir('../left'), lambda: os.rename(f'../{name}', '../left'),
+                lambda: os.rmdir(f'../{name}'), lambda: os.symlink('/', '../left')):
+    try:
+        attempt()
+        print('done')
+    except OSError:
+        pass
+print(os.path.lexists('../left'), os.listdir('.'))
+"""
+    with sandbox_levels.box_at(level) as box:
+        assert [box.run(program).stdout for _ in range(2)] == ["False []\n"] * 2
+
+
 def test_nothing_that_a_program_does_to_python_reaches_the_next(box: Sandbox) -> None:
     poison = """
 import builtins, json, math, os, sys, random

@@ -1,11 +1,11 @@
-"""What a child goes under before its program begins: resource limits and a seccomp filter."""
+"""What a child goes under before its program begins: resource limits, rules for writing, and a seccomp filter."""
 
 import os
 import resource
 from ctypes import Array, c_char, create_string_buffer
 from typing import NamedTuple
 
-from . import calls
+from . import calls, landlock
 
 
 class Filter:
@@ -30,10 +30,18 @@ class Confinement(NamedTuple):
 
     limits: list[tuple[int, tuple[int, int]]]
     filter: Filter | None
+    ruleset: int | None = None
 
     def enter(self) -> None:
         """Put this process, the child, under it. There is no way back."""
         for which, limit in self.limits:
             resource.setrlimit(which, limit)
+        if self.ruleset is not None:
+            landlock.restrict(self.ruleset)
         if self.filter is not None:
             self.filter.install()
+
+    def close(self) -> None:
+        """Let go of it, in the server."""
+        if self.ruleset is not None:
+            os.close(self.ruleset)

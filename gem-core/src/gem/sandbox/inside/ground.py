@@ -96,6 +96,18 @@ class Ground:
             folders.remove(os.path.dirname(self._folder))
 
 
+class LandlockGround(Ground):
+    """The ground of level "landlock": the server makes the folder of each program, whose rights end there."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
+        self._devices: list[str] = config["view"]["devices"]
+        landlock.enter(config)
+
+    def confinement(self, job: Mapping[str, Any]) -> Confinement:
+        return super().confinement(job)._replace(ruleset=landlock.writing(self._folder, self._devices))
+
+
 class OpenGround(Ground):
     """The ground of level "process": programs may start others, which the server inherits and ends."""
 
@@ -208,9 +220,7 @@ def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:
         return OpenGround(config)
     if config["uid"] is not None:
         _become(config["uid"], *config["capabilities"])
-    if level == "landlock":
-        landlock.enter(config)
-    return Ground(config)
+    return LandlockGround(config) if level == "landlock" else Ground(config)
 
 
 def _become(uid: int, *capabilities: int) -> None:

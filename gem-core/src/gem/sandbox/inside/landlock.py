@@ -5,7 +5,7 @@ Linux `Documentation/userspace-api/landlock.rst`.
 
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import calls
@@ -20,6 +20,7 @@ _READ = 1 << 2 | _LIST
 _DEVICE = 1 << 1 | 1 << 2  # write and read
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2  # what a rule for a file can allow: execute, write, read
 _EVERYTHING = (1 << 15) - 1  # as of version 3, that one included
+_WRITE = _EVERYTHING & ~_READ & ~1  # and create, remove and move
 _IOCTL = 1 << 15
 _NETWORK = 1 << 0 | 1 << 1  # bind and connect
 _SCOPES = 1 << 0 | 1 << 1  # abstract sockets and signals
@@ -46,8 +47,21 @@ def enter(config: Mapping[str, Any]) -> None:
     for path in view["devices"]:
         _allow(ruleset, path, _DEVICE)
     _allow(ruleset, os.path.dirname(config["folder"]), files)
-    calls.syscall(_RESTRICT, ruleset, 0)
+    restrict(ruleset)
     os.close(ruleset)
+
+
+def writing(folder: str, devices: Sequence[str]) -> int:
+    """A descriptor of rules to write in `folder` and to `devices`, and nowhere else."""
+    ruleset = calls.syscall(_CREATE, struct.pack("=Q", _WRITE), 8, 0)
+    for path in (folder, *devices):
+        _allow(ruleset, path, _WRITE)
+    return ruleset
+
+
+def restrict(ruleset: int) -> None:
+    """Put this process under rules, beside those that hold for it already, for good."""
+    calls.syscall(_RESTRICT, ruleset, 0)
 
 
 def _readable(paths: list[str], hidden: list[str]) -> list[tuple[str, int]]:

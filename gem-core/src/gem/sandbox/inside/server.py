@@ -103,6 +103,7 @@ def _serve(
         _become(job, fds, ground, confinement, tell)
     for fd in (*fds, tell):
         os.close(fd)
+    confinement.close()
     ended = _watch(pid, start, job, ground, poll)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
