@@ -11,7 +11,7 @@ import pytest
 import sandbox_levels
 
 from gem import sandbox
-from gem.sandbox import Sandbox
+from gem.sandbox import Level, Sandbox
 
 PROGRAMS = {
     "input": "print(input()[::-1], input())",
@@ -328,10 +328,11 @@ def test_numpy_draws_other_numbers_in_every_program() -> None:
     assert len(rolls) == 3
 
 
-def test_modules_are_there_when_asked_for_and_only_then() -> None:
-    with sandbox_levels.box_at("bubblewrap", modules=("numpy",)) as box:
-        seen = box.run("import numpy as np\nprint(np.linalg.det(np.eye(3)))\nimport pydantic")
-    with sandbox_levels.box_at("bubblewrap") as box:
+@pytest.mark.parametrize("level", sandbox_levels.CONFINED)
+def test_modules_are_there_when_asked_for_and_only_then(level: Level) -> None:
+    with sandbox_levels.box_at(level, modules=("numpy",)) as box:
+        seen = box.run("import numpy as np\nimport numpy.fft\nprint(np.linalg.det(np.eye(3)))\nimport pydantic")
+    with sandbox_levels.box_at(level) as box:
         unseen = box.run("import numpy")
 
     assert seen.stdout == "1.0\n"

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import calls, program
+from . import calls, finder, program
 from . import common as _common  # pyright: ignore[reportUnusedImport]  # noqa: F401
 from .confinement import Confinement
 from .ground import Ground, settle
@@ -45,6 +45,8 @@ def main(channel: int, supervisor: int) -> None:
     config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
     ground = settle(config, sock)
     sys.path += config["path"]
+    if config["level"] == "landlock":
+        finder.know(config["path"], config["view"]["shown"])
     fork = _load(config["preload"])
     program.prepare()
     gc.collect()
