@@ -20,8 +20,6 @@ _DETACH, _EXPIRE = 2, 4
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR, _HERE, _RECURSIVELY = 442, -100, 0x8000
 _READ_ONLY = 1 | 2 | 4  # and no setuid programs, and no devices
-
-
 _CAPABILITY_VERSION = struct.pack("=2I", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, for this process
 # Looked up here and not in every child.
 _fork, _prctl, _capset = _keeping_lock.fork, _libc.prctl, _libc.capset
