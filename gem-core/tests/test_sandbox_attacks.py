@@ -5,7 +5,7 @@ Every program here runs inside the outer container of `attacks.container`, with 
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -135,6 +135,16 @@ def signs(running: Running, level: str, user: str = "user") -> suite.Signs:
         pytest.skip(str(error))
 
 
+def patiently(
+    found: suite.Signs, missed: Callable[[suite.Signs], set[str]], attack: Callable[[set[str]], suite.Signs]
+) -> suite.Signs:
+    """What was found, and what two more tries find of the missed: a busy machine may hold an attack off once."""
+    for _ in range(2):
+        if names := missed(found):
+            found = found | {name: found[name] | seen for name, seen in attack(names).items()}
+    return found
+
+
 def test_the_container_lets_nothing_out() -> None:
     if reason := container.unavailable():
         pytest.skip(reason)
@@ -148,10 +158,12 @@ def test_this_machine_is_not_taken_for_the_container() -> None:
 
 
 def test_every_attack_succeeds_without_the_sandbox(running: Running) -> None:
-    found = signs(running, "control")
+    def missed(found: suite.Signs) -> set[str]:
+        return {name for name in found.keys() - UNSURE if BY_NAME[name].sign not in found[name]}
 
-    sure = found.keys() - UNSURE
-    assert {name: found[name] for name in sure if BY_NAME[name].sign not in found[name]} == {}
+    found = patiently(signs(running, "control"), missed, suite.controls)
+
+    assert {name: found[name] for name in missed(found)} == {}
     assert found.keys() == BY_NAME.keys()
 
 
@@ -163,10 +175,14 @@ def test_no_attack_succeeds_at_the_strongest_levels(running: Running, level: str
 
 @pytest.mark.parametrize("level", BREACHED)
 def test_the_attacks_that_succeed_at_a_weaker_level_are_known(running: Running, level: str) -> None:
-    found = signs(running, level)
+    expected = {name for name in BREACHED[level] if name in QUICK} - UNSURE
 
-    expected = {name for name in BREACHED[level] if name in QUICK}
-    assert {name for name in found if found[name]} - UNSURE == expected - UNSURE
+    def missed(found: suite.Signs) -> set[str]:
+        return {name for name in expected if not found[name]}
+
+    found = patiently(signs(running, level), missed, lambda names: suite.attack(level, names))
+
+    assert {name for name in found.keys() - UNSURE if found[name]} == expected
 
 
 def test_programs_among_attackers_give_right_answers_and_nothing_stays_behind() -> None:

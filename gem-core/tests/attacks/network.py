@@ -50,12 +50,13 @@ with socket.socket() as connection:
         """
 import socket
 with socket.create_server(("127.0.0.1", 8767)) as server:
-    server.settimeout(0.4)
+    server.settimeout(2)
     connection, _ = server.accept()
     connection.sendall(b"gem-breach")
-    connection.close()
+    connection.recv(1)  # until the other side, which has noted it by then, hangs up
 """,
         "listened",
+        options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
         "abstract_socket",
