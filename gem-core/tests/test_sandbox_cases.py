@@ -74,7 +74,7 @@ def test_the_cases_that_fail_are_those_and_no_others(box: Sandbox, name: str) ->
 
 @pytest.mark.parametrize("name", FAILING)
 def test_the_first_failure_ends_the_test_where_asked_to(box: Sandbox, name: str) -> None:
-    verdict = box.run_tests(FAILING[name][0], SQUARES, timeout=0.3, stop_at_first=True)
+    verdict = box.run_tests(FAILING[name][0], SQUARES, timeout=0.3, stop="failure")
 
     assert [case.passed for case in verdict.cases] == [True] * 3 + [False]
     assert (verdict.passed, verdict.total) == (False, 40)
@@ -90,7 +90,7 @@ HANGING = {
 def test_a_case_out_of_time_ends_the_test_where_asked_to_and_other_failures_do_not(box: Sandbox, reason: str) -> None:
     code = f"n = int(input())\nprint(n * n if n != 1 else -1, flush=True)\n{HANGING[reason]}"
 
-    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=1, stop_at_timeout=True)
+    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=1, stop="timeout")
 
     assert [(case.passed, case.result.reason) for case in verdict.cases] == [
         (True, "ok"),
@@ -101,8 +101,13 @@ def test_a_case_out_of_time_ends_the_test_where_asked_to_and_other_failures_do_n
     assert (verdict.passed, verdict.count, verdict.total) == (False, 2, 40)
 
 
+def test_an_unknown_reason_to_stop_is_refused(box: Sandbox) -> None:
+    with pytest.raises(ConfigError, match="never, failure, timeout"):
+        box.run_tests("", SQUARES, stop="first")  # type: ignore[arg-type]
+
+
 def test_a_first_case_out_of_time_is_the_only_one_where_asked_to(box: Sandbox) -> None:
-    verdict = box.run_tests("while True: pass", SQUARES, timeout=0.3, stop_at_timeout=True)
+    verdict = box.run_tests("while True: pass", SQUARES, timeout=0.3, stop="timeout")
 
     assert [case.result.reason for case in verdict.cases] == ["cpu"]
 
@@ -192,7 +197,7 @@ def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> N
             status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, outputs=[b"a"], stderr=b"", log=b""
         )
 
-    assert run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False, stop_at_timeout=False).passed
+    assert run_cases(play, [("", "a")], Limits(), same_output).passed
     losses = 2
     with pytest.raises(SandboxLost, match="it died"):
-        run_cases(play, [("", "a")], Limits(), same_output, stop_at_first=False, stop_at_timeout=False)
+        run_cases(play, [("", "a")], Limits(), same_output)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gem.sandbox.default import default as default_sandbox
+from gem import sandbox
 
 # pytest's importlib mode puts nothing on the path, and tests import `working_levels`.
 sys.path.append(str(Path(__file__).parent))
@@ -14,4 +14,4 @@ sys.path.append(str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def box():
     """The sandbox that an env uses unless it is told otherwise."""
-    return default_sandbox()
+    return sandbox.default()

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
+from gem import sandbox
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
 from gem.parsing import fenced_code
-from gem.sandbox import Level
-from gem.sandbox.default import default as default_sandbox
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.judge import LIMITS, judge
 from gem_envs_code.tasks import Task, load_tasks
@@ -45,12 +44,12 @@ class Basics(DatasetEnv[Task, str]):
     def __init__(
         self,
         *,
-        level: Level | None = None,
-        min_level: Level = "landlock",
+        level: sandbox.Level | None = None,
+        min_level: sandbox.Level = "landlock",
         format_error_reward: float = FORMAT_ERROR_REWARD,
     ) -> None:
         super().__init__(format_error_reward=format_error_reward)
-        self._box = default_sandbox(level, min_level)
+        self._box = sandbox.default(level, min_level)
 
     @property
     def rows(self) -> Sequence[Task]:

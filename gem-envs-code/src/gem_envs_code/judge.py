@@ -31,7 +31,7 @@ def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LI
         SandboxUnavailable: nothing as strong as the level of `box` works here.
         SandboxLost: the sandbox failed; nothing is known about the program.
     """
-    verdict = box.run_tests(program, cases, same=same_output, stop_at_timeout=True, limits=limits)
+    verdict = box.run_tests(program, cases, same=same_output, stop="timeout", limits=limits)
     for number, case in enumerate(verdict.cases, start=1):
         if not case.passed:
             return Judgement(verdict.count, f"test {number}: {_fault(case.result)}")

@@ -13,8 +13,8 @@ which level.
 """
 
 from gem.sandbox.box import NotIsolated, Sandbox
-from gem.sandbox.cases import CaseVerdict, Verdict, same_output
-from gem.sandbox.default import arun, run, run_many, run_tests
+from gem.sandbox.cases import CaseVerdict, Stop, Verdict, same_output
+from gem.sandbox.defaults import arun, default, run, run_many, run_tests
 from gem.sandbox.probe import LevelReport, levels
 from gem.sandbox.types import LEVELS, Job, Level, Limits, Reason, Result
 
@@ -29,8 +29,10 @@ __all__ = [
     "Reason",
     "Result",
     "Sandbox",
+    "Stop",
     "Verdict",
     "arun",
+    "default",
     "levels",
     "run",
     "run_many",

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from gem.errors import ConfigError, SandboxUnavailable
-from gem.sandbox.cases import Same, Verdict, run_cases, same_output
+from gem.sandbox.cases import Same, Stop, Verdict, run_cases, same_output
 from gem.sandbox.probe import open_slot
 from gem.sandbox.results import lost, result
 from gem.sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
@@ -120,8 +120,7 @@ class Sandbox:
         cases: Iterable[tuple[str, str]],
         *,
         same: Same = same_output,
-        stop_at_first: bool = False,
-        stop_at_timeout: bool = False,
+        stop: Stop = "never",
         files: Mapping[str, str | bytes] | None = None,
         limits: Limits | None = None,
         **changes: Any,
@@ -130,17 +129,11 @@ class Sandbox:
 
         Raises:
             SandboxLost: the sandbox failed; nothing is known about the program.
+            ConfigError: there are no cases, or `stop` is none of the three.
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits
-        return run_cases(
-            lambda inputs: self.play(job, inputs, most),
-            cases,
-            most,
-            same,
-            stop_at_first=stop_at_first,
-            stop_at_timeout=stop_at_timeout,
-        )
+        return run_cases(lambda inputs: self.play(job, inputs, most), cases, most, same, stop)
 
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from gem.errors import ConfigError, SandboxLost
 from gem.sandbox.results import result, shared_result
@@ -13,6 +14,9 @@ MOST_AT_ONCE = 30
 
 Same = Callable[[str, str], bool]
 """Compares what a program wrote with what was expected."""
+
+Stop = Literal["never", "failure", "timeout"]
+"""What ends the test of a program before its last case."""
 
 Play = Callable[[Sequence[bytes]], tuple[Level, Outcome]]
 """Runs the program in a new process, once for each input."""
@@ -63,9 +67,7 @@ def run_cases(
     cases: Iterable[tuple[str, str]],
     limits: Limits,
     same: Same,
-    *,
-    stop_at_first: bool,
-    stop_at_timeout: bool,
+    stop: Stop = "never",
 ) -> Verdict:
     """Test a program on `cases`: pairs of an input and the expected output.
 
@@ -75,20 +77,25 @@ def run_cases(
     because of it. Expected outputs stay in this process, where no program can read them.
 
     Args:
-        stop_at_first: Try no case after the first that failed.
-        stop_at_timeout: Try none after the first that ran out of time: a program that hangs on one hangs on most.
+        stop: After what no further case is tried: `failure`, the first; `timeout`, the first case that ran out of time,
+            since a program that hangs on one hangs on most; or `never`.
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
+        ConfigError: there are no cases, or `stop` is none of the three.
     """
     wanted = list(cases)
     if not wanted:
         raise ConfigError("a program is tested on at least one case")
+    if stop not in get_args(Stop):
+        raise ConfigError(f"stop={stop!r} is none of {', '.join(get_args(Stop))}")
     done = [_alone(play, wanted[0], limits, same)]
 
     def over() -> bool:
         last = done[-1]
-        return (stop_at_first and not last.passed) or (stop_at_timeout and last.result.reason in ("cpu", "timeout"))
+        if stop == "timeout":
+            return last.result.reason in ("cpu", "timeout")
+        return stop == "failure" and not last.passed
 
     while len(done) < len(wanted) and not over():
         likely = int(limits.timeout / max(done[-1].result.cpu, 1e-3))

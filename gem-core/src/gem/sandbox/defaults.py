@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gem.sandbox.box import Sandbox
-from gem.sandbox.cases import Same, Verdict, same_output
+from gem.sandbox.cases import Same, Stop, Verdict, same_output
 from gem.sandbox.types import Job, Level, Result
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
@@ -63,16 +63,13 @@ def run_tests(
     cases: Iterable[tuple[str, str]],
     *,
     same: Same = same_output,
-    stop_at_first: bool = False,
-    stop_at_timeout: bool = False,
+    stop: Stop = "never",
     level: Level | None = None,
     min_level: Level = "landlock",
     **limits: Any,
 ) -> Verdict:
     """Run `code` on each input of `cases`, pairs of an input and the expected output: see `Sandbox.run_tests`."""
-    return default(level, min_level).run_tests(
-        code, cases, same=same, stop_at_first=stop_at_first, stop_at_timeout=stop_at_timeout, **limits
-    )
+    return default(level, min_level).run_tests(code, cases, same=same, stop=stop, **limits)
 
 
 def _close() -> None:
