@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from vector_backends import BACKENDS, MORTAL, PARALLEL, WALK, alone, episode_seed, vector, without_pid
+from vector_backends import BACKENDS, MORTAL, PARALLEL, WALK, alone, episode_seed, needs_ray, vector, without_pid
 
 from gem.core import Step
 from gem.errors import ConfigError, SpecError
@@ -101,6 +101,20 @@ def test_an_env_that_hangs_is_ended_at_its_deadline_and_fails_alone(backend: str
     assert failure.error == "TimeoutError: timed out after 1 s"
     if backend == "thread":
         assert "vector_envs.py" in failure.traceback
+
+
+@needs_ray
+@pytest.mark.usefixtures("local_ray")
+def test_an_actor_that_starts_late_is_waited_for_whatever_the_deadline_of_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as impatient:
+        impatient.setattr("gem.vector.backends.ray.LOOK", 0.1)
+        envs = vector("ray", length=LENGTH, num_workers=1, step_timeout=0.3)
+    with envs:
+        observations, _ = envs.reset(seed=7)
+
+    assert observations == [alone(episode_seed(7, slot, 0), [])[0].observation for slot in range(3)]
 
 
 @pytest.mark.parametrize("word", ["fork die", "fork hang"])

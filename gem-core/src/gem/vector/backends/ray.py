@@ -93,7 +93,8 @@ class RayLink(Link):
         return answers
 
     def call(self) -> Call | None:
-        if not self._alive:
+        # Until it has said hello it makes no calls. It may start late, where a cluster is busy.
+        if not (self._alive and self.ready):
             return None
         try:
             return self._ray.get(self._ask("look"), timeout=LOOK)
