@@ -20,7 +20,7 @@ from peers import show
 
 from gem import make_vec, seeding
 from gem.evaluate import Report
-from gem.registry import find_tool
+from gem.registry import find_tools
 from gem.rollout import rollout
 from gem.tool_env import ToolEnv
 from gem_train.build import build
@@ -38,7 +38,7 @@ def noisy(env):
     def noise(code):
         return str(generator.randint(10_000, 998_001))
 
-    return ToolEnv(env, [replace(find_tool("python"), function=noise)], format="gem", max_calls=5)
+    return ToolEnv(env, [replace(find_tools("python")[0], function=noise)], format="gem", max_calls=5)
 
 
 def success(policy, envs):

@@ -1,6 +1,7 @@
 """Names that several packs claim: one owner each, whatever is asked for first."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,18 @@ def test_one_name_may_be_that_of_things_of_several_kinds(plant: Plant) -> None:
     Registry(packs).load()
 
     assert [pack.state for pack in packs] == ["loaded"] * len(packs)
+
+
+def test_threads_that_load_a_pack_at_once_all_find_it_and_load_it_once(plant: Plant, tmp_path: Path) -> None:
+    pack = plant("slow", *TABLES["tool"])
+    module = tmp_path / f"{pack.module}.py"
+    module.write_text(f"import time\ntime.sleep(0.2)\n{module.read_text()}")
+    shared = Registry([pack])
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: [dict(each.tools) for each in shared.load()], range(8)))
+
+    assert found == [[{"shout": "a:b"}]] * 8
+    assert (pack.state, pack.reason) == ("loaded", None)
 
 
 def test_a_pack_that_lists_a_name_twice_is_refused(plant: Plant) -> None:

@@ -13,9 +13,10 @@ from click.testing import CliRunner, Result
 import gem
 from gem import registry, seeding
 from gem.cli.main import main
-from gem.cli.options import parse_arguments
+from gem.cli.options import parse_arguments, parse_wrappers
 from gem.errors import ConfigError, UnknownId
 from gem.plugins import Pack
+from gem.record import read
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -224,6 +225,64 @@ def test_run_puts_the_named_wrappers_around_every_env() -> None:
 
     assert gemx_json(*played)["turns_mean"] == 3.0
     assert gemx_json(*played, "--wrappers", "episode_tracking,tool_samples:impatient")["turns_mean"] == 2.0
+
+
+def test_run_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> None:
+    path = str(tmp_path / "episodes.jsonl")
+    options = ["--tools", "tool_samples:python,tool_samples:search", "--tool-arg", "max_calls=3"]
+    played = gemx("run", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--record", path)
+
+    assert played.exit_code == 0
+    (record,) = read(Path(path))
+    tools = {"name": "tool_env", "tools": ["tool_samples:python", "tool_samples:search"], "max_calls": 3}
+    assert record.wrappers == (tools, "concat")
+    refused = gemx("reproduce", path)
+    assert refused.exit_code == 1
+    assert "--trust" in refused.stdout
+    assert gemx("reproduce", path, "--trust").exit_code == 0
+
+
+def test_tools_and_wrappers_with_settings_are_json() -> None:
+    tools = '[{"name": "tool_samples:greeter", "word": "hi"}, "tool_samples:now"]'
+    wrapper = '{"name": "gem.wrappers:TurnLimit", "max_turns": 1}'
+
+    assert parse_wrappers(wrapper, tools, ["format=hermes"]) == [
+        {
+            "name": "tool_env",
+            "tools": [{"name": "tool_samples:greeter", "word": "hi"}, "tool_samples:now"],
+            "format": "hermes",
+        },
+        {"name": "gem.wrappers:TurnLimit", "max_turns": 1},
+    ]
+    assert gemx("run", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper, "--episodes", "1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("wrappers", "tools", "arguments", "message"),
+    [
+        ("", "", ["max_calls=3"], "name the tools, too"),
+        ("", "python", ["max_calls"], "--tool-arg takes KEY=VALUE"),
+        ("", "[python]", [], r"--tools '\[python\]' is no JSON"),
+        ('{"max_turns": 2}', "", [], "--wrappers takes names, or JSON such as"),
+        ("[3]", "", [], "--wrappers takes names, or JSON such as"),
+    ],
+)
+def test_tools_and_wrappers_that_are_none_are_refused(
+    wrappers: str, tools: str, arguments: list[str], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_wrappers(wrappers, tools, arguments)
+
+
+def test_tools_shows_what_an_agent_is_told() -> None:
+    assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == (
+        "You can call a tool. To do so, end your reply with one such block; you are then told the result.\n\n"
+        "```search\nquery\n```\nLook something up.\n- query: string, what to look for.\n"
+        "- top: integer, how many documents.\n"
+    )
+    (described,) = gemx_json("tools", "tool_samples:search")["tools"]
+    assert (described["name"], described["parameters"]["required"]) == ("search", ["query"])
+    assert gemx_json("tools") == {"tools": []}
 
 
 def test_run_prints_a_table_with_the_interval() -> None:

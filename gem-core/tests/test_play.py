@@ -35,6 +35,17 @@ def test_an_episode_is_played_with_whole_replies_or_with_answers_alone(form: str
     assert "Success: 3 turns, return 3." in done.stdout
 
 
+def test_what_reads_as_a_call_is_one_and_the_rest_is_an_answer() -> None:
+    lines = "".join(f"{line}\n" for line in ("<python>1 + 1</python>", "<python></python>", answers()[0], ":quit"))
+    command = ["play", "sample_envs:Sum", "--seed", "0", "--tools", "tool_samples:python"]
+    done = CliRunner().invoke(main, command, input=lines)
+
+    assert done.exit_code == 0
+    assert "ran 1 + 1" in done.stdout
+    assert "there is nothing in it" in done.stdout
+    assert done.stdout.count("reward 1") == 1
+
+
 def test_the_same_seed_shows_the_same_game() -> None:
     assert play(":quit", seed=4).stdout == play(":quit", seed=4).stdout
     assert play(":quit", seed=4).stdout != play(":quit", seed=5).stdout

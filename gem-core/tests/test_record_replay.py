@@ -42,6 +42,45 @@ def test_every_byte_comes_out_the_same(tmp_path: Path, make_policy: Callable[[],
     assert not any(rescore(record).changed or rescore(record).error for record in records)
 
 
+def test_wrappers_with_settings_are_recorded_and_reproduced(tmp_path: Path) -> None:
+    limit = {"name": "episode_tracking"}
+    tools = {"name": "tool_env", "tools": "tool_samples:python", "max_calls": 2}
+    (record,) = played(tmp_path, expert_policy(), wrappers=[limit, tools])
+
+    assert record.wrappers == (limit, tools)
+    assert "You have 2 calls." in str(record.turns[0].observation)
+    assert reproduce(record, trust=True) is None
+    fewer = record.model_copy(update={"wrappers": (limit, {**tools, "max_calls": 1})})
+    assert reproduce(fewer, trust=True).what == "observation"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        {"name": "builtins:exec", "globals": {}},
+        {"name": "builtins:print", "sep": "x"},
+        {"name": "tool_env", "tools": "calculator,os:system"},
+        {"name": "tool_env", "tools": ["os:system"]},
+        {"name": "tool_env", "tools": [{"name": "mcp", "config": {"command": "sh"}}]},
+        {"name": "python_tool", "level": "process"},
+    ],
+)
+def test_what_could_have_any_program_run_has_to_be_trusted(won: EpisodeRecord, wrapper: dict[str, Any]) -> None:
+    difference = reproduce(won.model_copy(update={"wrappers": (wrapper,)}))
+
+    assert difference is not None
+    assert difference.what == "error"
+    assert "if you trust it, say so: trust=True, or --trust" in difference.replayed
+    assert "trust" in str(rescore(won.model_copy(update={"wrappers": (wrapper,)})).error)
+
+
+def test_an_env_that_lets_programs_out_has_to_be_trusted(won: EpisodeRecord) -> None:
+    opened = won.model_copy(update={"kwargs": {**won.kwargs, "level": "process"}})
+
+    assert "could have any program run" in reproduce(opened).replayed  # type: ignore[union-attr]
+    assert "takes no argument 'level'" in reproduce(opened, trust=True).replayed  # type: ignore[union-attr]
+
+
 def with_turn(record: EpisodeRecord, index: int, **changes: Any) -> EpisodeRecord:
     turns = list(record.turns)
     turns[index] = turns[index].model_copy(update=changes)

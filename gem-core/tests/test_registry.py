@@ -48,6 +48,33 @@ def test_the_spec_of_an_env_names_its_wrappers_and_builds_them_again() -> None:
     assert (type(again), type(again.env), again.spec) == (Loud, Counted, env.spec)
 
 
+def test_a_wrapper_with_settings_is_data_that_builds_it_again() -> None:
+    gem.register("lab:Sum-v0", Sum)
+    limit = {"name": "gem.wrappers:TurnLimit", "max_turns": 2}
+    env = gem.make("lab:Sum-v0", wrappers=[limit, "concat"])
+
+    assert env.spec is not None
+    assert env.spec.wrappers == (limit, "concat")
+    again = gem.make(EnvSpec.model_validate_json(env.spec.model_dump_json()))
+    assert again.spec == env.spec
+    again.reset(seed=0)
+    assert [again.step(again.expert_action()).truncated for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "message"),
+    [
+        ({"name": "gem.wrappers:TurnLimit"}, r"the wrapper 'gem\.wrappers:TurnLimit' needs the argument 'max_turns'"),
+        ({"name": "gem.wrappers:TurnLimit", "max_turn": 2}, "needs the argument 'max_turns'"),
+        ({"name": "tool_env", "tools": "x", "max_cals": 2}, "takes no argument 'max_cals'. Did you mean 'max_calls'?"),
+        ({"max_turns": 2}, r"says by 'name' what it is, and \{'max_turns': 2\} does not"),
+    ],
+)
+def test_a_wrapper_with_wrong_settings_is_refused(wrapper: dict[str, object], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        gem.make("core:Echo-v0", wrappers=[wrapper])
+
+
 def test_bind_gives_the_spec_of_an_env_without_making_it() -> None:
     spec = gem.register("lab:Sum-v0", Sum, max_turns=7, rounds=5)
     env = gem.make(spec, wrappers=[Counted], largest=3, max_turns=2)

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from tool_samples import note, notes, python, search
 
 import gem
-from gem.errors import BadArguments, ConfigError, PackError, UnknownId
-from gem.registry import find_tool
+from gem.errors import BadArguments, ConfigError, PackError, SpecError, UnknownId
+from gem.registry import find_tools
 from gem.tool import Tool, tool
 
 
@@ -237,18 +237,36 @@ def test_a_tool_of_a_module_is_pickled_by_its_name_and_one_built_by_hand_by_what
 
 
 def test_a_tool_is_found_by_its_place_and_one_that_nobody_has_is_named_with_near_ones() -> None:
-    assert find_tool("tool_samples:search") is search
+    assert find_tools("tool_samples:search")[0] is search
     with pytest.raises(PackError, match=r"no 'serch'\. Did you mean 'search'\?"):
-        find_tool("tool_samples:serch")
+        find_tools("tool_samples:serch")
     with pytest.raises(UnknownId, match="no installed pack has a tool 'nonsense'"):
-        find_tool("nonsense")
+        find_tools("nonsense")
 
 
 def test_a_function_that_returns_a_tool_is_called_with_the_settings() -> None:
-    assert find_tool("tool_samples:greeter").function() == "hello"
-    assert find_tool("tool_samples:greeter", word="bye").function() == "bye"
+    assert find_tools("tool_samples:greeter")[0].function() == "hello"
+    assert find_tools("tool_samples:greeter", word="bye")[0].function() == "bye"
     with pytest.raises(PackError, match=r"is a str, and no gem\.Tool"):
-        find_tool("builtins:str")
+        find_tools("builtins:str")
+
+
+def test_one_name_may_stand_for_several_tools() -> None:
+    assert [each.name for each in find_tools("tool_samples:pair")] == ["first", "second"]
+    assert [each.name for each in find_tools("tool_samples:pair", last="third")] == ["first", "third"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("greeter", r"the tool 'tool_samples:greeter' takes no argument 'wrd'\. Did you mean 'word'\?"),
+        ("search", "the tool 'tool_samples:search' takes no settings, such as 'wrd'"),
+        ("shouter", "the tool 'tool_samples:shouter' needs the argument 'word'"),
+    ],
+)
+def test_settings_that_a_tool_does_not_take_are_refused(name: str, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        find_tools(f"tool_samples:{name}", wrd="hi")
 
 
 def test_the_public_names_are_there() -> None:

@@ -56,6 +56,16 @@ def greeter(word: str = "hello") -> Tool:
     return Tool(name="greet", description="Greet.", parameters={}, function=lambda: word)
 
 
+def shouter(word: str) -> Tool:
+    """A tool that cannot do without a setting."""
+    return greeter(word.upper())
+
+
+def pair(last: str = "second") -> list[Tool]:
+    """Two tools under one name."""
+    return [Tool(name=name, description="Greet.", parameters={}, function=str) for name in ("first", last)]
+
+
 def impatient(env: gem.Env) -> gem.Env:
     """A wrapper that can be named: two turns."""
     return TurnLimit(env, max_turns=2)

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import gem
-from gem.registry import find_tool, find_wrapper
+from gem.registry import find_tools, find_wrapper
 from gem.tool import ToolError
 from gem.tool_env import ToolEnv
 from gem_tools.code.notebook import notebook_tool
@@ -36,7 +36,10 @@ def in_notebook(*cells, **settings):
 
 
 def test_python_tells_what_a_program_prints():
-    assert answer(find_tool("python"), code="import math\nprint(math.factorial(20))") == ("2432902008176640000", True)
+    assert answer(find_tools("python")[0], code="import math\nprint(math.factorial(20))") == (
+        "2432902008176640000",
+        True,
+    )
 
 
 def test_python_has_numpy_and_no_other_library():
@@ -143,7 +146,7 @@ def test_a_notebook_belongs_to_the_episode_and_survives_a_snapshot_and_a_fork():
 
 
 def test_bash_runs_commands_in_an_empty_folder_without_network():
-    bash = find_tool("bash")
+    bash = find_tools("bash")[0]
     assert answer(bash, commands="echo hi | tr a-z A-Z\nseq 3 | wc -l") == ("HI\n3", True)
     assert answer(bash, commands="touch new") == ("(The program printed nothing.)", True)
     assert "new" not in answer(bash, commands="ls")[0]

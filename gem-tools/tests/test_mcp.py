@@ -1,6 +1,7 @@
 """Real MCP servers, written with the SDK, by stdio and by HTTP: their results, their deaths, and who sees what."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -280,6 +281,15 @@ def test_several_servers_are_one_set_of_tools(http):
         assert episode.call("here_note", text="a") == "a"
         assert episode.call("there_note", text="b") == "b"
         assert episode.call("here_note", text="c") == "a c"
+
+
+def test_the_tools_of_a_server_stand_under_one_name(tmp_path):
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": {"example": STDIO}}))
+    tools = {"name": "tool_env", "tools": [{"name": "mcp", "config": str(path)}, "calculator"], "format": "hermes"}
+    with gem.make("core:Echo-v0", wrappers=[tools]) as env:
+        assert {*env.tools} == {*(each.name for each in mcp_tools(STDIO)), "calculator"}
+        assert env.spec.wrappers == (tools,)
 
 
 def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes():

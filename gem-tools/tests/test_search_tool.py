@@ -5,7 +5,7 @@ from scripted_server import answering
 
 import gem
 from gem.errors import ConfigError
-from gem.registry import find_tool
+from gem.registry import find_tools
 from gem.tool import ToolError
 from gem.tool_env import ToolEnv
 from gem_tools.search.corpus import Corpus, Document
@@ -78,9 +78,9 @@ def test_a_server_that_is_gone_is_a_fault_and_no_answer():
 
 
 def test_equal_settings_are_the_same_tool_so_that_its_limits_and_its_cache_are_shared():
-    assert search_tool() is search_tool() is find_tool("search")
-    assert search_tool(topk=2) is find_tool("search", topk=2) is not search_tool()
-    assert fetch_tool() is find_tool("fetch")
+    assert search_tool() is search_tool() is find_tools("search")[0]
+    assert search_tool(topk=2) is find_tools("search", topk=2)[0] is not search_tool()
+    assert fetch_tool() is find_tools("fetch")[0]
     with pytest.raises(ConfigError, match="topk"):
         search_tool(topk=0)
 

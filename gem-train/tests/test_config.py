@@ -53,6 +53,16 @@ def test_a_config_survives_its_file(tmp_path):
     assert load_config([read_toml(path)]) == config
 
 
+def test_wrappers_may_be_names_or_tables(tmp_path):
+    tools = {"name": "tool_env", "tools": ["python", {"name": "search", "topk": 2}], "format": "hermes"}
+    path = tmp_path / "config.toml"
+    path.write_text(to_toml(load_config([ECHO, {"wrappers": [tools, "concat"]}])))
+    assert load_config([read_toml(path)]).wrappers == [tools, "concat"]
+    assert load_config([ECHO, parse_setting("wrappers=python_tool")]).wrappers == "python_tool"
+    setting = parse_setting('wrappers=[{name = "tool_env", tools = "python", max_calls = 3}]')
+    assert load_config([ECHO, setting]).wrappers == [{"name": "tool_env", "tools": "python", "max_calls": 3}]
+
+
 def test_a_file_that_is_missing_or_broken_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"missing\.toml"):
         read_toml(tmp_path / "missing.toml")

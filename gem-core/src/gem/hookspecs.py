@@ -54,12 +54,12 @@ def gem_envs() -> Sequence[EnvSpec]:  # pyright: ignore[reportReturnType]
 
 @hookspec
 def gem_tools() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
-    """The tools of this pack: name → 'module:object', a `gem.Tool` or what takes settings and returns one."""
+    """The tools of this pack: name → 'module:object', a `gem.Tool`, or what takes settings and returns tools."""
 
 
 @hookspec
 def gem_wrappers() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
-    """The wrappers of this pack: name → 'module:callable', which takes an env and returns an env."""
+    """The wrappers of this pack: name → 'module:callable', which takes an env, and settings, and returns an env."""
 
 
 @hookspec

@@ -25,7 +25,11 @@ def gem_wrappers() -> dict[str, str]:
         "concat_with_action": "gem.wrappers.concat:ConcatWithAction",
         "concat_chat": "gem.wrappers.chat:ConcatChat",
         "concat_chat_on_reset": "gem.wrappers.chat:ConcatChatOnReset",
+        "curriculum": "gem.wrappers.curriculum:Curriculum",
         "episode_tracking": "gem.wrappers.tracking:EpisodeTracking",
+        "time_limit": "gem.wrappers.limits:TimeLimit",
+        "tool_env": "gem.tool_env:ToolEnv",
+        "turn_limit": "gem.wrappers.limits:TurnLimit",
     }
 
 
@@ -42,6 +46,7 @@ def gem_commands() -> list[CommandSpec]:
     return [
         CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments"),
         CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment"),
+        CommandSpec(name="tools", entry_point="gem.cli.tools:tools", help="List the tools that agents can call"),
         CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
         CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it"),
         CommandSpec(

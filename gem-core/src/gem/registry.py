@@ -5,11 +5,14 @@ that offers commands, tools, wrappers or policies is loaded after the packs that
 namespace, so anybody may have taken one. Resolving installs and downloads nothing.
 """
 
+import functools
 import importlib
 import importlib.util
 import inspect
 import itertools
+import os
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,14 +20,15 @@ from gem import plugins
 from gem.core import Env
 from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
 from gem.plugins import KNOWN_PACKS, Pack
-from gem.spec import EnvId, EnvSpec
+from gem.spec import Component, EnvId, EnvSpec, name_and_settings
 
 if TYPE_CHECKING:
     from gem.tool.tool import Tool
 
-WrapperLike = str | Callable[[Env], Env]
-"""A wrapper's name, or anything that takes an env and returns one."""
-
+WrapperLike = Component | Callable[[Env], Env]
+"""A wrapper's name, or `{"name": …}` with its settings, or anything that takes an env and returns one."""
+Wrappers = str | Sequence[WrapperLike]
+"""Wrappers, or their names with commas between; the last is outermost."""
 
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -41,25 +45,29 @@ class Entry(NamedTuple):
 
 
 class Registry:
-    """The ids of one process. Programs use the module's functions, which share one instance."""
+    """The ids of one process. Programs use the module's functions, which share one instance. Threads may share it."""
 
     def __init__(self, packs: Iterable[Pack] | None = None) -> None:
         self._packs = None if packs is None else list(packs)
         self._entries: dict[str, Entry] = {}
         self._owners: dict[Claim, str] = {}
+        self.lock = threading.RLock()
+        """Held while packs are found and loaded: a pack that two threads loaded would claim its own names twice."""
 
     @property
     def packs(self) -> list[Pack]:
         """Every installed pack, loaded or not."""
-        if self._packs is None:
-            self._packs = plugins.find_packs()
-        return self._packs
+        with self.lock:
+            if self._packs is None:
+                self._packs = plugins.find_packs()
+            return self._packs
 
     def load(self, namespace: str | None = None) -> list[Pack]:
         """Load the packs that declare `namespace` (all packs without one), and return them."""
         chosen = [pack for pack in self.packs if namespace is None or namespace in pack.namespaces]
-        for pack in chosen:
-            self._load(pack)
+        with self.lock:
+            for pack in chosen:
+                self._load(pack)
         return chosen
 
     def _load(self, pack: Pack) -> None:
@@ -104,12 +112,13 @@ class Registry:
             DuplicateId: the id is taken.
         """
         self.load(spec.namespace)
-        taken = self._entries.get(spec.id)
-        if taken is not None:
-            owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
-            raise DuplicateId(f"{spec.id!r} is already registered by {owner}; choose another name")
-        self._entries[spec.id] = Entry(spec, None)
-        self._owners["id", spec.id] = "gem.register()"
+        with self.lock:
+            taken = self._entries.get(spec.id)
+            if taken is not None:
+                owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
+                raise DuplicateId(f"{spec.id!r} is already registered by {owner}; choose another name")
+            self._entries[spec.id] = Entry(spec, None)
+            self._owners["id", spec.id] = "gem.register()"
 
     def entries(self) -> list[Entry]:
         """Everything registered, all packs loaded, sorted by id."""
@@ -164,6 +173,15 @@ def _claims(pack: Pack) -> list[Claim]:
 _registry = Registry()
 
 
+def _after_fork() -> None:
+    """Another thread may have held the lock, and is not in this process."""
+    _registry.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def registry() -> Registry:
     """The registry of this process."""
     return _registry
@@ -207,43 +225,44 @@ def all_specs() -> list[EnvSpec]:
     return [entry.spec for entry in _registry.entries()]
 
 
-def make(id: str | EnvSpec, /, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> Env:
+def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env:
     """Build an environment.
 
     Args:
         id: an id, `"module.path:Class"`, or a spec.
-        wrappers: names (`"a,b"` or a list) or callables, applied in this order around the spec's own: the last is
-            outermost. The env's spec then names them all, so that `make(env.spec)` builds the same env again.
+        wrappers: names (`"a,b"` or a list), `{"name": …}` with the wrapper's settings, or callables, applied in this
+            order around the spec's own: the last is outermost. The env's spec then names them all, so that
+            `make(env.spec)` builds the same env again.
         kwargs: override the spec's kwargs.
 
     Raises:
         UnknownId, PackError, SpecError: see `Registry.find`.
-        SpecError: a keyword argument that the environment does not take.
+        SpecError: an argument that the environment, or a wrapper, does not take, or one that it lacks.
         MissingExtra: the environment needs an optional dependency that is not installed.
     """
     found = id if isinstance(id, EnvSpec) else get_spec(id)
     env_class = _import_env(found)
     spec = bind(found, wrappers=wrappers, **kwargs)
     arguments = _arguments(spec)
-    _check_arguments(spec.id, env_class, arguments)
+    _check_arguments(repr(spec.id), env_class, arguments)
     env = env_class(**arguments)
     env.spec = spec
     try:
         for wrapper in (*found.wrappers, *_split(wrappers)):
-            env = (find_wrapper(wrapper) if isinstance(wrapper, str) else wrapper)(env)
+            env = (wrapper if callable(wrapper) else _build_wrapper(wrapper))(env)
     except BaseException:
         env.close()
         raise
     return env
 
 
-def bind(spec: EnvSpec, /, *, wrappers: str | Sequence[WrapperLike] = (), **kwargs: Any) -> EnvSpec:
+def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec:
     """The spec with these wrappers and kwargs in force: the one that `make` gives its env, without making the env."""
     arguments = {**_arguments(spec), **kwargs}
     # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
-    names = (*spec.wrappers, *(_name_of(wrapper) for wrapper in _split(wrappers)))
-    return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": names})
+    named = (*spec.wrappers, *(_named(wrapper) for wrapper in _split(wrappers)))
+    return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
 
 
 def _arguments(spec: EnvSpec) -> dict[str, Any]:
@@ -251,52 +270,72 @@ def _arguments(spec: EnvSpec) -> dict[str, Any]:
     return {**spec.kwargs, **limit}
 
 
-def _split(wrappers: str | Sequence[WrapperLike]) -> list[WrapperLike]:
+def _split(wrappers: Wrappers) -> list[WrapperLike]:
     each = wrappers.split(",") if isinstance(wrappers, str) else wrappers
     stripped = [wrapper.strip() if isinstance(wrapper, str) else wrapper for wrapper in each]
     return [wrapper for wrapper in stripped if wrapper]
 
 
-def _name_of(wrapper: WrapperLike) -> str:
-    """What `find_wrapper` knows it by, if it can be named at all: a lambda or a partial is only described."""
-    if isinstance(wrapper, str):
+def _named(wrapper: WrapperLike) -> Component:
+    """What it can be found and built by, if it can be named at all: a lambda or a partial is only described."""
+    if not callable(wrapper):
         return wrapper
     if hasattr(wrapper, "__qualname__"):
         return f"{wrapper.__module__}:{wrapper.__qualname__}"
     return repr(wrapper)
 
 
-def find_wrapper(name: str) -> Callable[[Env], Env]:
+def is_direct(name: str) -> bool:
+    """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
+    return _DIRECT.fullmatch(name.strip()) is not None
+
+
+def find_wrapper(name: str) -> Callable[..., Env]:
     """The wrapper that a pack registered under `name`, or the callable at `"module.path:name"`.
 
     Raises:
         UnknownId: no installed pack has it.
         PackError: the module has no such name.
     """
-    if _DIRECT.fullmatch(name):
+    if is_direct(name):
         return import_object(name)
     return _find("wrapper", name, lambda pack: pack.wrappers)
 
 
-def find_tool(name: str, **settings: Any) -> "Tool":
-    """The tool that a pack registered under `name`, or the one at `"module.path:name"`.
+def _build_wrapper(component: Component) -> Callable[[Env], Env]:
+    name, settings = name_and_settings(component)
+    wrapper = find_wrapper(name)
+    _check_arguments(f"the wrapper {name!r}", wrapper, settings, given=1)
+    return functools.partial(wrapper, **settings)
+
+
+def find_tools(name: str, **settings: Any) -> "list[Tool]":
+    """What a pack offers under `name`, or stands at `"module.path:name"`: mostly one tool.
 
     Args:
         name: its name.
-        settings: for a tool that a pack offers as a function or a class: what it is called with.
+        settings: for what a pack offers as a function or a class: what it is called with.
 
     Raises:
         UnknownId: no installed pack has it.
         PackError: the module has no such name, or there is no tool under it.
+        SpecError: a setting that it does not take, or one that it lacks.
     """
     from gem.tool.tool import Tool  # most programs need no tools
 
-    found = import_object(name) if _DIRECT.fullmatch(name) else _find("tool", name, lambda pack: pack.tools)
-    if not isinstance(found, Tool) or settings:
+    found: Any = import_object(name) if is_direct(name) else _find("tool", name, lambda pack: pack.tools)
+    if isinstance(found, Tool):
+        if settings:
+            raise SpecError(f"the tool {name!r} takes no settings, such as {next(iter(settings))!r}")
+        return [found]
+    if callable(found):
+        _check_arguments(f"the tool {name!r}", found, settings)
         found = found(**settings)
-    if not isinstance(found, Tool):
-        raise PackError(f"the tool {name!r} is a {type(found).__name__}, and no gem.Tool")
-    return found
+    tools: list[Any] = list(found) if isinstance(found, list | tuple) else [found]  # pyright: ignore[reportUnknownArgumentType]
+    for tool in tools:
+        if not isinstance(tool, Tool):
+            raise PackError(f"under the tool name {name!r} there is a {type(tool).__name__}, and no gem.Tool")
+    return tools
 
 
 def find_policy(name: str) -> Callable[..., Any]:
@@ -343,15 +382,22 @@ def _import_env(found: EnvSpec) -> type[Env]:
         raise MissingExtra(f"{found.id!r} needs {error.name}: pip install '{found.extra}'") from error
 
 
-def _check_arguments(id: str, env_class: type[Env], arguments: dict[str, Any]) -> None:
-    signature = inspect.signature(env_class)
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values()):
+def _check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[str, Any], *, given: int = 0) -> None:
+    """Check the arguments that are given by name, after so many by position."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[given:]
+    except ValueError:  # some of what is written in C has no signature
+        return
+    taken = {each.name: each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
+    for name, parameter in taken.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise SpecError(f"{what} needs the argument {name!r}.")
+    if any(each.kind is each.VAR_KEYWORD for each in parameters):
         return
     for name in arguments:
-        if name not in signature.parameters:
-            takes = ", ".join(signature.parameters) or "none"
-            near = did_you_mean(name, signature.parameters)
-            raise SpecError(f"{id!r} takes no argument {name!r}.{near} It takes: {takes}.")
+        if name not in taken:
+            near = did_you_mean(name, taken)
+            raise SpecError(f"{what} takes no argument {name!r}.{near} It takes: {', '.join(taken) or 'none'}.")
 
 
 def _direct_spec(id: str) -> EnvSpec | None:

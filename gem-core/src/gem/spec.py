@@ -47,6 +47,28 @@ class EnvId(NamedTuple):
         return f"{self.namespace}:{self.name}{version}{variant}"
 
 
+Component = str | Mapping[str, Any]
+"""A wrapper or a tool as data: the name that a pack gave it, or `{"name": …}` and, beside it, the settings it takes."""
+
+
+def name_and_settings(component: Component) -> tuple[str, dict[str, Any]]:
+    """Take a component apart.
+
+    >>> name_and_settings({"name": "tool_env", "tools": "python"})
+    ('tool_env', {'tools': 'python'})
+
+    Raises:
+        SpecError: it has no name.
+    """
+    if isinstance(component, str):
+        return component, {}
+    settings = dict(component)
+    name = settings.pop("name", None)
+    if not isinstance(name, str):
+        raise SpecError(f"what is built with settings says by 'name' what it is, and {dict(component)!r} does not")
+    return name, settings
+
+
 class EnvSpec(BaseModel):
     """One environment, described by data alone: a pack's table of these is all that listing has to load.
 
@@ -59,7 +81,7 @@ class EnvSpec(BaseModel):
     entry_point: str = Field(description="'module:Class', imported only when the environment is made")
     kwargs: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     max_turns: int | None = Field(default=None, ge=1, description="actions in an episode before it is truncated")
-    wrappers: tuple[str, ...] = Field(default=(), description="names of wrappers around it, the last one outermost")
+    wrappers: tuple[Component, ...] = Field(default=(), description="wrappers around it, the last one outermost")
     description: str = ""
     tags: tuple[str, ...] = ()
     extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
@@ -68,6 +90,13 @@ class EnvSpec(BaseModel):
     @classmethod
     def _id_is_well_formed(cls, value: str) -> str:
         EnvId.parse(value)
+        return value
+
+    @field_validator("wrappers")
+    @classmethod
+    def _wrappers_have_names(cls, value: tuple[Component, ...]) -> tuple[Component, ...]:
+        for wrapper in value:
+            name_and_settings(wrapper)
         return value
 
     @field_validator("entry_point")

@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 from gem.checks import whole_number
 from gem.core import Env, Info, Observation, Step, Wrapper
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
-from gem.registry import find_tool
+from gem.registry import find_tools
+from gem.spec import Component, name_and_settings
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
@@ -18,6 +19,9 @@ MAX_CALLS = 10
 """Calls that an episode has, unless told otherwise; as many as in GEM."""
 MAX_RESULT = 10_000
 """Characters of a result that the agent is shown, unless told otherwise."""
+
+Tools = str | Sequence[Component | Tool]
+"""Tools, or what packs offer by name: names alone may stand in one string, with commas between."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ class ToolEnv(Wrapper):
     the texts after which a policy may stop, because a call ends there.
 
     Args:
-        tools: tools, or names of tools that packs offer: `[tool]`, `"python,search"`.
+        tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
+            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`.
         format: how calls look: a name from `gem.tool.FORMATS`, or a format.
         max_calls: calls of an episode that are carried out; None for no limit.
         max_refused: calls of an episode that are refused before it is truncated; None for no limit.
@@ -80,6 +85,7 @@ class ToolEnv(Wrapper):
     Raises:
         ConfigError: a setting is out of range, or two tools have one name.
         UnknownId: no installed pack has a tool of that name.
+        SpecError: a tool does not take such settings.
     """
 
     _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session"}
@@ -87,7 +93,7 @@ class ToolEnv(Wrapper):
     def __init__(
         self,
         env: Env,
-        tools: str | Sequence[str | Tool],
+        tools: Tools,
         *,
         format: str | CallFormat = "tags",
         max_calls: int | None = MAX_CALLS,
@@ -167,9 +173,17 @@ class ToolEnv(Wrapper):
     def _used_up(self) -> bool:
         return self.max_calls is not None and len(self._answers) >= self.max_calls
 
-    def _step(self, action: str) -> Step:
+    def takes(self, action: str) -> bool:
+        """Whether a reply is a call, sound or not, so that this env answers it and the one inside never hears of it."""
+        return self._heard(action) is not None
+
+    def _heard(self, action: str) -> ToolCall | BadCall | None:
         heard = self.format.read(action, self._known)
-        if heard is None or (isinstance(heard, ToolCall) and heard.name not in self.tools):
+        return None if isinstance(heard, ToolCall) and heard.name not in self.tools else heard
+
+    def _step(self, action: str) -> Step:
+        heard = self._heard(action)
+        if heard is None:
             step = self.env.step(action)
             return step._replace(info=self._with_counts(step.info, use_tool=False))
         if isinstance(heard, ToolCall) and self._used_up:
@@ -245,17 +259,22 @@ def _told(name: str | None, status: str) -> dict[str, str | None]:
     return {"name": name, "status": status}
 
 
-def _by_name(tools: str | Sequence[str | Tool]) -> dict[str, Tool]:
+def _by_name(tools: Tools) -> dict[str, Tool]:
     listed = [name.strip() for name in tools.split(",") if name.strip()] if isinstance(tools, str) else tools
     found: dict[str, Tool] = {}
     for each in listed:
-        tool = find_tool(each) if isinstance(each, str) else each
-        if tool.name in found:
-            raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
-        found[tool.name] = tool
+        for tool in [each] if isinstance(each, Tool) else _find(each):
+            if tool.name in found:
+                raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
+            found[tool.name] = tool
     if not found:
         raise ConfigError("ToolEnv needs at least one tool")
     return found
+
+
+def _find(component: Component) -> list[Tool]:
+    name, settings = name_and_settings(component)
+    return find_tools(name, **settings)
 
 
 def _tools_below(env: Env, format: CallFormat) -> dict[str, Tool]:

@@ -49,6 +49,7 @@ def gem_tools() -> dict[str, str]:
         "bash": "gem_tools.code.bash:bash_tool",
         "calculator": "gem_tools.calculator:calculator",
         "fetch": "gem_tools.search.tool:fetch_tool",
+        "mcp": "gem_tools.mcp:mcp_tools",
         "notebook": "gem_tools.code.notebook:notebook_tool",
         "python": "gem_tools.code.python:python_tool",
         "search": "gem_tools.search.tool:search_tool",

@@ -93,7 +93,9 @@ class TrainConfig(_Section):
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
     env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
-    wrappers: str = Field(default="", description="wrappers around it, by name, such as python_tool; a comma between")
+    wrappers: str | list[str | dict[str, Any]] = Field(
+        default="", description="wrappers around it: names, a comma between, or tables of a name and settings"
+    )
     rollout: RolloutConfig = RolloutConfig()
     credit: CreditConfig = CreditConfig()
     optim: OptimConfig = OptimConfig()

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from gem import seeding
 from gem.errors import ConfigError
+from gem.spec import Component
 
 
 class Seed(click.ParamType[int]):
@@ -24,7 +25,23 @@ class Seed(click.ParamType[int]):
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 wrappers = click.option(
-    "--wrappers", default="", metavar="NAME,…", help="Names of wrappers around it, such as python_tool; last outermost."
+    "--wrappers",
+    default="",
+    metavar="NAME,…",
+    help="Wrappers around it, the last one outermost: names, or JSON where one has settings.",
+)
+tools = click.option(
+    "--tools",
+    default="",
+    metavar="NAME,…",
+    help="Tools that may be called, such as python,search; JSON where one has settings. `gemx tools` lists them.",
+)
+tool_arguments = click.option(
+    "--tool-arg",
+    "tool_arguments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An argument of ToolEnv, such as format=hermes or max_calls=5.",
 )
 arguments = click.option(
     "--arg",
@@ -43,13 +60,46 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
     Raises:
         ConfigError: one of them has no `=`, or is `wrappers`, which `gem.make` keeps for itself.
     """
+    parsed = _pairs("--arg", "max_turns=5", pairs)
+    if "wrappers" in parsed:
+        raise ConfigError("--arg is for arguments of the environment, and wrappers are none")
+    return parsed
+
+
+def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> list[Component]:
+    """The wrappers that these options ask for: the tools innermost.
+
+    Raises:
+        ConfigError: JSON that is none or says something else, or arguments for tools that are not there.
+    """
+    around = _components("--wrappers", wrappers)
+    settings = _pairs("--tool-arg", "max_calls=5", tool_arguments)
+    if tools.strip():
+        return [{"name": "tool_env", "tools": _components("--tools", tools), **settings}, *around]
+    if settings:
+        raise ConfigError("--tool-arg is for what --tools puts around the environment: name the tools, too")
+    return around
+
+
+def _components(option: str, text: str) -> list[Component]:
+    if not text.lstrip().startswith(("[", "{")):
+        return [name.strip() for name in text.split(",") if name.strip()]
+    try:
+        parsed: Any = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{option} {text!r} is no JSON: {error}") from error
+    listed = cast("list[Any]", parsed if isinstance(parsed, list) else [parsed])
+    if not all(isinstance(each, str) or (isinstance(each, dict) and "name" in each) for each in listed):
+        raise ConfigError(f'{option} takes names, or JSON such as [{{"name": …, …}}, …], not {text}')
+    return listed
+
+
+def _pairs(option: str, example: str, pairs: Sequence[str]) -> dict[str, Any]:
     parsed: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key.isidentifier():
-            raise ConfigError(f"--arg takes KEY=VALUE, such as --arg max_turns=5, not {pair!r}")
-        if key == "wrappers":
-            raise ConfigError("--arg is for arguments of the environment, and wrappers are none")
+            raise ConfigError(f"{option} takes KEY=VALUE, such as {option} {example}, not {pair!r}")
         parsed[key] = _parse(value)
     return parsed
 

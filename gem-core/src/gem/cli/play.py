@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import click
 
 from gem import parsing, seeding
-from gem.cli.options import Seed, arguments, parse_arguments
+from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
 from gem.cli.output import as_text
-from gem.core import Env, Step
+from gem.core import Env, Step, Wrapper
 from gem.registry import make
+from gem.tool_env import ToolEnv
 
 FENCE = "```"
 HELP = """\
@@ -24,20 +25,26 @@ HELP = """\
 @click.command()
 @click.argument("id")
 @click.option("--seed", type=Seed(), help="The episode to play; without it, any.")
+@tools
+@tool_arguments
+@wrappers
 @arguments
-def play(id: str, seed: int | None, arguments: Sequence[str]) -> None:
+def play(
+    id: str, seed: int | None, tools: str, tool_arguments: Sequence[str], wrappers: str, arguments: Sequence[str]
+) -> None:
     """Play the environment ID yourself.
 
     Type your whole reply, or only the answer: it is put into the \\boxed{}, <answer> tags or code fence that the
-    environment reads, unless you typed one. A line that begins with ``` goes on to the closing ```. Type :help for
-    more.
+    environment reads, unless you typed one. A line that begins with ``` goes on to the closing ```. With --tools, what
+    reads as a call is one. Type :help for more.
     """
     if sys.stdin.isatty():
         # Importing it gives input() a line that can be edited; it does not exist on every system.
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
     seed = seeding.fresh() if seed is None else seed
-    with make(id, **parse_arguments(arguments)) as env:
+    around = parse_wrappers(wrappers, tools, tool_arguments)
+    with make(id, wrappers=around, **parse_arguments(arguments)) as env:
         observation, _ = env.reset(seed=seed)
         click.secho(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
         click.echo(as_text(observation))
@@ -73,8 +80,17 @@ def _next_action(env: Env) -> str | None:
             case _ if command.startswith(":"):
                 click.echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
             case _:
-                return complete(_rest_of_block(line), env.sample_action())
+                typed = _rest_of_block(line)
+                return typed if _is_call(env, typed) else complete(typed, env.unwrapped.sample_action())
     return None
+
+
+def _is_call(env: Env, typed: str) -> bool:
+    while isinstance(env, Wrapper):
+        if isinstance(env, ToolEnv) and env.takes(typed):
+            return True
+        env = env.env
+    return False
 
 
 def complete(typed: str, example: str) -> str:

@@ -14,6 +14,11 @@ MOST_LISTED = 10
 """Episodes that are listed for a person; `--json` lists them all."""
 
 
+trust = click.option(
+    "--trust", is_flag=True, help="Build wrappers by settings of the file that could have any program run."
+)
+
+
 class Replayed:
     """Goes through a recording, and keeps what there is to say about it besides the episodes themselves."""
 

@@ -8,7 +8,7 @@ import click
 
 from gem.cli.options import as_json
 from gem.cli.output import as_text, print_json, stray_prints_to_stderr
-from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title
+from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem.core import Observation
 from gem.record import Difference, EpisodeRecord, reproduce
 
@@ -28,9 +28,10 @@ def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Pat
 
 @click.command("reproduce")
 @click.argument("target", callback=_target, metavar="FILE[:N]")
+@trust
 @as_json
 @click.pass_context
-def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], as_json: bool) -> None:
+def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], trust: bool, as_json: bool) -> None:
     """Play the recorded episodes of FILE again (or its N-th, counting from 1) and compare every byte.
 
     The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. The exit
@@ -42,7 +43,7 @@ def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], a
     differences: list[tuple[int, EpisodeRecord, Difference]] = []
     with stray_prints_to_stderr():
         for number, record in replayed.of(numbered(path, only)):
-            difference = reproduce(record)
+            difference = reproduce(record, trust=trust)
             if difference is not None:
                 differences.append((number, record, difference))
     same = replayed.episodes - replayed.failed - len(differences)

@@ -7,7 +7,7 @@ import click
 
 from gem.cli.options import as_json
 from gem.cli.output import print_json, stray_prints_to_stderr
-from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title
+from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem.record import EpisodeRecord, Rescore, rescore
 
 Graded = tuple[int, EpisodeRecord, Rescore]
@@ -15,8 +15,9 @@ Graded = tuple[int, EpisodeRecord, Rescore]
 
 @click.command("rescore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@trust
 @as_json
-def rescore_episodes(*, file: Path, as_json: bool) -> None:
+def rescore_episodes(*, file: Path, trust: bool, as_json: bool) -> None:
     """Grade the recorded episodes of FILE by the rules of today, and list those whose success or return changes.
 
     The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. An episode
@@ -25,7 +26,7 @@ def rescore_episodes(*, file: Path, as_json: bool) -> None:
     """
     replayed = Replayed(file)
     with stray_prints_to_stderr():
-        graded: list[Graded] = [(n, record, rescore(record)) for n, record in replayed.of(numbered(file))]
+        graded: list[Graded] = [(n, record, rescore(record, trust=trust)) for n, record in replayed.of(numbered(file))]
     sound = [each for each in graded if each[2].error is None]
     changed = [each for each in sound if each[2].changed]
     errors = [each for each in graded if each[2].error is not None]

@@ -12,7 +12,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from gem import seeding
-from gem.cli.options import Seed, arguments, as_json, parse_arguments, wrappers
+from gem.cli.options import (
+    Seed,
+    arguments,
+    as_json,
+    parse_arguments,
+    parse_wrappers,
+    tool_arguments,
+    tools,
+    wrappers,
+)
 from gem.cli.output import console, print_json, stray_prints_to_stderr
 from gem.evaluate import Report
 from gem.record import Recorder
@@ -44,6 +53,8 @@ MOST_SLOTS = 16
     metavar="FILE",
     help="Append each episode to FILE as it finishes.",
 )
+@tools
+@tool_arguments
 @wrappers
 @arguments
 @as_json
@@ -58,6 +69,8 @@ def run(
     num_envs: int | None,
     backend: BackendName,
     record: Path | None,
+    tools: str,
+    tool_arguments: Sequence[str],
     wrappers: str,
     arguments: Sequence[str],
     as_json: bool,
@@ -77,7 +90,7 @@ def run(
                 id,
                 slots,
                 backend=backend,
-                wrappers=wrappers,
+                wrappers=parse_wrappers(wrappers, tools, tool_arguments),
                 hints=player.hints,
                 env_kwargs=parse_arguments(arguments),
             ) as envs,

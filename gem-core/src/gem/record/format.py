@@ -12,6 +12,7 @@ from gem import __version__
 from gem.core import Info
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
+from gem.spec import Component
 from gem.transcript import Episode
 
 VERSION = 1
@@ -66,7 +67,7 @@ class EpisodeRecord(_Record):
     """`"module:Class"`; None for an env that was built by hand, which cannot be built again."""
     kwargs: dict[str, Any]
     max_turns: int | None
-    wrappers: tuple[str, ...]
+    wrappers: tuple[Component, ...]
     seed: int
     group: int
     pack: PackVersion | None
@@ -105,7 +106,7 @@ class EpisodeRecord(_Record):
             entry_point=spec.entry_point if spec else None,
             kwargs=kwargs,
             max_turns=spec.max_turns if spec else None,
-            wrappers=spec.wrappers if spec else (),
+            wrappers=tuple(each if _is_json(each) else repr(each) for each in spec.wrappers) if spec else (),
             seed=episode.seed,
             group=episode.group,
             pack=pack,

@@ -1,20 +1,22 @@
 """Playing recorded episodes again: whether they come out the same, and how they are graded today.
 
 A recording names the class that it was played on, and replaying imports and runs it: replay what you would run.
+Settings by which it could have any program run, such as the command of an MCP server, are trusted only by a word.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gem import __version__
 from gem.core import Env, Step
 from gem.errors import RecordError
 from gem.plugins import CORE
 from gem.record.format import EpisodeRecord, content_of
-from gem.registry import get_spec, import_object, make, registry
-from gem.spec import EnvSpec
+from gem.registry import get_spec, import_object, is_direct, make, registry
+from gem.sandbox import LEVELS
+from gem.spec import EnvSpec, name_and_settings
 
 
 class Difference(NamedTuple):
@@ -64,14 +66,18 @@ class _Moment(NamedTuple):
     success: bool
 
 
-def reproduce(record: EpisodeRecord) -> Difference | None:
+def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | None:
     """Play a recorded episode again: where it first differs, or None where every byte is the same.
 
     The env is made anew from the record's id, kwargs, wrappers and seed, and is given the recorded actions. What is
     compared are observations, rewards, `terminated`, `truncated` and the success of the last step.
+
+    Args:
+        trust: Whether to build an env whose sandbox shows programs this machine, and wrappers whose settings name
+            functions or hold settings of their own: with those a file can have any program run.
     """
     turn = 0
-    replay = _replay(record)
+    replay = _replay(record, trust)
     for turn, recorded in enumerate(_moments(record)):
         try:
             replayed = next(replay)
@@ -85,13 +91,13 @@ def reproduce(record: EpisodeRecord) -> Difference | None:
     return None
 
 
-def rescore(record: EpisodeRecord) -> Rescore:
-    """Play a recorded episode again, and grade it by the rules of today."""
+def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
+    """Play a recorded episode again, and grade it by the rules of today; `trust` as in `reproduce`."""
     recorded = _moments(record)
     replayed: list[_Moment] = []
     error: str | None = None
     try:
-        replayed.extend(_replay(record))
+        replayed.extend(_replay(record, trust))
     except Exception as raised:
         error = _in_a_line(raised)
     return Rescore(
@@ -130,8 +136,10 @@ def _moments(record: EpisodeRecord) -> list[_Moment]:
     return moments
 
 
-def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
+def _replay(record: EpisodeRecord, trust: bool) -> Iterator[_Moment]:
     """The moments of the same actions today, up to the end of the episode or of the actions."""
+    if not trust:
+        _refuse_commands(record)
     with make(_todays_spec(record)) as env:
         observation, _ = env.reset(seed=record.seed)
         yield _Moment(content_of(observation), 0.0, False, False, False)
@@ -159,6 +167,30 @@ def _todays_spec(record: EpisodeRecord) -> EnvSpec:
             raise RecordError(f"{record.entry_point!r} is no environment")
         spec = EnvSpec(id=record.id, entry_point=record.entry_point)
     return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
+
+
+def _refuse_commands(record: EpisodeRecord) -> None:
+    suspects = [record.kwargs] if _opens_sandbox(record.kwargs) else []
+    for wrapper in record.wrappers:
+        name, settings = name_and_settings(wrapper)
+        if _opens_sandbox(settings) or any(map(_may_command, settings.values())) or (settings and is_direct(name)):
+            suspects.append({"name": name, **settings})
+    if suspects:
+        raise RecordError(
+            f"by the settings {suspects[0]} this recording could have any program run; if you trust it, say so: "
+            "trust=True, or --trust"
+        )
+
+
+def _opens_sandbox(settings: Mapping[str, Any]) -> bool:
+    open_levels = LEVELS[LEVELS.index("landlock") + 1 :]
+    return settings.get("level") in open_levels or settings.get("min_level") in open_levels
+
+
+def _may_command(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_may_command, cast("list[object]", value)))
+    return isinstance(value, Mapping) or (isinstance(value, str) and any(map(is_direct, value.split(","))))
 
 
 def _same(before: object, now: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError
-from gem.registry import WrapperLike, bind, get_spec, make
+from gem.registry import Wrappers, bind, get_spec, make
 from gem.spec import EnvSpec
 from gem.vector.backends.backend import Backend, Crew
 from gem.vector.backends.sync import SyncBackend
@@ -24,7 +24,7 @@ class SpecMaker:
     """Makes the env of one slot, in whatever process it is called."""
 
     spec: EnvSpec
-    wrappers: str | Sequence[WrapperLike] = ()
+    wrappers: Wrappers = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __call__(self) -> Env:
@@ -36,7 +36,7 @@ def make_vec(
     num_envs: int | None = None,
     *,
     backend: BackendName | None = None,
-    wrappers: str | Sequence[WrapperLike] | None = (),
+    wrappers: Wrappers | None = (),
     autoreset: Autoreset = "same_step",
     seed: int | None = None,
     step_timeout: float | None = None,

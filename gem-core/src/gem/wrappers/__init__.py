@@ -7,11 +7,12 @@
 | `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
-| | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
-| | `TurnLimit`, `TimeLimit` | truncate an episode |
+| `curriculum` | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
+| `turn_limit`, `time_limit` | `TurnLimit`, `TimeLimit` | truncate an episode |
 | | `TransformAction`, `TransformObservation`, `ShapeReward` | a function on the way in or out |
 
-Those without a name need an argument: `gem.make(id, wrappers=[functools.partial(TurnLimit, max_turns=5)])`.
+Settings stand beside the name, `gem.make(id, wrappers=[{"name": "turn_limit", "max_turns": 5}])`; those without a name
+take a function: `gem.make(id, wrappers=[functools.partial(TransformAction, function=str.lower)])`.
 """
 
 from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate

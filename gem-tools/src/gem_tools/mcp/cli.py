@@ -4,7 +4,7 @@ import click
 
 from gem.cli.output import stray_prints_to_stderr
 from gem.errors import MissingExtra
-from gem.registry import find_tool
+from gem.registry import find_tools
 
 
 @click.command("mcp-serve")
@@ -22,7 +22,7 @@ def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int) -> None:
     except ModuleNotFoundError as error:
         raise MissingExtra(f"gemx mcp-serve needs {error.name}: pip install 'gem-tools[mcp]'") from error
     with stray_prints_to_stderr():
-        server = make_server("gem-tools", [find_tool(name) for name in tools])
+        server = make_server("gem-tools", [tool for name in tools for tool in find_tools(name)])
     if http:
         serve_http(server, host, port, lambda address: click.echo(f"Serving {', '.join(tools)} at {address}", err=True))
     else:
