@@ -2,8 +2,8 @@
 
 import enum
 import pickle
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Awaitable, Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
 import pytest
 import tool_samples
@@ -11,9 +11,10 @@ from pydantic import BaseModel, Field
 from tool_samples import note, notes, python, search
 
 import gem
+from gem.core import ContentPart
 from gem.errors import BadArguments, ConfigError, PackError, SpecError, UnknownId
 from gem.registry import find_tools
-from gem.tool import Tool, tool
+from gem.tool import Content, Tool, tool
 
 
 class Colour(enum.StrEnum):
@@ -164,6 +165,16 @@ def silent(word: str) -> str:
     return ""
 
 
+def returning(annotation: Any) -> Any:
+    """A function that is said to return this."""
+
+    def answer():
+        """Answer."""
+
+    answer.__annotations__["return"] = annotation
+    return answer
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [
@@ -172,11 +183,34 @@ def silent(word: str) -> str:
         (positional, "the argument 'word' cannot be given by name"),
         (keywords, "the argument 'words' cannot be given by name"),
         (silent, "'silent' has no description: write a docstring"),
+        (Point, r"makes a tool of a function, and <class '.*Point'> is none"),
+        ("silent", "makes a tool of a function, and 'silent' is none"),
+        (returning(dict[str, int]), r"the tool answer returns dict\[str, int\], and .* return text, such as str"),
     ],
 )
-def test_a_function_that_makes_no_tool_is_refused(function: Any, words: str) -> None:
+def test_what_makes_no_tool_is_refused(function: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         tool(function)
+    with pytest.raises(ConfigError, match=words):
+        tool(pure=True)(function)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [int, "dict", None, tuple[str, ...], list[str], list[None], Iterator[str], int | None, Literal[1], ContentPart],
+)
+def test_what_can_be_no_answer_is_refused_before_an_episode_fails_by_it(annotation: Any) -> None:
+    with pytest.raises(ConfigError, match="answered with text or content parts"):
+        tool(returning(annotation))
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    ["str", Content, Colour, object, Any, TypeVar("T"), list, list[dict[str, int]], str | None, Literal["a", "b"]],
+)
+def test_what_may_be_an_answer_is_taken_as_it_is(annotation: Any) -> None:
+    for each in (annotation, Annotated[annotation, "an answer"], Awaitable[annotation]):
+        assert tool(returning(each)).name == "answer"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_type_hints
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -30,7 +31,8 @@ class Signature:
         skip: how many of its first arguments are not the caller's.
 
     Raises:
-        ConfigError: an argument has no type, or cannot be given by name.
+        ConfigError: an argument has no type, or cannot be given by name, or what the function is said to return is
+            neither text nor content parts.
     """
 
     def __init__(self, function: Callable[..., Any], *, skip: int = 0) -> None:
@@ -38,6 +40,11 @@ class Signature:
         text, described = read_docstring(inspect.getdoc(function) or "")
         self.description = text
         types = get_type_hints(function, include_extras=True)
+        if not _may_be_content(types.get("return", Any)):
+            raise ConfigError(
+                f"the tool {name} returns {inspect.formatannotation(types['return'])}, and an agent is answered with "
+                "text or content parts: return text, such as str(…) or json.dumps(…), and say so: -> str"
+            )
         parameters = list(inspect.signature(function).parameters.values())[skip:]
         fields: dict[str, Any] = {}
         self._names: dict[str, str] = {}
@@ -101,6 +108,29 @@ def _entries(body: str) -> dict[str, str]:
         current = head.partition("(")[0].strip().lstrip("*")
         entries[current] = rest.strip()
     return entries
+
+
+def _may_be_content(annotation: Any) -> bool:
+    """Whether a value of this type can be text or a list of content parts; True wherever that is not certain."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return any(map(_may_be_content, arguments))
+    if origin is Annotated:
+        return _may_be_content(arguments[0])
+    if origin is Literal:
+        return any(isinstance(value, str) for value in arguments)
+    if origin is list and arguments:
+        return _fits(arguments[0], dict)
+    return _fits(annotation, str, list, Awaitable) and not is_typeddict(annotation)
+
+
+def _fits(annotation: Any, *kinds: type) -> bool:
+    """Whether a class, with type arguments or without, is one of these or could be the name of one."""
+    kind = get_origin(annotation) or annotation
+    try:
+        return kind is Any or any(issubclass(kind, each) or issubclass(each, kind) for each in kinds)
+    except TypeError:  # no class that can be asked, such as a type variable
+        return kind is not None
 
 
 def _say(problems: Sequence[Any], known: Sequence[str]) -> str:

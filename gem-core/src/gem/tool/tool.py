@@ -155,10 +155,13 @@ def tool(
     agent does not see it.
 
     Raises:
-        ConfigError: an argument has no type, there is no description, or a setting is out of range.
+        ConfigError: it is no function, an argument has no type, there is no description, it is said to return what is
+            neither text nor content parts, or a setting is out of range.
     '''
 
     def make(function: Function) -> Tool:
+        if isinstance(function, type) or not callable(function):
+            raise ConfigError(f"@tool makes a tool of a function, and {function!r} is none; write one that uses it")
         signature = Signature(function, skip=0 if resource is None else 1)
         own_name = name or getattr(function, "__name__", "")
         said = description or signature.description
