@@ -55,9 +55,11 @@ def test_python_has_numpy_and_no_other_library():
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("print('before')\nraise SystemExit(3)", "before\n(The program ended with status 3.)"),
         ("print(", "SyntaxError"),
-        ("while True: pass", "CPU time"),
+        ("while True: pass", "(The program used more than 0.5 s of CPU time.)"),
+        ("while True: print('yes' * 1000)", "(The program printed more than 4194304 bytes of output.)"),
+        ("open('f', 'w').write('x' * 10**8)", "(The program wrote more than "),
         ("x = bytearray(2**30)", "MemoryError"),
-        ("import os; os.kill(os.getpid(), 9)", "signal"),
+        ("import os; os.kill(os.getpid(), 9)", "(The program was ended by signal 9 (SIGKILL).)"),
     ],
 )
 def test_a_program_that_fails_is_an_answer_that_says_how(code, says):
@@ -153,6 +155,7 @@ def test_bash_runs_commands_in_an_empty_folder_without_network():
     said, success = answer(bash, commands="cat /etc/shadow; exit 4")
     assert not success
     assert "No such file" in said or "denied" in said
+    assert answer(bash, commands="yes")[0].endswith("(The program printed more than 4194304 bytes of output.)")
     said, success = answer(bash, commands="exec 3<>/dev/tcp/127.0.0.1/80")
     assert not success
 

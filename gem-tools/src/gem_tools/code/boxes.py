@@ -6,6 +6,17 @@ from gem.errors import SandboxLost
 from gem.sandbox import Level, Result, Sandbox
 from gem.tool import ToolError
 
+_BEGINNINGS = {
+    "cpu": "The program used",
+    "timeout": "The program took",
+    "memory": "The program used",
+    "disk": "The program wrote",
+    "output": "The program printed",
+    "killed": "The program was",
+    "error": "The program",
+}
+"""Reason → what its note goes on from, to make a sentence."""
+
 
 @cache
 def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), level: Level | None = None) -> Sandbox:
@@ -35,7 +46,7 @@ def told(result: Result, *, last_line: bool = False) -> str:
     if result.truncated:
         parts.append("(There was more output than is shown.)")
     if not result.ok and (result.reason != "error" or not errors):
-        parts.append(f"(The program {result.note}.)")
+        parts.append(f"({_BEGINNINGS[result.reason]} {result.note}.)")
     text = "\n".join(filter(None, parts))
     if not result.ok:
         raise ToolError(text)
