@@ -12,9 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import gem
+from gem.cli.main import main
 from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError
+from gem.registry import find_tools
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
@@ -240,6 +243,16 @@ def test_a_server_that_cannot_be_had_says_which_and_why(config, ready, reason):
         mcp_tools({"mcpServers": {"files": config}}, ready=ready)
 
 
+def test_a_server_that_cannot_be_had_is_refused_as_other_settings_are_and_shown_without_a_traceback():
+    tools = [{"name": "mcp", "config": {"command": "no-such-program-here"}}]
+    for backend in ("sync", "process"):
+        with pytest.raises(McpServerError, match="could not be started"):
+            gem.make_vec("core:Echo-v0", 2, backend=backend, wrappers=[{"name": "tool_env", "tools": tools}])
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--tools", json.dumps(tools)])
+    assert (done.exit_code, type(done.exception)) == (1, SystemExit)
+    assert "gemx: the MCP server 'server' (no-such-program-here) could not be started" in done.output
+
+
 def test_twenty_episodes_at_once_see_nothing_of_each_other(http):
     episodes = [Episode(http.url) for _ in range(20)]
     for _ in range(2):
@@ -303,7 +316,9 @@ def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes():
 
 def test_settings_that_are_no_settings_are_refused():
     with pytest.raises(ConfigError, match="'episode' or 'shared'"):
-        mcp_tools(STDIO, sessions="mine")
+        mcp_tools(STDIO, sessions=["mine"])
+    with pytest.raises(ConfigError, match=r"config is .* and not 3"):
+        find_tools("mcp", config=3)
 
 
 FORKED = """
@@ -393,8 +408,9 @@ def test_snapshots_are_for_sessions_without_state(http):
     with env:
         env.reset(seed=0)
         env.step(say("note", text="a"))
-        with pytest.raises(SnapshotError, match="EpisodeSessions"):
-            env.snapshot()
+        for save in (env.snapshot, lambda: env.fork(1)):
+            with pytest.raises(SnapshotError, match=r'its state lives in the servers.*sessions="shared"'):
+                save()
     own = ToolRuntime()
     env, say = env_and_say(http.url, own, sessions="shared")
     with env:

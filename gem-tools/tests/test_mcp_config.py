@@ -17,7 +17,7 @@ from mcp_types import (
     Tool,
 )
 
-from gem.errors import BadArguments, ConfigError, MissingExtra
+from gem.errors import BadArguments, ConfigError, GemError, MissingExtra
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.arguments import validator_of
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
@@ -42,6 +42,13 @@ def test_the_configuration_of_other_clients_is_read_from_an_object_and_from_a_fi
     assert read_servers(TWO["mcpServers"]) == {"files": FILES, "web": WEB}
 
 
+def test_the_configuration_of_vs_code_is_read_as_well():
+    assert read_servers({"inputs": [], "servers": TWO["mcpServers"]}) == {"files": FILES, "web": WEB}
+    key = {"type": "stdio", "command": "npx", "env": {"KEY": "${input:key}"}}
+    with pytest.raises(ConfigError, match=r"'files': only VS Code asks for a '\$\{input:…\}'; write its value"):
+        read_servers({"inputs": [{"id": "key"}], "servers": {"files": key}})
+
+
 def test_one_server_needs_no_name():
     assert read_servers(TWO["mcpServers"]["files"]) == {"server": FILES}
     assert read_servers("http://localhost:8000/mcp") == {"server": HttpServer(url="http://localhost:8000/mcp")}
@@ -53,12 +60,19 @@ def test_one_server_needs_no_name():
         ({}, "at least one MCP server"),
         ({"mcpServers": {}}, "at least one MCP server"),
         ({"mcpServers": {"a": "npx"}}, "'a' is described by an object"),
-        ({"mcpServers": {"a": {"comand": "npx"}}}, "'a' is not described properly: url: Field required"),
+        ({"mcpServers": {"a": {}}}, "'a' needs a 'command' or a 'url', and has nothing"),
+        ({"a": {"cmd": "x", "env": {}}}, r"'a' needs .* and has 'cmd', 'env'\. Did you mean 'command'\?"),
+        ({"mcpServers": {"a": {"type": "http", "uri": "http://x"}}}, r"and has 'type', 'uri'\. Did you mean 'url'\?"),
+        ({"mcpServers": 3}, "are given by their names, as in .* and not as 3"),
+        ({"mcpServers": [{"command": "npx"}]}, "are given by their names"),
+        (3, "config is an MCP server's URL, the path of a JSON file, or .* and not 3"),
+        (None, "config is .* and not None"),
         ({"mcpServers": {"a": {"command": ""}}}, "command: String should have at least 1"),
         ({"mcpServers": {"a": {"command": "npx", "args": "-y"}}}, "args: "),
         ({"mcpServers": {"a": {"command": "npx", "env": {"N": 1}}}}, r"env\.N: "),
         ({"mcpServers": {"a": {"url": "ftp://x"}}}, "url: "),
         ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "stdio or streamable HTTP .*not by 'sse'"),
+        ({"mcpServers": {"a": {"type": ["http"], "url": "http://x"}}}, "not by \\['http'\\]"),
         ({"mcpServers": {"a": {"type": "http", "command": "npx"}}}, "type: "),
         ("nowhere.json", "neither an MCP server's URL nor a file to read: No such file"),
     ],
@@ -180,6 +194,8 @@ def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
     again = pickle.loads(pickle.dumps(fault))
     assert str(again) == str(fault)
     assert "'files' (npx files) died" in str(fault)
+    assert isinstance(again, GemError)
+    assert isinstance(again, RuntimeError)
     assert (again.server, again.where, again.stderr) == ("files", "npx files", "out of memory")
 
 

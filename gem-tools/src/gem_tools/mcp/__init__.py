@@ -19,10 +19,10 @@ def mcp_tools(
     started, dies, or does not answer in time raises `McpServerError`, and the next call opens a new session.
 
     Args:
-        config: the URL of a server, the path of a JSON file, `{"mcpServers": {name: server}}`, or one server:
-            `{"command": …, "args": …, "env": …}` for a program that is started and spoken to by stdio, and
-            `{"url": …, "headers": …}` for streamable HTTP. A tool keeps its name unless two servers have it; then the
-            server's name and `_` stand in front.
+        config: the URL of a server, the path of a JSON file, `{"mcpServers": {name: server}}` (VS Code's `servers` will
+            do as well), or one server: `{"command": …, "args": …, "env": …}` for a program that is started and spoken
+            to by stdio, and `{"url": …, "headers": …}` for streamable HTTP. A tool keeps its name unless two servers
+            have it; then the server's name and `_` stand in front.
         sessions: "episode" gives each episode its own session with each server, and its own process of one that is
             started, so that what one episode changes no other sees. "shared" is one session for all episodes of this
             process, kept until it ends, for servers that keep no state.

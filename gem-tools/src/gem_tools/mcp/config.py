@@ -8,10 +8,13 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, did_you_mean
 
 Config = str | Path | Mapping[str, Any]
 """The URL of one server, the path of a JSON file, `{"mcpServers": {name: server}}`, or one server's own entry."""
+
+FORM = '{"mcpServers": {"files": {"command": …, "args": […]}}}'
+"""A configuration, for messages."""
 
 ONLY = "server"
 """The name of a server that was given without one."""
@@ -61,6 +64,8 @@ Server = StdioServer | HttpServer
 _Server: TypeAdapter[Server] = TypeAdapter(
     Annotated[Annotated[StdioServer, Tag("stdio")] | Annotated[HttpServer, Tag("http")], Discriminator(_kind)]
 )
+_ASKED = "${input:"
+"""What VS Code asks a person for, and puts in the place of."""
 _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
 """How client configurations spell the one transport."""
 
@@ -69,16 +74,20 @@ def read_servers(config: Config) -> dict[str, Server]:
     """Name → server.
 
     An entry has `command`, `args`, `env` and `cwd`, or `url` and `headers`; the transport (`type` or `transport`) may
-    be said or left out. What other clients keep in the same file is ignored.
+    be said or left out. The servers may also stand under `servers`, as VS Code has them. What other clients keep in the
+    same file is ignored.
 
     Raises:
         ConfigError: it is not in this form, or names a transport other than stdio and streamable HTTP.
     """
     found = _load(config)
-    entries = found.get("mcpServers", found) if "command" not in found and "url" not in found else {ONLY: found}
+    alone = "command" in found or "url" in found
+    entries: object = {ONLY: found} if alone else found.get("mcpServers", found.get("servers", found))
+    if not isinstance(entries, Mapping):
+        raise ConfigError(f"MCP servers are given by their names, as in {FORM}, and not as {entries!r}")
     if not entries:
-        raise ConfigError('name at least one MCP server: {"mcpServers": {"files": {"command": …, "args": […]}}}')
-    return {name: _server(name, entry) for name, entry in entries.items()}
+        raise ConfigError(f"name at least one MCP server: {FORM}")
+    return {name: _server(name, entry) for name, entry in cast("Mapping[str, Any]", entries).items()}
 
 
 def digest(server: Server) -> str:
@@ -91,6 +100,8 @@ def _load(config: Config) -> Mapping[str, Any]:
         return config
     if isinstance(config, str) and config.startswith(("http://", "https://")):
         return {"url": config}
+    if not isinstance(config, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
+        raise ConfigError(f"config is an MCP server's URL, the path of a JSON file, or {FORM}, and not {config!r}")
     try:
         loaded: Any = json.loads(Path(config).read_text("utf-8"))
     except OSError as error:
@@ -100,15 +111,21 @@ def _load(config: Config) -> Mapping[str, Any]:
     except ValueError as error:
         raise ConfigError(f"{config} is no JSON: {error}") from error
     if not isinstance(loaded, dict):
-        raise ConfigError(f'{config} holds no JSON object; it should read {{"mcpServers": {{…}}}}')
+        raise ConfigError(f"{config} holds no JSON object; it should read {FORM}")
     return cast("Mapping[str, Any]", loaded)
 
 
 def _server(name: str, entry: Mapping[str, Any]) -> Server:
     if not isinstance(entry, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
         raise ConfigError(f"the MCP server {name!r} is described by an object with a command or a url, not {entry!r}")
+    if "command" not in entry and "url" not in entry:
+        near = "".join(did_you_mean(key, ("command", "url")) for key in entry)
+        has = ", ".join(map(repr, entry)) or "nothing"
+        raise ConfigError(f"the MCP server {name!r} needs a 'command' or a 'url', and has {has}.{near}")
+    if _ASKED in str(entry):
+        raise ConfigError(f"the MCP server {name!r}: only VS Code asks for a '{_ASKED}…}}'; write its value there")
     said = entry.get("type", entry.get("transport"))
-    kind = "http" if said in _HTTP else said
+    kind = "http" if isinstance(said, str) and said in _HTTP else said
     if kind not in (None, "stdio", "http"):
         raise ConfigError(f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {said!r}")
     try:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 from anyio.from_thread import BlockingPortalProvider
 from mcp_types import CallToolResult, Tool
 
+from gem.errors import SnapshotError
 from gem.tool.resource import Resource
 from gem_tools.mcp.config import Server, digest
 from gem_tools.mcp.session import Session
@@ -75,6 +76,12 @@ class EpisodeSessions(Resource[Sessions]):
     def close(self, state: Sessions) -> None:
         state.close()
 
+    def snapshot(self, state: Sessions) -> bytes:
+        raise _no_snapshot()
+
+    def restore(self, state: Sessions, saved: bytes) -> None:
+        raise _no_snapshot()
+
 
 class SharedSessions(EpisodeSessions):
     """One conversation with each server for all episodes of this process, for servers that keep no state.
@@ -111,6 +118,13 @@ class SharedSessions(EpisodeSessions):
     def _key(self) -> tuple[Any, ...]:
         servers, *limits = self.settings
         return (*((name, digest(server)) for name, server in servers.items()), *limits)
+
+
+def _no_snapshot() -> SnapshotError:
+    return SnapshotError(
+        "an episode that uses MCP servers cannot be saved or forked once it has called one: its state lives in the "
+        'servers. For servers that keep no state, say sessions="shared": then there is nothing to save'
+    )
 
 
 _lock = threading.Lock()

@@ -22,7 +22,7 @@ _KINDS: Mapping[str, type[EpisodeSessions]] = {"episode": EpisodeSessions, "shar
 
 def make_tools(config: Config, sessions: Isolation, ready: float, answer: float) -> list[Tool]:
     """See `gem_tools.mcp.mcp_tools`."""
-    if sessions not in _KINDS:
+    if sessions not in list(_KINDS):
         raise ConfigError(f"sessions is 'episode' or 'shared', not {sessions!r}")
     settings = Settings(read_servers(config), ready, answer)
     resource = _KINDS[sessions](settings)
