@@ -194,6 +194,15 @@ def test_a_server_that_answers_wrongly_is_a_clear_fault(answer, why):
     assert url in str(caught.value)
 
 
+def test_an_address_without_the_servers_path_is_told_where_the_server_answers(url):
+    bare = url.removesuffix("/retrieve")
+    for address in (bare, f"{bare}/"):
+        with pytest.raises(SearchFault, match=rf"answers 404: Not Found\. Did you mean {url}\?"):
+            Remote(address).search(["x"], 1)
+    with pytest.raises(SearchFault, match=r"answers 404: Not Found$"):
+        Remote(f"{bare}/search").search(["x"], 1)
+
+
 def test_a_server_that_is_not_there_or_does_not_answer_in_time_is_a_clear_fault():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -258,12 +267,14 @@ def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
         (("--model", "x"), "--retriever dense"),
         (("--corpus", "x", "--dataset", "y"), "either"),
         (("--retriever", "google", "--dataset", "y"), "not a corpus"),
-        (("--retriever", "serpapi"), "SERPAPI_API_KEY"),
+        (("--retriever", "serpapi"), "SerpAPI needs the environment variable SERPAPI_API_KEY, or in Python api_key="),
+        (("--retriever", "google"), "Google needs the environment variable GOOGLE_API_KEY, or in Python api_key="),
         (("--host", "host.invalid"), "choose another --port or --host"),
     ],
 )
 def test_settings_of_the_command_that_do_not_fit_are_told(options, why, monkeypatch):
-    monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
+    for name in ("SERPAPI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     done = CliRunner().invoke(main, ["search-server", *options])
 
     assert done.exit_code == 1

@@ -108,7 +108,7 @@ def test_keys_are_read_from_the_environment_and_a_missing_one_is_named(monkeypat
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ConfigError, match="SERPAPI_API_KEY"):
         SerpApi()
-    with pytest.raises(ConfigError, match="GOOGLE_CSE_ID"):
+    with pytest.raises(ConfigError, match=r"Google needs .* GOOGLE_CSE_ID, or in Python engine_id="):
         Google(KEY)
     monkeypatch.setenv("SERPAPI_API_KEY", KEY)
     web = Web(organic_results=[])

@@ -11,7 +11,7 @@ from gem_tools.listening import address, listen
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.dense import Dense
-from gem_tools.search.protocol import MOST_HITS
+from gem_tools.search.protocol import MOST_HITS, PATH
 from gem_tools.search.retriever import Retriever
 from gem_tools.search.web import Google, SerpApi
 
@@ -58,7 +58,7 @@ def search_server(
     gemx search-server --corpus wiki.jsonl --port 9000
     gemx search-server --retriever dense --model intfloat/e5-small-v2
     """
-    from gem_tools.search.server import PATH, serve
+    from gem_tools.search.server import serve
 
     chosen, about = _build(retriever, corpus, dataset, split, model)
     with listen(host, port) as listening:

@@ -12,6 +12,7 @@ _CONNECTIONS = 64
 """At once; further threads wait for one."""
 _PASSING = (429, 500, 502, 503, 504)
 """Statuses of a server that may do better in a moment."""
+_NOT_FOUND = 404
 _LONGEST_WAIT = 10.0
 """Seconds of a wait between tries, whatever a server asks for."""
 _NO_QUERY: Mapping[str, str] = {}
@@ -26,13 +27,14 @@ class Server:
         timeout: seconds to wait for a connection, and again for each part of an answer.
         retries: how often to try again, after 0.1, 0.2, 0.4 … seconds, when nobody answers or a passing trouble is
             reported.
+        hint: what to add to the message when the server knows no such address.
     """
 
-    def __init__(self, name: str, url: str, *, timeout: float = 5.0, retries: int = 3) -> None:
+    def __init__(self, name: str, url: str, *, timeout: float = 5.0, retries: int = 3, hint: str = "") -> None:
         if not url.startswith(("http://", "https://")):
             raise ConfigError(f"the address of {name} begins with http:// or https://, unlike {url!r}")
         self.url = url
-        self._name = name
+        self._name, self._hint = name, hint
         self._pool = urllib3.PoolManager(
             maxsize=_CONNECTIONS,
             block=True,
@@ -66,7 +68,8 @@ class Server:
             raise SearchFault(f"{self._name} at {self.url} does not answer: {reason}") from reason
         if answer.status != 200:
             text = answer.data[:300].decode(errors="replace")
-            raise SearchFault(f"{self._name} at {self.url} answers {answer.status}: {text}")
+            hint = self._hint if answer.status == _NOT_FOUND else ""
+            raise SearchFault(f"{self._name} at {self.url} answers {answer.status}: {text}{hint}")
         return answer.data
 
     def wrong(self, why: Exception | str) -> SearchFault:

@@ -21,6 +21,9 @@ from gem_tools.search.retriever import Hit
 _msgpack: Any = msgpack
 """The library has no types."""
 
+PATH = "/retrieve"
+"""Where a search server answers, in both forms."""
+
 MOST_QUERIES = 1024
 MOST_HITS = 1000
 """Of one request: bounds on what one client can ask a server to do at once."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from typing import Literal
+from urllib.parse import urlsplit
 
 from gem_tools.search.http import Server
-from gem_tools.search.protocol import WIRES
+from gem_tools.search.protocol import PATH, WIRES
 from gem_tools.search.retriever import Hit
 
 
@@ -21,7 +22,9 @@ class Remote:
     def __init__(
         self, url: str, *, protocol: Literal["search-r1", "gem"] = "search-r1", timeout: float = 5.0, retries: int = 3
     ) -> None:
-        self._server = Server("the search server", url, timeout=timeout, retries=retries)
+        bare = urlsplit(url).path in ("", "/")
+        hint = f". Did you mean {url.rstrip('/')}{PATH}?" if bare else ""
+        self._server = Server("the search server", url, timeout=timeout, retries=retries, hint=hint)
         self._wire = WIRES[protocol]
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:

@@ -10,7 +10,7 @@ from time import sleep
 from gem.checks import whole_number
 from gem.errors import MissingExtra
 from gem_tools.listening import address, listen
-from gem_tools.search.protocol import MOST_HITS, wire_of
+from gem_tools.search.protocol import MOST_HITS, PATH, wire_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
 try:
@@ -22,7 +22,6 @@ try:
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
-PATH = "/retrieve"
 DEFAULT_TOPK = 3
 _LARGEST_BODY = 1 << 20
 """Bytes of a request."""

@@ -79,7 +79,8 @@ class SerpApi(_Engine):
         retries: int = 3,
     ) -> None:
         super().__init__(url, timeout=timeout, retries=retries)
-        self._fixed = {"api_key": _secret(api_key, "SERPAPI_API_KEY"), "engine": engine, "output": "json"}
+        key = _secret(self.name, "api_key", api_key, "SERPAPI_API_KEY")
+        self._fixed = {"api_key": key, "engine": engine, "output": "json"}
 
     def _query(self, query: str, topk: int) -> Mapping[str, str]:
         return {**self._fixed, "q": query, "num": str(topk)}
@@ -116,7 +117,8 @@ class Google(_Engine):
         retries: int = 3,
     ) -> None:
         super().__init__(url, timeout=timeout, retries=retries)
-        self._fixed = {"key": _secret(api_key, "GOOGLE_API_KEY"), "cx": _secret(engine_id, "GOOGLE_CSE_ID")}
+        key = _secret(self.name, "api_key", api_key, "GOOGLE_API_KEY")
+        self._fixed = {"key": key, "cx": _secret(self.name, "engine_id", engine_id, "GOOGLE_CSE_ID")}
 
     def _query(self, query: str, topk: int) -> Mapping[str, str]:
         return {**self._fixed, "q": query, "num": str(min(topk, 10))}
@@ -125,8 +127,8 @@ class Google(_Engine):
         return None
 
 
-def _secret(given: str | None, variable: str) -> str:
+def _secret(engine: str, argument: str, given: str | None, variable: str) -> str:
     value = given or os.environ.get(variable)
     if not value:
-        raise ConfigError(f"give it as an argument, or set the environment variable {variable}")
+        raise ConfigError(f"{engine} needs the environment variable {variable}, or in Python {argument}=…")
     return value
