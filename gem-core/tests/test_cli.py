@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tool_samples
 from click.testing import CliRunner, Result
 
 import gem
@@ -17,6 +18,7 @@ from gem.cli.options import parse_arguments, parse_wrappers
 from gem.errors import ConfigError, UnknownId
 from gem.plugins import Pack
 from gem.record import read
+from gem.tool import find_format
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -190,6 +192,8 @@ def test_run_as_json_has_exactly_the_promised_fields() -> None:
         ("success_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
         ("return_mean", 3.0),
         ("turns_mean", 3.0),
+        ("calls_mean", None),
+        ("refused_mean", None),
         ("failures", 0),
     ]
 
@@ -238,7 +242,7 @@ def test_run_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> 
     assert record.wrappers == (tools, "concat")
     refused = gemx("reproduce", path)
     assert refused.exit_code == 1
-    assert "--trust" in refused.stdout
+    assert "--trust" in refused.stderr
     assert gemx("reproduce", path, "--trust").exit_code == 0
 
 
@@ -262,9 +266,11 @@ def test_tools_and_wrappers_with_settings_are_json() -> None:
     [
         ("", "", ["max_calls=3"], "name the tools, too"),
         ("", "python", ["max_calls"], "--tool-arg takes KEY=VALUE"),
-        ("", "[python]", [], r"--tools '\[python\]' is no JSON"),
-        ('{"max_turns": 2}', "", [], "--wrappers takes names, or JSON such as"),
-        ("[3]", "", [], "--wrappers takes names, or JSON such as"),
+        ("", "[python]", [], r"--tools \[python\] is no JSON"),
+        ("", "python", ["tools=search"], "not for 'tools'"),
+        ('{"max_turns": 2}', "", [], "--wrappers .*says by 'name' what it is"),
+        ("[3]", "", [], r"--wrappers \[3\]: 3 is neither a name nor"),
+        ('concat,{"name": "x"}', "", [], "--wrappers takes names, or one JSON list of all of them"),
     ],
 )
 def test_tools_and_wrappers_that_are_none_are_refused(
@@ -275,14 +281,21 @@ def test_tools_and_wrappers_that_are_none_are_refused(
 
 
 def test_tools_shows_what_an_agent_is_told() -> None:
-    assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == (
-        "You can call a tool. To do so, end your reply with one such block; you are then told the result.\n\n"
-        "```search\nquery\n```\nLook something up.\n- query: string, what to look for.\n"
-        "- top: integer, how many documents.\n"
-    )
+    told = find_format("fenced").describe({"search": tool_samples.search})
+    assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == f"{told}\n"
+    said = gemx("tools", '["tool_samples:search", {"name": "tool_samples:greeter", "word": "hi"}]').stdout
+    assert "Look something up." in said
+    assert said.endswith("\nSettings of tool_samples:greeter: word='hello'\n")
     (described,) = gemx_json("tools", "tool_samples:search")["tools"]
     assert (described["name"], described["parameters"]["required"]) == ("search", ["query"])
     assert gemx_json("tools") == {"tools": []}
+
+
+def test_run_counts_tool_calls_where_there_are_tools() -> None:
+    options = ["--tools", "tool_samples:python", "--policy", "tool_samples:Caller", "--episodes", "3"]
+
+    assert "mean tool calls  2.00, and 1.00 refused" in gemx("run", "sample_envs:Sum", *options).stdout
+    assert "mean tool calls" not in gemx("run", "sample_envs:Sum").stdout
 
 
 def test_run_prints_a_table_with_the_interval() -> None:

@@ -77,7 +77,7 @@ def test_the_order_of_the_episodes_does_not_change_a_bit_of_the_report() -> None
 def test_a_report_is_json_with_its_fields_in_order() -> None:
     report = Report.of([episode([1.0], success=True)], id="game:A", policy="expert", seed=3).as_json()
 
-    fields = "id policy episodes seed success success_ci return_mean turns_mean failures"
+    fields = "id policy episodes seed success success_ci return_mean turns_mean calls_mean refused_mean failures"
     assert " ".join(report) == fields
     assert json.loads(json.dumps(report, allow_nan=False))["success"] == 1.0
 

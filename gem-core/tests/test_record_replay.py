@@ -9,8 +9,9 @@ from sample_envs import Fragile, Sum
 
 import gem
 from gem.core import Step
+from gem.errors import RecordError
 from gem.policy import Policy, expert_policy, random_policy
-from gem.record import Difference, EpisodeRecord, Recorder, TurnRecord, outdated, read, reproduce, rescore
+from gem.record import Difference, EpisodeRecord, PackVersion, Recorder, TurnRecord, outdated, read, reproduce, rescore
 from gem.rollout import rollout
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -57,28 +58,59 @@ def test_wrappers_with_settings_are_recorded_and_reproduced(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "wrapper",
     [
+        "concat",
+        {"name": "tool_env", "tools": [{"name": "search", "topk": 2}, "python"], "max_calls": 3},
+        {"name": "curriculum", "levels": [{"rounds": 1}, {"rounds": 2}]},
+    ],
+)
+def test_plain_settings_need_no_trust(won: EpisodeRecord, wrapper: Any) -> None:
+    reproduce(won.model_copy(update={"wrappers": (wrapper,)}))
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
         {"name": "builtins:exec", "globals": {}},
         {"name": "builtins:print", "sep": "x"},
         {"name": "tool_env", "tools": "calculator,os:system"},
         {"name": "tool_env", "tools": ["os:system"]},
         {"name": "tool_env", "tools": [{"name": "mcp", "config": {"command": "sh"}}]},
+        {"name": "tool_env", "tools": [{"name": "mcp", "config": [{"command": "sh"}]}]},
+        {"name": "tool_env", "tools": {"name": "mcp", "command": "sh"}},
+        {"name": "tool_env", "tools": [{"name": "python", "min_level": "process"}]},
+        {"name": "tool_env", "tools": [["os:system"]]},
+        {"name": "tool_env", "tools": ["calculator, os:system"]},
         {"name": "python_tool", "level": "process"},
     ],
 )
 def test_what_could_have_any_program_run_has_to_be_trusted(won: EpisodeRecord, wrapper: dict[str, Any]) -> None:
-    difference = reproduce(won.model_copy(update={"wrappers": (wrapper,)}))
-
-    assert difference is not None
-    assert difference.what == "error"
-    assert "if you trust it, say so: trust=True, or --trust" in difference.replayed
-    assert "trust" in str(rescore(won.model_copy(update={"wrappers": (wrapper,)})).error)
+    for play_again in (reproduce, rescore):
+        with pytest.raises(RecordError, match="if you trust it, say so: trust=True, or --trust"):
+            play_again(won.model_copy(update={"wrappers": (wrapper,)}))
 
 
 def test_an_env_that_lets_programs_out_has_to_be_trusted(won: EpisodeRecord) -> None:
     opened = won.model_copy(update={"kwargs": {**won.kwargs, "level": "process"}})
 
-    assert "could have any program run" in reproduce(opened).replayed  # type: ignore[union-attr]
+    with pytest.raises(RecordError, match="could have any program run"):
+        reproduce(opened)
     assert "takes no argument 'level'" in reproduce(opened, trust=True).replayed  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"entry_point": "subprocess:Popen"}, "is no environment"),
+        ({"entry_point": "gem:ToolEnv", "kwargs": {"tools": ["python"]}}, "'gem:ToolEnv' is no environment"),
+        ({"id": "subprocess:Popen", "pack": PackVersion(distribution="x", version="1")}, "no installed pack has"),
+        ({"id": "sample_envs:Sum", "pack": PackVersion(distribution="x", version="1")}, "no installed pack has"),
+    ],
+)
+def test_a_record_names_no_other_thing_to_call(won: EpisodeRecord, changes: dict[str, Any], message: str) -> None:
+    difference = reproduce(won.model_copy(update={"kwargs": {"args": ["true"]}, **changes}), trust=True)
+
+    assert difference is not None
+    assert message in difference.replayed
 
 
 def with_turn(record: EpisodeRecord, index: int, **changes: Any) -> EpisodeRecord:

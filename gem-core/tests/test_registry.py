@@ -1,12 +1,15 @@
 """From an id to an environment."""
 
+from typing import Any
+
 import pytest
 from sample_envs import Counted, Loud, Sum
 
 import gem
 from gem.core import Env
 from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
-from gem.registry import Registry, bind, find_policy, find_wrapper, import_object
+from gem.importing import import_object
+from gem.registry import Registry, bind, find_policy, find_wrapper
 from gem.spec import EnvSpec
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -61,16 +64,33 @@ def test_a_wrapper_with_settings_is_data_that_builds_it_again() -> None:
     assert [again.step(again.expert_action()).truncated for _ in range(2)] == [False, True]
 
 
+def test_one_wrapper_with_settings_may_stand_alone_and_stays_as_it_was_given() -> None:
+    limit = {"name": "turn_limit", "max_turns": 2}
+    env = gem.make("core:Echo-v0", wrappers=limit)
+    limit["max_turns"] = 9
+
+    assert env.spec is not None
+    assert env.spec.wrappers == ({"name": "turn_limit", "max_turns": 2},)
+
+
+@pytest.mark.parametrize("id", ["subprocess:Popen", "os:system", "gem.parsing:boxed"])
+def test_what_is_no_environment_is_not_called(id: str) -> None:
+    with pytest.raises(SpecError, match="no environment"):
+        gem.make(id, args=["true"])
+
+
 @pytest.mark.parametrize(
     ("wrapper", "message"),
     [
         ({"name": "gem.wrappers:TurnLimit"}, r"the wrapper 'gem\.wrappers:TurnLimit' needs the argument 'max_turns'"),
-        ({"name": "gem.wrappers:TurnLimit", "max_turn": 2}, "needs the argument 'max_turns'"),
+        ({"name": "gem.wrappers:TurnLimit", "max_turn": 2}, r"no argument 'max_turn'\. Did you mean 'max_turns'\?"),
+        (3, "3 is neither a name nor"),
+        ("builtins:repr", "the wrapper 'builtins:repr' makes a str, and no gem.Env"),
         ({"name": "tool_env", "tools": "x", "max_cals": 2}, "takes no argument 'max_cals'. Did you mean 'max_calls'?"),
         ({"max_turns": 2}, r"says by 'name' what it is, and \{'max_turns': 2\} does not"),
     ],
 )
-def test_a_wrapper_with_wrong_settings_is_refused(wrapper: dict[str, object], message: str) -> None:
+def test_a_wrapper_with_wrong_settings_is_refused(wrapper: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         gem.make("core:Echo-v0", wrappers=[wrapper])
 
@@ -225,6 +245,8 @@ def test_policies_and_wrappers_are_found_by_name() -> None:
         find_wrapper("nonsense")
     with pytest.raises(UnknownId, match="nonsense"):
         gem.make("core:Echo-v0", wrappers="nonsense")
+    with pytest.raises(UnknownId, match="there is no module 'nosuch', where the wrapper 'nosuch:x' should be"):
+        gem.make("core:Echo-v0", wrappers="nosuch:x")
 
 
 def test_an_object_is_imported_by_its_dotted_name() -> None:

@@ -2,6 +2,7 @@
 
 import gem
 from gem.core import Step
+from gem.policy import Completion, Policy
 from gem.tool import Resource, Tool, ToolCall, ToolError, tool
 from gem.tool_env import ToolEnv
 from gem.wrappers import TurnLimit
@@ -54,6 +55,22 @@ def broken(how: str) -> str:
 def greeter(word: str = "hello") -> Tool:
     """A tool that depends on a setting."""
     return Tool(name="greet", description="Greet.", parameters={}, function=lambda: word)
+
+
+class Caller(Policy):
+    """Calls twice, once in vain, and gives up."""
+
+    SAYS = ("<python>1</python>", "<python></python>", "<python>2</python>", "I give up.")
+
+    def __init__(self):
+        self._ready = {}
+
+    def send(self, transcripts):
+        self._ready |= {slot: Completion(self.SAYS[len(said.turns)]) for slot, said in transcripts.items()}
+
+    def recv(self, min_results=1, timeout=None):
+        ready, self._ready = self._ready, {}
+        return ready
 
 
 def shouter(word: str) -> Tool:

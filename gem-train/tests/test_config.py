@@ -28,6 +28,7 @@ def test_the_tiny_preset_gives_way_to_what_is_set():
         ("optim.lr=-1", "optim.lr = -1"),
         ("optim.lr=fast", "optim.lr = 'fast'"),
         ("rollout.history=forget", "rollout.history = 'forget'"),
+        ("wrappers.name=tool_env", "wrappers is names with commas between, or a list of tables: [[wrappers]]"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_would_be_right(setting, message):

@@ -1,5 +1,6 @@
 """Checks of settings: what an environment does first with the arguments it is given."""
 
+import math
 from typing import Any
 
 from gem.errors import ConfigError
@@ -17,3 +18,14 @@ def whole_number(name: str, value: Any, low: int, high: int | None = None) -> in
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ConfigError(f"{name} is a whole number {bounds}, not {value!r}")
     return int(value)
+
+
+def finite(name: str, value: Any) -> float:
+    """`value` as a `float`, if it is a finite number.
+
+    Raises:
+        ConfigError: it is not; the message calls it `name`.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise ConfigError(f"{name} is a finite number, not {value!r}")
+    return float(value)

@@ -43,6 +43,10 @@ class Report:
     """Its 95% Wilson interval."""
     return_mean: float
     turns_mean: float
+    calls_mean: float | None
+    """Tool calls of an episode that were carried out; None where no episode had tools."""
+    refused_mean: float | None
+    """Those that were refused: see `gem.ToolEnv`."""
     failures: int
 
     @classmethod
@@ -60,6 +64,8 @@ class Report:
             success_ci=wilson_interval(successes, len(sound)),
             return_mean=_mean([episode.total_reward for episode in sound]),
             turns_mean=_mean([float(len(episode.turns)) for episode in sound]),
+            calls_mean=_counted(sound, "tool_use_counter"),
+            refused_mean=_counted(sound, "tool_refused_counter"),
             failures=len(played) - len(sound),
         )
 
@@ -69,6 +75,11 @@ class Report:
             name: None if isinstance(value, float) and math.isnan(value) else value
             for name, value in asdict(self).items()
         }
+
+
+def _counted(episodes: Iterable[Episode], key: str) -> float | None:
+    counts = [float(episode.turns[-1].info[key]) for episode in episodes if key in episode.turns[-1].info]
+    return _mean(counts) if counts else None
 
 
 def _mean(values: Sequence[float]) -> float:

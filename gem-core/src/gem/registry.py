@@ -5,33 +5,29 @@ that offers commands, tools, wrappers or policies is loaded after the packs that
 namespace, so anybody may have taken one. Resolving installs and downloads nothing.
 """
 
+import copy
 import functools
-import importlib
 import importlib.util
 import inspect
 import itertools
-import os
-import re
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gem import plugins
+from gem.component import Component, listed, name_and_settings
 from gem.core import Env
 from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
+from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct
 from gem.plugins import KNOWN_PACKS, Pack
-from gem.spec import Component, EnvId, EnvSpec, name_and_settings
+from gem.spec import EnvId, EnvSpec
 
 if TYPE_CHECKING:
     from gem.tool.tool import Tool
 
 WrapperLike = Component | Callable[[Env], Env]
 """A wrapper's name, or `{"name": …}` with its settings, or anything that takes an env and returns one."""
-Wrappers = str | Sequence[WrapperLike]
-"""Wrappers, or their names with commas between; the last is outermost."""
-
-_DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-
+Wrappers = Component | Sequence[WrapperLike]
+"""Wrappers, one alone, or names with commas between; the last is outermost."""
 
 Claim = tuple[str, str]
 """A kind of thing, such as "id" or "wrapper", and a name that a pack claims for one of its own."""
@@ -51,13 +47,11 @@ class Registry:
         self._packs = None if packs is None else list(packs)
         self._entries: dict[str, Entry] = {}
         self._owners: dict[Claim, str] = {}
-        self.lock = threading.RLock()
-        """Held while packs are found and loaded: a pack that two threads loaded would claim its own names twice."""
 
     @property
     def packs(self) -> list[Pack]:
         """Every installed pack, loaded or not."""
-        with self.lock:
+        with LOCK:
             if self._packs is None:
                 self._packs = plugins.find_packs()
             return self._packs
@@ -65,7 +59,7 @@ class Registry:
     def load(self, namespace: str | None = None) -> list[Pack]:
         """Load the packs that declare `namespace` (all packs without one), and return them."""
         chosen = [pack for pack in self.packs if namespace is None or namespace in pack.namespaces]
-        with self.lock:
+        with LOCK:
             for pack in chosen:
                 self._load(pack)
         return chosen
@@ -112,7 +106,7 @@ class Registry:
             DuplicateId: the id is taken.
         """
         self.load(spec.namespace)
-        with self.lock:
+        with LOCK:
             taken = self._entries.get(spec.id)
             if taken is not None:
                 owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
@@ -171,15 +165,6 @@ def _claims(pack: Pack) -> list[Claim]:
 
 
 _registry = Registry()
-
-
-def _after_fork() -> None:
-    """Another thread may have held the lock, and is not in this process."""
-    _registry.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):  # Windows does not fork
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def registry() -> Registry:
@@ -244,12 +229,15 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
     env_class = _import_env(found)
     spec = bind(found, wrappers=wrappers, **kwargs)
     arguments = _arguments(spec)
-    _check_arguments(repr(spec.id), env_class, arguments)
+    check_arguments(repr(spec.id), env_class, arguments)
     env = env_class(**arguments)
     env.spec = spec
     try:
-        for wrapper in (*found.wrappers, *_split(wrappers)):
-            env = (wrapper if callable(wrapper) else _build_wrapper(wrapper))(env)
+        for wrapper in (*found.wrappers, *listed(wrappers)):
+            wrapped = (wrapper if callable(wrapper) else _build_wrapper(wrapper))(env)
+            if not isinstance(wrapped, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
+                raise SpecError(f"the wrapper {_named(wrapper)!r} makes a {type(wrapped).__name__}, and no gem.Env")
+            env = wrapped
     except BaseException:
         env.close()
         raise
@@ -261,7 +249,7 @@ def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec
     arguments = {**_arguments(spec), **kwargs}
     # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
-    named = (*spec.wrappers, *(_named(wrapper) for wrapper in _split(wrappers)))
+    named = (*spec.wrappers, *(_named(wrapper) for wrapper in listed(wrappers)))
     return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
 
 
@@ -270,24 +258,13 @@ def _arguments(spec: EnvSpec) -> dict[str, Any]:
     return {**spec.kwargs, **limit}
 
 
-def _split(wrappers: Wrappers) -> list[WrapperLike]:
-    each = wrappers.split(",") if isinstance(wrappers, str) else wrappers
-    stripped = [wrapper.strip() if isinstance(wrapper, str) else wrapper for wrapper in each]
-    return [wrapper for wrapper in stripped if wrapper]
-
-
 def _named(wrapper: WrapperLike) -> Component:
     """What it can be found and built by, if it can be named at all: a lambda or a partial is only described."""
     if not callable(wrapper):
-        return wrapper
+        return copy.deepcopy(wrapper)
     if hasattr(wrapper, "__qualname__"):
         return f"{wrapper.__module__}:{wrapper.__qualname__}"
     return repr(wrapper)
-
-
-def is_direct(name: str) -> bool:
-    """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
-    return _DIRECT.fullmatch(name.strip()) is not None
 
 
 def find_wrapper(name: str) -> Callable[..., Env]:
@@ -298,14 +275,14 @@ def find_wrapper(name: str) -> Callable[..., Env]:
         PackError: the module has no such name.
     """
     if is_direct(name):
-        return import_object(name)
+        return import_direct("wrapper", name)
     return _find("wrapper", name, lambda pack: pack.wrappers)
 
 
 def _build_wrapper(component: Component) -> Callable[[Env], Env]:
     name, settings = name_and_settings(component)
     wrapper = find_wrapper(name)
-    _check_arguments(f"the wrapper {name!r}", wrapper, settings, given=1)
+    check_arguments(f"the wrapper {name!r}", wrapper, settings, given=1)
     return functools.partial(wrapper, **settings)
 
 
@@ -321,15 +298,16 @@ def find_tools(name: str, **settings: Any) -> "list[Tool]":
         PackError: the module has no such name, or there is no tool under it.
         SpecError: a setting that it does not take, or one that it lacks.
     """
-    from gem.tool.tool import Tool  # most programs need no tools
+    with LOCK:
+        from gem.tool.tool import Tool  # most programs need no tools
 
-    found: Any = import_object(name) if is_direct(name) else _find("tool", name, lambda pack: pack.tools)
+    found = _tool_object(name)
     if isinstance(found, Tool):
         if settings:
             raise SpecError(f"the tool {name!r} takes no settings, such as {next(iter(settings))!r}")
         return [found]
     if callable(found):
-        _check_arguments(f"the tool {name!r}", found, settings)
+        check_arguments(f"the tool {name!r}", found, settings)
         found = found(**settings)
     tools: list[Any] = list(found) if isinstance(found, list | tuple) else [found]  # pyright: ignore[reportUnknownArgumentType]
     for tool in tools:
@@ -338,12 +316,31 @@ def find_tools(name: str, **settings: Any) -> "list[Tool]":
     return tools
 
 
+def tool_settings(name: str) -> dict[str, Any]:
+    """The settings that `find_tools(name)` takes, with their defaults; `inspect.Parameter.empty` where one is needed.
+
+    Raises:
+        UnknownId, PackError: see `find_tools`.
+    """
+    found = _tool_object(name)
+    if not (inspect.isfunction(found) or inspect.isclass(found)):
+        return {}
+    return {each.name: each.default for each in inspect.signature(found).parameters.values()}
+
+
+def _tool_object(name: str) -> Any:
+    return import_direct("tool", name) if is_direct(name) else _find("tool", name, lambda pack: pack.tools)
+
+
 def find_policy(name: str) -> Callable[..., Any]:
-    """The policy that a pack registered under `name`.
+    """What makes the policy that a pack registered under `name`, or the callable at `"module.path:name"`.
 
     Raises:
         UnknownId: no installed pack has it.
+        PackError: the module has no such name.
     """
+    if is_direct(name):
+        return import_direct("policy", name)
     return _find("policy", name, lambda pack: pack.policies)
 
 
@@ -358,46 +355,17 @@ def _find(kind: str, name: str, table: Callable[[Pack], Mapping[str, str]]) -> A
     raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
 
 
-def import_object(entry_point: str) -> Any:
-    """The object at `"module:name"`.
-
-    Raises:
-        PackError: the module has no such name.
-    """
-    module_name, _, path = entry_point.partition(":")
-    target: Any = importlib.import_module(module_name)
-    for name in path.split("."):
-        if not hasattr(target, name):
-            raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}")
-        target = getattr(target, name)
-    return target
-
-
 def _import_env(found: EnvSpec) -> type[Env]:
     try:
-        return import_object(found.entry_point)
+        env_class = import_object(found.entry_point)
     except ModuleNotFoundError as error:
         if found.extra is None:
             raise
         raise MissingExtra(f"{found.id!r} needs {error.name}: pip install '{found.extra}'") from error
-
-
-def _check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[str, Any], *, given: int = 0) -> None:
-    """Check the arguments that are given by name, after so many by position."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())[given:]
-    except ValueError:  # some of what is written in C has no signature
-        return
-    taken = {each.name: each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
-    for name, parameter in taken.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise SpecError(f"{what} needs the argument {name!r}.")
-    if any(each.kind is each.VAR_KEYWORD for each in parameters):
-        return
-    for name in arguments:
-        if name not in taken:
-            near = did_you_mean(name, taken)
-            raise SpecError(f"{what} takes no argument {name!r}.{near} It takes: {', '.join(taken) or 'none'}.")
+    # Anything can stand in an id, and must not be called for that.
+    if not (isinstance(env_class, type) and issubclass(env_class, Env)):
+        raise SpecError(f"{found.entry_point!r} is no environment: it is no class that derives from gem.Env")
+    return env_class
 
 
 def _direct_spec(id: str) -> EnvSpec | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from gem.component import Component, name_and_settings
 from gem.errors import SpecError
 
 _ID = re.compile(
@@ -45,28 +46,6 @@ class EnvId(NamedTuple):
         version = "" if self.version is None else f"-v{self.version}"
         variant = "" if self.variant is None else f"-{self.variant}"
         return f"{self.namespace}:{self.name}{version}{variant}"
-
-
-Component = str | Mapping[str, Any]
-"""A wrapper or a tool as data: the name that a pack gave it, or `{"name": …}` and, beside it, the settings it takes."""
-
-
-def name_and_settings(component: Component) -> tuple[str, dict[str, Any]]:
-    """Take a component apart.
-
-    >>> name_and_settings({"name": "tool_env", "tools": "python"})
-    ('tool_env', {'tools': 'python'})
-
-    Raises:
-        SpecError: it has no name.
-    """
-    if isinstance(component, str):
-        return component, {}
-    settings = dict(component)
-    name = settings.pop("name", None)
-    if not isinstance(name, str):
-        raise SpecError(f"what is built with settings says by 'name' what it is, and {dict(component)!r} does not")
-    return name, settings
 
 
 class EnvSpec(BaseModel):

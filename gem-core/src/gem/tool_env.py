@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from gem.checks import whole_number
+from gem.checks import finite, whole_number
+from gem.component import Component, listed, name_and_settings
 from gem.core import Env, Info, Observation, Step, Wrapper
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
 from gem.registry import find_tools
-from gem.spec import Component, name_and_settings
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
@@ -20,8 +20,8 @@ MAX_CALLS = 10
 MAX_RESULT = 10_000
 """Characters of a result that the agent is shown, unless told otherwise."""
 
-Tools = str | Sequence[Component | Tool]
-"""Tools, or what packs offer by name: names alone may stand in one string, with commas between."""
+Tools = Component | Tool | Sequence[Component | Tool]
+"""Tools, or what packs offer by name; one may stand alone, and names in one string with commas between."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,18 @@ class ToolEnv(Wrapper):
         runtime: ToolRuntime | None = None,
     ) -> None:
         super().__init__(env)
-        self.format = find_format(format) if isinstance(format, str) else format
+        self.format = format if isinstance(format, CallFormat) else find_format(format)
         self.tools = _by_name(tools)
         self._known = {**_tools_below(env, self.format), **self.tools}
         self.max_calls = None if max_calls is None else whole_number("max_calls", max_calls, 1)
         self.max_refused = None if max_refused is None else whole_number("max_refused", max_refused, 1)
-        self.tool_reward = tool_reward
-        self.tool_success_reward = tool_success_reward
-        self.tool_error_reward = tool_error_reward
+        self.tool_reward = finite("tool_reward", tool_reward)
+        self.tool_success_reward = finite("tool_success_reward", tool_success_reward)
+        self.tool_error_reward = finite("tool_error_reward", tool_error_reward)
         self.max_result = whole_number("max_result", max_result, 1)
         self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
+        if not isinstance(runtime, ToolRuntime | None):  # pyright: ignore[reportUnnecessaryIsInstance]: from a file
+            raise ConfigError(f"runtime is a gem.tool.ToolRuntime, not {runtime!r}")
         self._given = runtime
         self._session: Session | None = None
         self._answers: list[Answer] = []
@@ -260,9 +262,10 @@ def _told(name: str | None, status: str) -> dict[str, str | None]:
 
 
 def _by_name(tools: Tools) -> dict[str, Tool]:
-    listed = [name.strip() for name in tools.split(",") if name.strip()] if isinstance(tools, str) else tools
     found: dict[str, Tool] = {}
-    for each in listed:
+    for each in [tools] if isinstance(tools, Tool) else listed(tools):
+        if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
+            raise ConfigError(f"{each!r} is no tool; @gem.tool.tool makes one of a typed function")
         for tool in [each] if isinstance(each, Tool) else _find(each):
             if tool.name in found:
                 raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")

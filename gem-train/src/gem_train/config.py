@@ -138,7 +138,7 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     try:
         return TrainConfig.model_validate(merged)
     except ValidationError as error:
-        raise ConfigError("; ".join(_problem(details) for details in error.errors())) from error
+        raise ConfigError("; ".join(dict.fromkeys(map(_problem, error.errors())))) from error
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -190,6 +190,8 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
 
 def _problem(details: Any) -> str:
     path = [str(part) for part in details["loc"]]
+    if path[0] == "wrappers":  # pydantic has a complaint for each form it could have
+        return "wrappers is names with commas between, or a list of tables: [[wrappers]], each with a name and settings"
     key = ".".join(path)
     if details["type"] == "missing":
         return f"{key} is not set"

@@ -11,8 +11,9 @@ import click
 from gem import __version__
 from gem.errors import GemError, PackError, UnknownId, did_you_mean
 from gem.hookspecs import CommandSpec
+from gem.importing import import_object
 from gem.plugins import CORE, Pack
-from gem.registry import import_object, registry
+from gem.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
 """Command → the distribution that is known to provide it: what to install when it is missing."""

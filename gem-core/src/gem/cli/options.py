@@ -7,8 +7,8 @@ from typing import Any, cast
 import click
 
 from gem import seeding
-from gem.errors import ConfigError
-from gem.spec import Component
+from gem.component import Component, name_and_settings
+from gem.errors import ConfigError, SpecError
 
 
 class Seed(click.ParamType[int]):
@@ -72,26 +72,37 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
     Raises:
         ConfigError: JSON that is none or says something else, or arguments for tools that are not there.
     """
-    around = _components("--wrappers", wrappers)
+    around = components("--wrappers", wrappers)
     settings = _pairs("--tool-arg", "max_calls=5", tool_arguments)
+    if taken := settings.keys() & {"name", "tools"}:
+        raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, and not for {min(taken)!r}")
     if tools.strip():
-        return [{"name": "tool_env", "tools": _components("--tools", tools), **settings}, *around]
+        return [{"name": "tool_env", "tools": components("--tools", tools), **settings}, *around]
     if settings:
         raise ConfigError("--tool-arg is for what --tools puts around the environment: name the tools, too")
     return around
 
 
-def _components(option: str, text: str) -> list[Component]:
+def components(option: str, text: str) -> list[Component]:
+    """`"a,b"`, or a JSON object or list of such as have settings.
+
+    Raises:
+        ConfigError: it is neither; the message names `option`.
+    """
     if not text.lstrip().startswith(("[", "{")):
+        if "{" in text:
+            raise ConfigError(f"{option} takes names, or one JSON list of all of them, not {text}")
         return [name.strip() for name in text.split(",") if name.strip()]
     try:
         parsed: Any = json.loads(text)
+        found = cast("list[Component]", parsed if isinstance(parsed, list) else [parsed])
+        for each in found:
+            name_and_settings(each)
+    except SpecError as error:
+        raise ConfigError(f"{option} {text}: {error}") from error
     except ValueError as error:
-        raise ConfigError(f"{option} {text!r} is no JSON: {error}") from error
-    listed = cast("list[Any]", parsed if isinstance(parsed, list) else [parsed])
-    if not all(isinstance(each, str) or (isinstance(each, dict) and "name" in each) for each in listed):
-        raise ConfigError(f'{option} takes names, or JSON such as [{{"name": …, …}}, …], not {text}')
-    return listed
+        raise ConfigError(f"{option} {text} is no JSON: {error}") from error
+    return found
 
 
 def _pairs(option: str, example: str, pairs: Sequence[str]) -> dict[str, Any]:

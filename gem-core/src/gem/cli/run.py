@@ -36,7 +36,13 @@ MOST_SLOTS = 16
 
 @click.command()
 @click.argument("id")
-@click.option("--policy", default="random", show_default=True, metavar="NAME", help="random, expert, or a pack's own.")
+@click.option(
+    "--policy",
+    default="random",
+    show_default=True,
+    metavar="NAME",
+    help="random, expert, a pack's own, or module:callable.",
+)
 @click.option("--episodes", type=click.IntRange(min=1), default=100, show_default=True, help="How many to play.")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
 @click.option("--num-envs", type=click.IntRange(min=1), help=f"Episodes at once.  [default: up to {MOST_SLOTS}]")
@@ -126,6 +132,8 @@ def _table(report: Report) -> Table:
         table.add_row("success", f"{report.success:.1%}, 95% interval {low:.1%} to {high:.1%}", style="bold")
         table.add_row("mean return", f"{report.return_mean:.3f}")
         table.add_row("mean turns", f"{report.turns_mean:.2f}")
+        if report.calls_mean is not None:
+            table.add_row("mean tool calls", f"{report.calls_mean:.2f}, and {report.refused_mean:.2f} refused")
     table.add_row("failures", str(report.failures), style="bold red" if report.failures else None)
     return table
 

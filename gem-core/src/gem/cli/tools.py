@@ -1,16 +1,17 @@
-"""`gemx tools`: the tools of the installed packs, and one of them as an agent is told of it."""
+"""`gemx tools`: the tools of the installed packs, and any of them as an agent is told of it."""
 
+import inspect
 from typing import Any
 
 import click
 from rich.table import Table
-from rich.text import Text
 
-from gem.cli.options import as_json
+from gem.cli.options import as_json, components
 from gem.cli.output import console, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.component import name_and_settings
 from gem.errors import GemError
-from gem.registry import find_tools, registry
-from gem.tool import FORMATS, find_format
+from gem.registry import find_tools, registry, tool_settings
+from gem.tool import FORMATS, Tool, find_format
 
 
 @click.command()
@@ -27,46 +28,55 @@ from gem.tool import FORMATS, find_format
 def tools(name: str | None, call_format: str, as_json: bool) -> None:
     """List the tools of the installed packs, or show what an agent is told of the tool NAME.
 
-    `gemx run ID --tools NAME` and `gem.ToolEnv` put tools around an environment.
+    NAME is what --tools of `gemx run` takes: a name, several, or JSON with settings.
     """
-    with stray_prints_to_stderr():
-        packs = {each: pack.distribution for pack in registry().load() for each in pack.tools}
-        found = find_tools(name) if name is not None else []
-        rows = [] if name is not None else [_row(each, packs[each]) for each in sorted(packs)]
     if name is None:
-        if as_json:
-            print_json({"tools": rows})
-            return
-        warn_of_failures(registry().packs)
-        console().print(_table(rows))
-    elif as_json:
-        print_json(
-            {
-                "tools": [
-                    {"name": each.name, "description": each.description, "parameters": each.parameters}
-                    for each in found
-                ]
-            }
-        )
-    else:
-        click.echo(find_format(call_format).describe({each.name: each for each in found}))
+        _list(as_json)
+        return
+    found: list[Tool] = []
+    settings: dict[str, dict[str, Any]] = {}
+    with stray_prints_to_stderr():
+        for component in components("NAME", name):
+            each, chosen = name_and_settings(component)
+            found += find_tools(each, **chosen)
+            settings[each] = tool_settings(each)
+    if as_json:
+        print_json({"tools": [_described(tool) for tool in found]})
+        return
+    click.echo(find_format(call_format).describe({tool.name: tool for tool in found}))
+    for each, known in settings.items():
+        if known:
+            said = ", ".join(
+                key if value is inspect.Parameter.empty else f"{key}={value!r}" for key, value in known.items()
+            )
+            click.secho(f"\nSettings of {each}: {said}", dim=True)
 
 
-def _row(name: str, pack: str) -> dict[str, Any]:
-    """A tool that cannot be had as it is, for want of a setting or of a library, says so itself."""
-    try:
-        descriptions = [tool.description for tool in find_tools(name)]
-    except (GemError, ImportError) as error:
-        return {"name": name, "pack": pack, "description": None, "needs": str(error)}
-    return {"name": name, "pack": pack, "description": " ".join(descriptions), "needs": None}
+def _described(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _list(as_json: bool) -> None:
+    with stray_prints_to_stderr():
+        packs = {name: pack.distribution for pack in registry().load() for name in pack.tools}
+        rows = [_row(name, packs[name]) for name in sorted(packs)]
+    if as_json:
+        print_json({"tools": rows})
+        return
+    warn_of_failures(registry().packs)
     table = Table(box=None, pad_edge=False)
     table.add_column("tool", style="cyan", no_wrap=True)
     table.add_column("pack", style="dim", no_wrap=True)
     table.add_column("description")
     for row in rows:
-        said = row["description"] or Text(row["needs"], style="dim")
-        table.add_row(row["name"], row["pack"], said.partition("\n")[0] if isinstance(said, str) else said)
-    return table
+        table.add_row(row["name"], row["pack"], row["description"] or f"cannot be had as it is: {row['needs']}")
+    console().print(table)
+
+
+def _row(name: str, pack: str) -> dict[str, Any]:
+    """The first line of what agents are told, or what is needed first: a setting, or a library."""
+    try:
+        described = " ".join(tool.description.partition("\n")[0] for tool in find_tools(name))
+    except (GemError, ImportError) as error:
+        return {"name": name, "pack": pack, "description": None, "needs": str(error)}
+    return {"name": name, "pack": pack, "description": described, "needs": None}

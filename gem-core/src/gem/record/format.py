@@ -9,10 +9,10 @@ from typing import Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gem import __version__
+from gem.component import Component
 from gem.core import Info
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
-from gem.spec import Component
 from gem.transcript import Episode
 
 VERSION = 1

@@ -5,18 +5,21 @@ Settings by which it could have any program run, such as the command of an MCP s
 """
 
 import json
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from gem import __version__
-from gem.core import Env, Step
+from gem.component import name_and_settings
+from gem.core import Env, Step, Wrapper
 from gem.errors import RecordError
+from gem.importing import import_object, is_direct
 from gem.plugins import CORE
 from gem.record.format import EpisodeRecord, content_of
-from gem.registry import get_spec, import_object, is_direct, make, registry
+from gem.registry import make, registry
 from gem.sandbox import LEVELS
-from gem.spec import EnvSpec, name_and_settings
+from gem.spec import EnvSpec
 
 
 class Difference(NamedTuple):
@@ -73,11 +76,16 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
     compared are observations, rewards, `terminated`, `truncated` and the success of the last step.
 
     Args:
-        trust: Whether to build an env whose sandbox shows programs this machine, and wrappers whose settings name
-            functions or hold settings of their own: with those a file can have any program run.
+        trust: Whether to build what could have any program run: a sandbox of a weak level, wrappers and tools whose
+            settings name functions or describe programs.
+
+    Raises:
+        RecordError: the record has such settings, and is not trusted.
     """
+    if not trust:
+        _refuse_commands(record)
     turn = 0
-    replay = _replay(record, trust)
+    replay = _replay(record)
     for turn, recorded in enumerate(_moments(record)):
         try:
             replayed = next(replay)
@@ -92,12 +100,14 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
 
 
 def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
-    """Play a recorded episode again, and grade it by the rules of today; `trust` as in `reproduce`."""
+    """Play a recorded episode again, and grade it by the rules of today. For `trust` and errors see `reproduce`."""
+    if not trust:
+        _refuse_commands(record)
     recorded = _moments(record)
     replayed: list[_Moment] = []
     error: str | None = None
     try:
-        replayed.extend(_replay(record, trust))
+        replayed.extend(_replay(record))
     except Exception as raised:
         error = _in_a_line(raised)
     return Rescore(
@@ -136,10 +146,8 @@ def _moments(record: EpisodeRecord) -> list[_Moment]:
     return moments
 
 
-def _replay(record: EpisodeRecord, trust: bool) -> Iterator[_Moment]:
+def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
     """The moments of the same actions today, up to the end of the episode or of the actions."""
-    if not trust:
-        _refuse_commands(record)
     with make(_todays_spec(record)) as env:
         observation, _ = env.reset(seed=record.seed)
         yield _Moment(content_of(observation), 0.0, False, False, False)
@@ -159,38 +167,58 @@ def _todays_spec(record: EpisodeRecord) -> EnvSpec:
     if record.entry_point is None:
         raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
     if record.pack:
-        spec = get_spec(record.id)
+        entry = registry().find(record.id)
+        if entry.pack is None:
+            raise RecordError(f"no installed pack has {record.id!r} any more")
+        spec = entry.spec
     else:
         env_class = import_object(record.entry_point)
-        # A file must not be able to name just any callable.
-        if not (isinstance(env_class, type) and issubclass(env_class, Env)):
+        # A file must not be able to name just any callable, and a wrapper can be told to build others.
+        if not (isinstance(env_class, type) and issubclass(env_class, Env)) or issubclass(env_class, Wrapper):
             raise RecordError(f"{record.entry_point!r} is no environment")
         spec = EnvSpec(id=record.id, entry_point=record.entry_point)
     return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
 
 
 def _refuse_commands(record: EpisodeRecord) -> None:
+    """Settings by which a file could have any program run.
+
+    Raises:
+        RecordError: it has some.
+    """
     suspects = [record.kwargs] if _opens_sandbox(record.kwargs) else []
     for wrapper in record.wrappers:
         name, settings = name_and_settings(wrapper)
-        if _opens_sandbox(settings) or any(map(_may_command, settings.values())) or (settings and is_direct(name)):
+        if _is_suspect(settings) or (settings and is_direct(name)):
             suspects.append({"name": name, **settings})
     if suspects:
         raise RecordError(
-            f"by the settings {suspects[0]} this recording could have any program run; if you trust it, say so: "
-            "trust=True, or --trust"
+            f"by the settings {reprlib.repr(suspects[0])} the recording could have any program run; if you trust it, "
+            "say so: trust=True, or --trust"
         )
+
+
+def _is_suspect(settings: Mapping[str, Any], *, within: bool = False) -> bool:
+    """Whether settings open the sandbox, name a function, or hold settings that are not flat ones in a list.
+
+    Those of tools and of levels are. The command of an MCP server lies deeper.
+    """
+    if _opens_sandbox(settings):
+        return True
+    for value in settings.values():
+        for each in cast("list[object]", value) if isinstance(value, list) else [value]:
+            if isinstance(each, str) and any(map(is_direct, each.split(","))):
+                return True
+            if isinstance(each, Mapping | list):
+                flat = each is not value and not within and isinstance(each, Mapping)
+                if not flat or _is_suspect(cast("Mapping[str, Any]", each), within=True):
+                    return True
+    return False
 
 
 def _opens_sandbox(settings: Mapping[str, Any]) -> bool:
     open_levels = LEVELS[LEVELS.index("landlock") + 1 :]
     return settings.get("level") in open_levels or settings.get("min_level") in open_levels
-
-
-def _may_command(value: object) -> bool:
-    if isinstance(value, list):
-        return any(map(_may_command, cast("list[object]", value)))
-    return isinstance(value, Mapping) or (isinstance(value, str) and any(map(is_direct, value.split(","))))
 
 
 def _same(before: object, now: object) -> bool:

@@ -48,7 +48,7 @@ class Curriculum(Wrapper):
         promote: float = 0.8,
         demote: float = 0.3,
     ) -> None:
-        if not levels:
+        if not isinstance(levels, Sequence) or not levels:  # pyright: ignore[reportUnnecessaryIsInstance]: from a file
             raise ConfigError("a curriculum needs levels: [{'num_disks': 3}, {'num_disks': 4}, …]")
         if not 0 <= demote < promote <= 1:
             raise ConfigError(f"0 <= demote < promote <= 1 does not hold for demote={demote} and promote={promote}")

@@ -74,8 +74,8 @@ class TimeLimit(Limit):
     def __init__(self, env: Env, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(env)
         # Not `seconds <= 0`, so that NaN is refused.
-        if not seconds > 0:
-            raise ConfigError(f"seconds is above 0, not {seconds}")
+        if not (isinstance(seconds, int | float) and seconds > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigError(f"seconds is a number above 0, not {seconds!r}")
         self.seconds = seconds
         self._clock = clock
         self._spent = 0.0

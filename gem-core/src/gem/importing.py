@@ -1,0 +1,78 @@
+"""Objects by their names: `"module.path:name"`."""
+
+import importlib
+import inspect
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gem.errors import PackError, SpecError, UnknownId, did_you_mean
+
+_DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+LOCK = threading.RLock()
+"""Held while packs and what they offer are imported. Python does not promise that two threads can import a package and
+a module of it at once, and a pack that two threads loaded would claim its own names twice."""
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    # A child has none of the other threads, so it must not begin with what one of them has half imported.
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+
+def is_direct(name: str) -> bool:
+    """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
+    return _DIRECT.fullmatch(name.strip()) is not None
+
+
+def import_object(entry_point: str) -> Any:
+    """The object at `"module:name"`.
+
+    Raises:
+        PackError: the module has no such name.
+    """
+    module_name, _, path = entry_point.partition(":")
+    with LOCK:
+        target: Any = importlib.import_module(module_name)
+    for name in path.split("."):
+        if not hasattr(target, name):
+            raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}")
+        target = getattr(target, name)
+    return target
+
+
+def import_direct(kind: str, name: str) -> Any:
+    """`import_object`, for a name that a person wrote where names of a pack's own are expected too.
+
+    Raises:
+        UnknownId: there is no such module.
+        PackError: the module has no such name.
+    """
+    try:
+        return import_object(name)
+    except ModuleNotFoundError as error:
+        if f"{name.partition(':')[0]}.".startswith(f"{error.name}."):
+            raise UnknownId(f"there is no module {error.name!r}, where the {kind} {name!r} should be") from error
+        raise
+
+
+def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[str, Any], *, given: int = 0) -> None:
+    """Check arguments that are given by name, after `given` ones by position.
+
+    Raises:
+        SpecError: there is one that `function` does not take, or one is missing that it needs.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[given:]
+    except ValueError:  # some of what is written in C has no signature
+        return
+    taken = {each.name: each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
+    takes = f"It takes: {', '.join(taken) or 'none'}."
+    if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+        for name in arguments:
+            if name not in taken:
+                raise SpecError(f"{what} takes no argument {name!r}.{did_you_mean(name, taken)} {takes}")
+    for name, parameter in taken.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise SpecError(f"{what} needs the argument {name!r}. {takes}")
