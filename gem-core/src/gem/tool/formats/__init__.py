@@ -23,6 +23,6 @@ def find_format(name: str) -> CallFormat:
         ConfigError: there is none.
     """
     if name not in FORMATS:
-        near = did_you_mean(name, FORMATS)
+        near = did_you_mean(str(name), FORMATS)
         raise ConfigError(f"there is no call format {name!r}.{near} The formats are: {', '.join(FORMATS)}")
     return FORMATS[name]
