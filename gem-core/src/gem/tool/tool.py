@@ -75,7 +75,9 @@ class Tool:
         """The one argument that a call can give as plain text: the only required one, if it is a string."""
         properties: Mapping[str, Any] = self.parameters.get("properties", {})
         required = self.parameters.get("required", list(properties) if len(properties) == 1 else [])
-        if len(required) == 1 and properties.get(required[0], {}).get("type") == "string":
+        # A schema may also be `true`, which says nothing.
+        about = properties.get(required[0], True) if len(required) == 1 else True
+        if not isinstance(about, bool) and about.get("type") == "string":
             return required[0]
         return None
 

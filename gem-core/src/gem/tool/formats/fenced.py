@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gem.tool.content import Content, around
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
-from gem.tool.formats.text_call import arguments_of, example_body, misspelt, read_body, write_body
+from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
 
 _FENCE = "```"
@@ -48,7 +48,7 @@ class Fenced(CallFormat):
         return f"{_FENCE}{call.name}\n{write_body(tools[call.name], call)}\n{_FENCE}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        calls = "\n\n".join(f"{_example(tool)}\n{tool.description}{arguments_of(tool)}" for tool in tools.values())
+        calls = "\n\n".join(explain(tool, _mark) for tool in tools.values())
         return (
             f"You can call {'a tool' if len(tools) == 1 else 'tools'}. To do so, end your reply with one such block; "
             f"you are then told the result.\n\n{calls}"
@@ -59,4 +59,8 @@ class Fenced(CallFormat):
 
 
 def _example(tool: Tool) -> str:
-    return f"{_FENCE}{tool.name}\n{example_body(tool)}\n{_FENCE}"
+    return _mark(tool, example_body(tool))
+
+
+def _mark(tool: Tool, body: str) -> str:
+    return f"{_FENCE}{tool.name}\n{body}\n{_FENCE}"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gem.tool.content import Content, around
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
-from gem.tool.formats.text_call import arguments_of, example_body, misspelt, read_body, write_body
+from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
 
 _TAG = re.compile(r"<(/?)[ \t]{0,4}([A-Za-z_][A-Za-z0-9_-]{0,63})(?:[ \t/][^<>\n]{0,200})?>")
@@ -48,7 +48,7 @@ class Tags(CallFormat):
         return f"<{call.name}>{gap}{body}{gap}</{call.name}>"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        calls = "\n\n".join(f"{_example(tool)}\n{tool.description}{arguments_of(tool)}" for tool in tools.values())
+        calls = "\n\n".join(explain(tool, _mark) for tool in tools.values())
         return (
             f"You can call {'a tool' if len(tools) == 1 else 'tools'}. To do so, end your reply with one call, such as "
             f"the ones below; you are then told the result.\n\n{calls}"
@@ -59,4 +59,8 @@ class Tags(CallFormat):
 
 
 def _example(tool: Tool) -> str:
-    return f"<{tool.name}>{example_body(tool)}</{tool.name}>"
+    return _mark(tool, example_body(tool))
+
+
+def _mark(tool: Tool, body: str) -> str:
+    return f"<{tool.name}>{body}</{tool.name}>"
