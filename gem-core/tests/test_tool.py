@@ -295,12 +295,21 @@ def test_one_name_may_stand_for_several_tools() -> None:
     [
         ("greeter", r"the tool 'tool_samples:greeter' takes no argument 'wrd'\. Did you mean 'word'\?"),
         ("search", "the tool 'tool_samples:search' takes no settings, such as 'wrd'"),
-        ("shouter", "the tool 'tool_samples:shouter' needs the argument 'word'"),
+        ("shouter", r"the tool 'tool_samples:shouter' takes no argument 'wrd'\. Did you mean 'word'\?"),
     ],
 )
 def test_settings_that_a_tool_does_not_take_are_refused(name: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         find_tools(f"tool_samples:{name}", wrd="hi")
+
+
+def test_what_a_tool_cannot_do_without_is_named() -> None:
+    with pytest.raises(
+        SpecError, match=r"the tool 'tool_samples:shouter' needs the argument 'word'\. It takes: word\."
+    ):
+        find_tools("tool_samples:shouter")
+    with pytest.raises(UnknownId, match="there is no module 'nosuch', where the tool 'nosuch:x' should be"):
+        find_tools("nosuch:x")
 
 
 def test_the_public_names_are_there() -> None:
