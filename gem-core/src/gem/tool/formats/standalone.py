@@ -33,23 +33,13 @@ _SHAPES: Mapping[str, type | tuple[type, ...]] = {
 """Of what shape a value has to be. Servers send what they like (`"required": true` is common); else it says nothing."""
 _OPEN = frozenset(("items", "additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"))
 """Keywords that say nothing where anything fits."""
-_MEAN_TOGETHER = (
-    {"properties", "patternProperties", "additionalProperties"},
-    {"prefixItems", "items", "additionalItems"},
-    {"contains", "minContains", "maxContains"},
-    {"if", "then", "else"},
-)
-"""Keywords whose meaning depends on which of the others stand beside them."""
-_ALONE = frozenset(("$anchor", "unevaluatedItems", "unevaluatedProperties"))
-"""Keywords whose meaning depends on everything that stands beside them."""
 
 
 def standalone(root: Mapping[str, Any]) -> dict[str, Any]:
     """`root` with what each `$ref` points at in its place, without titles and other keywords that bind nothing.
 
     A schema that holds itself is copied once and gets an `$anchor`, to which `$ref` then points. References to other
-    documents stay. Parts of `allOf` are taken into the schema around them where they mean the same there. What is
-    nested too deeply, or too much, is left out; a description "…" says so.
+    documents stay. What is nested too deeply, or too much, is left out; a description "…" says so.
 
     >>> standalone({"items": {"$ref": "#/$defs/day"}, "$defs": {"day": {"title": "Day", "type": "integer"}}})
     {'items': {'type': 'integer'}}
@@ -130,26 +120,10 @@ def _at(root: Mapping[str, Any], pointer: str) -> Any:
 
 
 def _together(own: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """One schema that says what `own` and all `parts` say; those that cannot be taken into it are its `allOf`."""
+    """One schema that says what `own` and all `parts` say."""
     if len(parts) == 1 and own.keys() <= set(_ABOUT):
         return {**parts[0], **own}
-    found, apart = dict(own), list[dict[str, Any]]()
-    for part in parts:
-        if any(keyword in _ALONE or _clash(found, part, keyword) for keyword in part):
-            apart.append(part)
-            continue
-        required = dict.fromkeys([*found.get("required", ()), *part.get("required", ())])
-        found = {**part, **found} | ({"required": list(required)} if required else {})
-        apart += found.pop("allOf", ())
-    return {**found, "allOf": apart} if apart else found
-
-
-def _clash(found: Mapping[str, Any], part: Mapping[str, Any], keyword: str) -> bool:
-    """Whether `keyword` of `part` would mean something else, or be lost, among the keywords of `found`."""
-    if keyword in _ABOUT or keyword == "required":
-        return False
-    together = next((group for group in _MEAN_TOGETHER if keyword in group), {keyword})
-    return any(found.get(each) != part.get(each) for each in together if each in found)
+    return {**own, "allOf": parts} if parts else own
 
 
 def _shallow(value: Any, depth: int) -> Any:
