@@ -1,6 +1,8 @@
 """The levels that tests of the sandbox run on, and why they skip the others."""
 
+import os
 import shutil
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -35,6 +37,32 @@ def box_at(level: Level, **settings: object) -> Sandbox:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotIsolated)
         return Sandbox(level=level, **{"slots": 1, **settings})  # pyright: ignore[reportArgumentType]
+
+
+def as_nobody(code: str) -> str:
+    """What `code` prints when a user without any rights runs it, with the system's interpreter."""
+    python = "/usr/bin/python3"
+    if not Path(python).exists():
+        pytest.skip("no interpreter that every user can read")
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    source = str(Path(sandbox.__file__).parents[2])
+    done = subprocess.run(
+        [python, "-W", "ignore", "-c", f"import sys\nif sys.version_info < (3, 11): sys.exit('too old')\n{code}"],
+        env={"PYTHONPATH": source, "PATH": os.environ["PATH"]},
+        user=65534,
+        group=65534,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "too old" in done.stderr or "No module named 'gem'" in done.stderr:
+        pytest.skip(f"{python} is too old, or cannot read this checkout")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @contextmanager

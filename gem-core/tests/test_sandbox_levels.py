@@ -109,38 +109,12 @@ def test_without_user_namespaces_landlock_is_left() -> None:
     assert levels["landlock"] == (True, "")
 
 
-def as_nobody(code: str) -> str:
-    """What `code` prints when a user without any rights runs it, with the system's interpreter."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
-    python = "/usr/bin/python3"
-    source = str(Path(sandbox.__file__).parents[2])
-    done = subprocess.run(
-        [python, "-W", "ignore", "-c", f"import sys\nif sys.version_info < (3, 11): sys.exit('too old')\n{code}"],
-        env={"PYTHONPATH": source, "PATH": os.environ["PATH"]},
-        user=65534,
-        group=65534,
-        extra_groups=[],
-        cwd="/",
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    if "too old" in done.stderr or "No module named 'gem'" in done.stderr:
-        pytest.skip(f"{python} is too old, or cannot read this checkout")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
 def test_a_user_without_rights_has_every_level_that_root_has() -> None:
-    works = {level for level, ok, _ in json.loads(as_nobody(PROBE)) if ok}
+    works = {level for level, ok, _ in json.loads(sandbox_levels.as_nobody(PROBE)) if ok}
 
     assert works >= set(LEVELS) - set(sandbox_levels.lacking())
 
 
-@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
 def test_level_seccomp_lets_read_and_nothing_else() -> None:
     code = """
 from gem.sandbox import Sandbox
@@ -152,10 +126,9 @@ with Sandbox(slots=1, level="seccomp") as box:
         print("Operation not permitted" in box.run(code).stderr)
     print(box.run("print(input())", stdin="True").stdout.strip())
 """
-    assert as_nobody(code).split() == ["True"] * 9
+    assert sandbox_levels.as_nobody(code).split() == ["True"] * 9
 
 
-@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="no interpreter that every user can read")
 @pytest.mark.parametrize("level", ["bubblewrap", "unshare"])
 def test_no_signal_of_a_program_ends_the_server_of_its_user(level: Level) -> None:
     sandbox_levels.need(level)
@@ -168,7 +141,7 @@ with Sandbox(slots=1, level={level!r}) as box:
             print(number, result)
     print(box.run("import os, time\\nos.kill(0, 2)\\ntime.sleep(5)", processes=1).stderr.split()[-1])
 """
-    assert as_nobody(code) == "KeyboardInterrupt\n"
+    assert sandbox_levels.as_nobody(code) == "KeyboardInterrupt\n"
 
 
 def command_line(pid: str) -> bytes:

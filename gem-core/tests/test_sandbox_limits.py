@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 import sandbox_levels
 
-from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox import Job, Limits, Sandbox
 
 MIB = 1 << 20
@@ -135,24 +134,6 @@ def test_no_processes_and_no_programs_unless_asked_for(private: Sandbox) -> None
     assert private.run(code, processes=3).stdout == "parent\n"
 
 
-def test_as_many_processes_as_asked_for_and_no_more(private: Sandbox) -> None:
-    code = """
-import os, time
-count = 0
-try:
-    while True:
-        if os.fork() == 0:
-            time.sleep(60)
-        count += 1
-except OSError:
-    print(count)
-"""
-    result = private.run(code, processes=7, threads=1)
-
-    assert 7 <= int(result.stdout) <= 8
-    assert result.reason == "ok"
-
-
 def test_a_shell_runs_where_its_programs_are_readable() -> None:
     code = "import os\nos.execv('/bin/sh', ['sh', '-c', 'read x; echo \"got $x\" | tr a-z A-Z'])"
     with sandbox_levels.box_at("bubblewrap", readable=("/bin", "/usr/bin")) as box:
@@ -195,20 +176,6 @@ os.wait()
     assert after.stderr.splitlines()[-1].startswith("ProcessLookupError")
 
 
-def test_as_many_threads_as_asked_for_and_no_more(private: Sandbox) -> None:
-    code = """
-import threading, time
-count = 0
-try:
-    while True:
-        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-        count += 1
-except RuntimeError:
-    print(count)
-"""
-    assert 5 <= int(private.run(code, threads=5).stdout) <= 6
-
-
 def test_open_files_have_a_limit(box: Sandbox) -> None:
     code = "import os\nfiles = []\ntry:\n    while True: files.append(os.dup(0))\nexcept OSError: print(len(files))"
 
@@ -245,31 +212,6 @@ def test_what_was_used_is_told(box: Sandbox) -> None:
     assert idle.cpu < 0.2 < idle.duration
     assert busy.cpu >= 0.3
     assert busy.max_rss > 50 * MIB > idle.max_rss
-
-
-@pytest.mark.parametrize("name", ["timeout", "wall", "memory", "output", "disk", "inodes", "threads", "open_files"])
-def test_a_limit_of_nothing_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=name):
-        Limits(**{name: 0})
-
-
-@pytest.mark.parametrize("name", ["/etc/passwd", "../x", "a/../../x", "", ".", "a\0b"])
-def test_files_stay_in_the_folder(name: str) -> None:
-    with pytest.raises(ConfigError, match="folder"):
-        Job(code="", files={name: "x"})
-
-
-def test_files_must_fit_the_disk(private: Sandbox) -> None:
-    with pytest.raises(ConfigError, match="disk"):
-        private.run("", files={"a": "x" * 2000}, disk=1000)
-    assert private.run("").reason == "ok"
-
-
-def test_processes_need_namespaces() -> None:
-    with sandbox_levels.box_at("landlock") as box:
-        with pytest.raises(SandboxUnavailable, match="namespaces"):
-            box.run("", processes=1)
-        assert box.run("").reason == "ok"
 
 
 def test_an_integer_that_is_too_long_for_python_is_an_error_and_no_fault(box: Sandbox) -> None:

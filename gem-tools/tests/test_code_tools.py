@@ -6,9 +6,11 @@ import threading
 import pytest
 
 import gem
+from gem.errors import ConfigError
 from gem.registry import find_tools, find_wrapper
 from gem.tool import ToolError
 from gem.tool_env import ToolEnv
+from gem_tools.code.bash import bash_tool
 from gem_tools.code.notebook import notebook_tool
 from gem_tools.code.python import python_tool
 
@@ -158,6 +160,21 @@ def test_bash_runs_commands_in_an_empty_folder_without_network():
     assert answer(bash, commands="yes")[0].endswith("(The program printed more than 4194304 bytes of output.)")
     said, success = answer(bash, commands="exec 3<>/dev/tcp/127.0.0.1/80")
     assert not success
+
+
+def test_bash_has_as_many_processes_beside_it_as_its_documentation_says():
+    # `sh` says that it cannot fork, where bash would try again for some seconds.
+    count = "exec sh -c 'for i in $(seq 100); do sleep 60 & echo $i; done'"
+    for bash, most in ((bash_tool(), 32), (bash_tool(processes=3), 3)):
+        said, success = answer(bash, commands=count)
+        assert not success
+        assert said.splitlines()[most - 1] == str(most)
+        assert str(most + 1) not in said.splitlines()
+
+
+def test_bash_without_a_process_is_refused():
+    with pytest.raises(ConfigError, match="processes is a whole number of at least 1"):
+        bash_tool(processes=0)
 
 
 def test_gems_wrappers_run_programs_for_its_rewards():

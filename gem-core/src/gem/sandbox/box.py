@@ -7,16 +7,16 @@ import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from gem.checks import whole_number
 from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Same, Stop, Verdict, run_cases, same_output
 from gem.sandbox.probe import open_slot
 from gem.sandbox.results import lost, result
 from gem.sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
-from gem.sandbox.types import LEVELS, Job, Level, Limits, Result
+from gem.sandbox.types import Job, Level, Limits, Result, check_levels, check_type
 from gem.sandbox.visible import View, view
 
 
@@ -46,6 +46,7 @@ class Sandbox:
     Raises:
         SandboxUnavailable: when the first program runs: nothing as strong as that works here.
         MissingExtra: a module of `modules` is not installed.
+        ConfigError: an argument is of another type, or out of range.
     """
 
     def __init__(
@@ -58,21 +59,19 @@ class Sandbox:
         min_level: Level = "landlock",
         limits: Limits | None = None,
     ) -> None:
-        for name in {level, min_level} - {None}:
-            if name not in LEVELS:
-                raise ConfigError(f"a level is one of {', '.join(LEVELS)}, not {name!r}")
-        if slots is not None and slots < 1:
-            raise ConfigError(f"slots is at least 1, not {slots!r}")
+        check_levels(level, min_level)
+        if limits is not None:
+            check_type("limits", limits, Limits)
         if min_level == "process" and level is None:
             raise ConfigError("no isolation at all must be asked for by name: level='process'")
         if level == "process":
             warnings.warn("programs run with limits alone (level='process')", NotIsolated, stacklevel=2)
-        self.slots = slots or _processors()
+        self.slots = _processors() if slots is None else whole_number("slots", slots, 1)
         self.limits = limits or Limits()
         self._level: Level | None = level
         self._min_level: Level = min_level
-        self._modules = tuple(modules)
-        self._view: View = view(self._modules, tuple(readable))
+        self._modules = _names("modules", modules)
+        self._view: View = view(self._modules, _names("readable", readable))
         self._closed = False
         self._begin()
         _live.add(self)
@@ -93,7 +92,11 @@ class Sandbox:
         limits: Limits | None = None,
         **changes: Any,
     ) -> Result:
-        """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`."""
+        """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`.
+
+        Raises:
+            ConfigError: an argument is of another type, a limit is out of range, or its name is none of a limit.
+        """
         return self.run_job(self._job(code, stdin, files, limits, changes))
 
     async def arun(
@@ -110,8 +113,15 @@ class Sandbox:
         return await asyncio.get_running_loop().run_in_executor(self._executor(), self.run_job, job)
 
     def run_many(self, jobs: Iterable[Job | str]) -> list[Result]:
-        """Run programs, as many at once as there are slots. Results come in the order of the jobs."""
-        made = [Job(code=job) if isinstance(job, str) else job for job in jobs]
+        """Run programs, as many at once as there are slots. Results come in the order of the jobs.
+
+        Raises:
+            ConfigError: a job is neither a `Job` nor a program, or `jobs` is one program.
+        """
+        if isinstance(jobs, str):  # whose letters would be run
+            raise ConfigError("jobs is a list of programs, not one program")
+        check_type("jobs", jobs, Iterable)
+        made = [job if isinstance(job, Job) else Job(code=job) for job in jobs]
         return list(self._executor().map(self.run_job, made))
 
     def run_tests(
@@ -129,7 +139,7 @@ class Sandbox:
 
         Raises:
             SandboxLost: the sandbox failed; nothing is known about the program.
-            ConfigError: there are no cases, or `stop` is none of the three.
+            ConfigError: there are no cases, `stop` is none of the three, or what `run` says of its own arguments.
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits
@@ -150,7 +160,7 @@ class Sandbox:
         Raises:
             SlotLost: the slot died with it.
         """
-        size = sum(map(len, job.files.values()))
+        size = sum(len(encoded(content)) for content in job.files.values())
         if size > limits.disk or len(job.files) > limits.inodes:
             raise ConfigError(f"its files take {size} bytes of a disk of {limits.disk}: raise `disk` or `inodes`")
         with self._turns:
@@ -177,7 +187,11 @@ class Sandbox:
         limits: Limits | None,
         changes: dict[str, Any],
     ) -> Job:
-        return Job(code=code, stdin=stdin, files=files or {}, limits=replace(limits or self.limits, **changes))
+        if limits is None:
+            limits = self.limits
+        else:
+            check_type("limits", limits, Limits)
+        return Job(code=code, stdin=stdin, files={} if files is None else files, limits=limits.changed(changes))
 
     def _take(self) -> Slot:
         with self._lock:
@@ -232,6 +246,17 @@ _live: weakref.WeakSet[Sandbox] = weakref.WeakSet()
 def _after_fork() -> None:
     for box in list(_live):
         box._forget()  # pyright: ignore[reportPrivateUsage]
+
+
+def _names(name: str, value: Sequence[str]) -> tuple[str, ...]:
+    """`value`, that of the argument `name`, as a tuple, if it is a list of texts."""
+    if isinstance(value, str):
+        raise ConfigError(f"{name} is a list, not a text: write {name}=[{value!r}]")
+    check_type(name, value, Iterable)
+    names = tuple(value)
+    for each in names:
+        check_type(f"each of {name}", each, str)
+    return names
 
 
 def _processors() -> int:

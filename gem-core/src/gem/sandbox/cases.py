@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from gem.errors import ConfigError, SandboxLost
 from gem.sandbox.results import result, shared_result
 from gem.sandbox.slot import Outcome, SlotLost, encoded
-from gem.sandbox.types import Level, Limits, Result
+from gem.sandbox.types import Level, Limits, Result, check_type
 
 MOST_AT_ONCE = 30
 """Cases that share a process, at most: each needs two descriptors on both sides."""
@@ -82,11 +82,16 @@ def run_cases(
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
-        ConfigError: there are no cases, or `stop` is none of the three.
+        ConfigError: there are no cases, they are no pairs of texts, or `stop` is none of the three.
     """
+    check_type("cases", cases, Iterable)
     wanted = list(cases)
     if not wanted:
         raise ConfigError("a program is tested on at least one case")
+    for number, case in enumerate(wanted):
+        _check_case(f"cases[{number}]", case)
+    if not callable(same):
+        raise ConfigError(f"same is a function of two texts, not {same!r}")
     if stop not in get_args(Stop):
         raise ConfigError(f"stop={stop!r} is none of {', '.join(get_args(Stop))}")
     done = [_alone(play, wanted[0], limits, same)]
@@ -106,6 +111,14 @@ def run_cases(
             if over():
                 break
     return Verdict(tuple(done), len(wanted))
+
+
+def _check_case(name: str, case: Sequence[Any]) -> None:
+    check_type(name, case, tuple, list)
+    if len(case) != 2:
+        raise ConfigError(f"{name} is a pair of an input and the expected output, not {len(case)} texts")
+    for text in case:
+        check_type(f"each half of {name}", text, str)
 
 
 def _alone(play: Play, case: tuple[str, str], limits: Limits, same: Same) -> CaseVerdict:

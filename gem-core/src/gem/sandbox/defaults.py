@@ -8,14 +8,19 @@ from typing import Any
 
 from gem.sandbox.box import Sandbox
 from gem.sandbox.cases import Same, Stop, Verdict, same_output
-from gem.sandbox.types import Job, Level, Result
+from gem.sandbox.types import Job, Level, Result, check_levels
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
 _lock = threading.Lock()
 
 
 def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbox:
-    """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends."""
+    """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends.
+
+    Raises:
+        ConfigError: one of them is no level.
+    """
+    check_levels(level, min_level)
     with _lock:
         box = _boxes.get((level, min_level))
         if box is None:
@@ -36,6 +41,7 @@ def run(
 
     Raises:
         SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
+        ConfigError: an argument is of another type, a limit is out of range, or its name is none of a limit.
     """
     return default(level, min_level).run(code, stdin=stdin, files=files, **limits)
 

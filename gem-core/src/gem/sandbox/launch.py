@@ -172,7 +172,8 @@ def _counted(level: Level, private: int | None) -> int | None:
     """
     if private is not None:
         return 1 if level in PRIVATE else 2
-    return 2 if level in PRIVATE else None
+    # At level unshare the process that waits around the server is in its namespace of users; bubblewrap's is not.
+    return {"bubblewrap": 2, "unshare": 3}.get(level)
 
 
 def _own_tmp(view: View) -> bool:

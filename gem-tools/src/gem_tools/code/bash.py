@@ -1,5 +1,6 @@
 """The tool `bash`: commands in a sandbox."""
 
+from gem.checks import whole_number
 from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
 from gem_tools.code.boxes import shared_box, told
@@ -19,12 +20,15 @@ def bash_tool(
     "bubblewrap" or "unshare".
 
     Args:
-        timeout: seconds of CPU time.
+        timeout: seconds of CPU time, for each process; four times that and one more on the clock ends them all.
         memory: bytes of memory, for each process.
-        processes: how many may run at once.
+        processes: how many may run at once beside bash itself, their threads among them.
         level: how to keep them in; None for the strongest way that works here.
+
+    Raises:
+        ConfigError: an argument is out of range; bash needs at least one process.
     """
-    limits = Limits(timeout=timeout, memory=memory, processes=processes)
+    limits = Limits(timeout=timeout, memory=memory, processes=whole_number("processes", processes, 1))
     box = shared_box(readable=_PROGRAMS, level=level)
 
     @tool(name="bash")

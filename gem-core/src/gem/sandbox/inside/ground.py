@@ -59,7 +59,8 @@ class Ground:
             resource.RLIMIT_CORE: 0,
         }
         if self._others is not None:
-            wanted[resource.RLIMIT_NPROC] = self._others + job["processes"] + job["threads"]
+            # One number for both: to the kernel, threads are processes.
+            wanted[resource.RLIMIT_NPROC] = self._others + (job["processes"] or job["threads"])
         limits: list[tuple[int, tuple[int, int]]] = []
         for which, limit in wanted.items():
             hard = resource.getrlimit(which)[1]
