@@ -1,6 +1,6 @@
 """`ToolEnv`: tools around an environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -257,6 +257,14 @@ class ToolEnv(Wrapper):
         }
 
 
+def tool_envs(env: Env) -> Iterator[ToolEnv]:
+    """The `ToolEnv`s among `env` and what it is wrapped around, the outermost first."""
+    while isinstance(env, Wrapper):
+        if isinstance(env, ToolEnv):
+            yield env
+        env = env.env
+
+
 def _told(name: str | None, status: str) -> dict[str, str | None]:
     return {"name": name, "status": status}
 
@@ -283,8 +291,7 @@ def _find(component: Component) -> list[Tool]:
 def _tools_below(env: Env, format: CallFormat) -> dict[str, Tool]:
     """The tools of other `ToolEnv`s around the same env: a call of theirs is none of ours, but no unknown one."""
     found: dict[str, Tool] = {}
-    while isinstance(env, Wrapper):
-        if isinstance(env, ToolEnv) and env.format.name == format.name:
-            found |= env.tools
-        env = env.env
+    for each in tool_envs(env):
+        if each.format.name == format.name:
+            found |= each.tools
     return found

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from gem import seeding
-from gem.component import Component, name_and_settings
+from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError, SpecError
 
 
@@ -92,10 +92,9 @@ def components(option: str, text: str) -> list[Component]:
     if not text.lstrip().startswith(("[", "{")):
         if "{" in text:
             raise ConfigError(f"{option} takes names, or one JSON list of all of them, not {text}")
-        return [name.strip() for name in text.split(",") if name.strip()]
+        return listed(text)
     try:
-        parsed: Any = json.loads(text)
-        found = cast("list[Component]", parsed if isinstance(parsed, list) else [parsed])
+        found: list[Component] = listed(json.loads(text))
         for each in found:
             name_and_settings(each)
     except SpecError as error:

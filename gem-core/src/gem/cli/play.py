@@ -9,9 +9,9 @@ import click
 from gem import parsing, seeding
 from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
 from gem.cli.output import as_text
-from gem.core import Env, Step, Wrapper
+from gem.core import Env, Step
 from gem.registry import make
-from gem.tool_env import ToolEnv
+from gem.tool_env import tool_envs
 
 FENCE = "```"
 HELP = """\
@@ -81,16 +81,9 @@ def _next_action(env: Env) -> str | None:
                 click.echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
             case _:
                 typed = _rest_of_block(line)
-                return typed if _is_call(env, typed) else complete(typed, env.unwrapped.sample_action())
+                is_call = any(each.takes(typed) for each in tool_envs(env))
+                return typed if is_call else complete(typed, env.unwrapped.sample_action())
     return None
-
-
-def _is_call(env: Env, typed: str) -> bool:
-    while isinstance(env, Wrapper):
-        if isinstance(env, ToolEnv) and env.takes(typed):
-            return True
-        env = env.env
-    return False
 
 
 def complete(typed: str, example: str) -> str:

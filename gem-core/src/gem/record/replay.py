@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from gem import __version__
 from gem.component import name_and_settings
-from gem.core import Env, Step, Wrapper
+from gem.core import Step, Wrapper
 from gem.errors import RecordError
 from gem.importing import import_object, is_direct
 from gem.plugins import CORE
@@ -172,9 +172,9 @@ def _todays_spec(record: EpisodeRecord) -> EnvSpec:
             raise RecordError(f"no installed pack has {record.id!r} any more")
         spec = entry.spec
     else:
+        # `make` calls nothing but envs. A wrapper is one, and can be told to build what is none.
         env_class = import_object(record.entry_point)
-        # A file must not be able to name just any callable, and a wrapper can be told to build others.
-        if not (isinstance(env_class, type) and issubclass(env_class, Env)) or issubclass(env_class, Wrapper):
+        if isinstance(env_class, type) and issubclass(env_class, Wrapper):
             raise RecordError(f"{record.entry_point!r} is no environment")
         spec = EnvSpec(id=record.id, entry_point=record.entry_point)
     return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
