@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gem.cli.options import Seed, as_json
-from gem.cli.output import stray_prints_to_stderr
+from gem.cli.output import echo, stray_prints_to_stderr
 
 
 @click.command()
@@ -46,7 +46,7 @@ def train(
     sources += [parse_setting(setting) for setting in settings]
     config = load_config(sources)
     if show_config:
-        click.echo(to_toml(config), nl=False)
+        echo(to_toml(config), nl=False)
         return
 
     from transformers.utils import logging

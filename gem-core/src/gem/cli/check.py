@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.console import Console
 
 from gem.cli.options import as_json
-from gem.cli.output import console, print_json, stray_prints_to_stderr
+from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
 from gem.registry import Entry
 from gem.testing.checks import CHECKS, Outcome, run_check, summary
 from gem.testing.elsewhere import Elsewhere
@@ -76,7 +75,7 @@ def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
         out.print(f"        {outcome.what}", soft_wrap=True)
         out.print(f"        {outcome.mend}", style="cyan", soft_wrap=True)
     if debug and outcome.traceback:
-        click.echo(outcome.traceback, err=True)
+        echo(outcome.traceback, err=True)
 
 
 def _as_json(entry: Entry, outcomes: Sequence[Outcome]) -> dict[str, Any]:

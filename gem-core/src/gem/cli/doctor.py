@@ -9,7 +9,7 @@ from rich.table import Table
 
 from gem import __version__, sandbox
 from gem.cli.options import as_json
-from gem.cli.output import console, print_json, stray_prints_to_stderr
+from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
 from gem.plugins import KNOWN_PACKS, Pack
 from gem.registry import registry
 
@@ -38,7 +38,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         _print_sandbox(levels)
     if ctx.find_root().params["debug"]:
         for pack in failed:
-            click.echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
+            echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
     if failed:
         ctx.exit(1)
 

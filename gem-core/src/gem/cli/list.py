@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gem.cli.options import as_json
-from gem.cli.output import console, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
 from gem.plugins import KNOWN_PACKS
 from gem.registry import Entry, registry
 
@@ -39,7 +39,7 @@ def list_envs(pattern: str | None, pack: str | None, tags: tuple[str, ...], as_j
     if rows:
         console().print(_table(rows))
     else:
-        click.echo("No environment of the installed packs matches.", err=True)
+        echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack)
 
 
@@ -79,4 +79,4 @@ def _suggest(pattern: str | None, pack: str | None) -> None:
     installed = {pack.distribution for pack in registry().packs}
     wanted = pack or KNOWN_PACKS.get((pattern or "").partition(":")[0])
     if wanted in KNOWN_PACKS.values() and wanted not in installed:
-        click.echo(f"{wanted} is not installed: pip install {wanted}", err=True)
+        echo(f"{wanted} is not installed: pip install {wanted}", err=True)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from gem import __version__
+from gem.cli.output import echo, printable
 from gem.errors import GemError, PackError, UnknownId, did_you_mean
 from gem.hookspecs import CommandSpec
 from gem.importing import import_object
@@ -48,7 +49,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for pack, specs in _by_pack():
             with formatter.section("Commands" if pack.distribution == CORE else f"Commands of {pack.distribution}"):
-                formatter.write_dl([(spec.name, spec.help) for spec in specs])
+                formatter.write_dl([(spec.name, printable(spec.help)) for spec in specs])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -56,7 +57,8 @@ class Commands(click.Group):
         except GemError as error:
             if ctx.params["debug"]:
                 raise
-            click.echo(f"{click.style('gemx:', fg='red')} {error}", err=True)
+            echo("gemx:", err=True, nl=False, fg="red")
+            echo(f" {error}", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
@@ -116,4 +118,4 @@ def main(ctx: click.Context, debug: bool) -> None:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        echo(ctx.get_help())

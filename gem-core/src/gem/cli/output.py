@@ -1,19 +1,59 @@
-"""What the commands print with: tables and JSON on standard output, everything else on standard error."""
+"""What the commands print with: tables and JSON on standard output, everything else on standard error.
+
+A terminal takes some characters for commands: they move the cursor, clear the screen, fill the clipboard, or turn text
+around; and what an env, a tool, a model, a pack or a recording says may hold them. So whatever is printed goes through
+`printable`, in `echo` and in the `Console`; ruff refuses every other way out (TID251).
+"""
 
 import contextlib
 import json
 import os
+import re
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
-from rich.console import Console
+import rich.console
+from rich.segment import Segment
 
 from gem.core import Observation
 from gem.plugins import Pack
 
 UNLIMITED = 10_000
 """Columns of a table that goes into a pipe, so that every row stays on one line for `grep`."""
+
+
+_COMMANDS = re.compile(r"\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""The C0 and C1 controls but for tab and line feed, what turns the direction of text, and halves of surrogate pairs."""
+
+
+def printable(text: str) -> str:
+    r"""`text` with every character that a terminal takes for a command spelt out, as in `\x1b`.
+
+    Tabs and line ends are kept.
+    """
+    return _COMMANDS.sub(_spelt, text)
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return "\n" if found[0] == "\r\n" else found[0].encode("unicode_escape").decode()
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """Print `printable` text, by default on standard output; `style` is as `click.style` has it."""
+    click.secho(printable(str(text)), err=err, nl=nl, **style)
+
+
+class Console(rich.console.Console):
+    """A console of rich that prints `printable` text, wherever in a table or a panel it stands."""
+
+    def render(
+        self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            # A segment with `control` is rich's own, such as what redraws a progress bar.
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -28,7 +68,7 @@ def console(*, stderr: bool = False) -> Console:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object. What JSON has no word for, such as a set in an env's kwargs, is spelt as Python does."""
-    click.echo(json.dumps(value, default=repr))
+    echo(json.dumps(value, default=repr))
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:
@@ -54,4 +94,4 @@ def warn_of_failures(packs: list[Pack]) -> None:
     """One line on standard error if packs are left out because they failed."""
     failed = [pack.distribution for pack in packs if pack.state == "failed"]
     if failed:
-        click.echo(f"Left out, because they failed: {', '.join(failed)}. `gemx doctor` says why.", err=True)
+        echo(f"Left out, because they failed: {', '.join(failed)}. `gemx doctor` says why.", err=True)

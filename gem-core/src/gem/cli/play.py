@@ -8,7 +8,7 @@ import click
 
 from gem import parsing, seeding
 from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
-from gem.cli.output import as_text
+from gem.cli.output import as_text, echo
 from gem.core import Env, Step
 from gem.registry import make
 from gem.tool_env import tool_envs
@@ -46,18 +46,18 @@ def play(
     around = parse_wrappers(wrappers, tools, tool_arguments)
     with make(id, wrappers=around, **parse_arguments(arguments)) as env:
         observation, _ = env.reset(seed=seed)
-        click.secho(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
-        click.echo(as_text(observation))
+        echo(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
+        echo(as_text(observation))
         total, turns = 0.0, 0
         while (action := _next_action(env)) is not None:
             step = env.step(action)
             total, turns = total + step.reward, turns + 1
-            click.secho(f"\nreward {step.reward:g}", dim=True)
-            click.echo(as_text(step.observation))
+            echo(f"\nreward {step.reward:g}", dim=True)
+            echo(as_text(step.observation))
             if step.done:
                 _print_outcome(step, turns, total)
                 return
-    click.secho(f"\nLeft after {_count(turns)}, return {total:g}.", dim=True)
+    echo(f"\nLeft after {_count(turns)}, return {total:g}.", dim=True)
 
 
 def _next_action(env: Env) -> str | None:
@@ -68,17 +68,17 @@ def _next_action(env: Env) -> str | None:
             case ":quit":
                 return None
             case ":help":
-                click.echo(HELP, nl=False)
+                echo(HELP, nl=False)
             case ":hint":
-                click.echo(env.expert_action() or "This environment has no expert.")
+                echo(env.expert_action() or "This environment has no expert.")
             case ":random":
                 action = env.sample_action()
-                click.echo(action)
+                echo(action)
                 return action
             case ":raw":
                 return rest
             case _ if command.startswith(":"):
-                click.echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
+                echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
             case _:
                 typed = _rest_of_block(line)
                 is_call = any(each.takes(typed) for each in tool_envs(env))
@@ -117,17 +117,17 @@ def _read(prompt: str) -> str | None:
     try:
         line = input(prompt)
     except EOFError:
-        click.echo()
+        echo()
         return None
     if not sys.stdin.isatty():
-        click.echo(line)
+        echo(line)
     return line
 
 
 def _print_outcome(step: Step, turns: int, total: float) -> None:
     success = bool(step.info["success"])
     outcome = "Success" if success else "The turn limit was reached" if step.truncated else "No success"
-    click.secho(f"\n{outcome}: {_count(turns)}, return {total:g}.", fg="green" if success else "red")
+    echo(f"\n{outcome}: {_count(turns)}, return {total:g}.", fg="green" if success else "red")
 
 
 def _count(turns: int) -> str:

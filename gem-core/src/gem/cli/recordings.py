@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gem.cli.output import echo
 from gem.errors import RecordError
 from gem.record import EpisodeRecord, outdated, read, torn_bytes
 
@@ -92,4 +93,4 @@ def count(episodes: int) -> str:
 
 def note(text: str) -> None:
     """One line on standard error."""
-    click.secho(text, fg="yellow", err=True)
+    echo(text, fg="yellow", err=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gem.cli.options import as_json
-from gem.cli.output import as_text, print_json, stray_prints_to_stderr
+from gem.cli.output import as_text, echo, print_json, stray_prints_to_stderr
 from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem.core import Observation
 from gem.record import Difference, EpisodeRecord, reproduce
@@ -57,8 +57,8 @@ def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], t
         for number, record, difference in differences[:MOST_LISTED]:
             _print(number, record, difference)
         if len(differences) > MOST_LISTED:
-            click.echo(f"… and {count(len(differences) - MOST_LISTED)} more that differ.")
-        click.echo(f"{same} of {count(same + len(differences))} came out the same to the byte.")
+            echo(f"… and {count(len(differences) - MOST_LISTED)} more that differ.")
+        echo(f"{same} of {count(same + len(differences))} came out the same to the byte.")
         replayed.print_notes()
     if differences:
         ctx.exit(1)
@@ -67,13 +67,13 @@ def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], t
 def _print(number: int, record: EpisodeRecord, difference: Difference) -> None:
     turn, what, recorded, replayed = difference
     where = f"turn {turn}" if turn else "the reset"
-    click.secho(f"{title(number, record)}, {where}: {what}", fg="red")
+    echo(f"{title(number, record)}, {where}: {what}", fg="red")
     if what == "error":
-        click.echo(f"  {replayed}")
+        echo(f"  {replayed}")
     elif what == "observation":
         _print_diff(recorded, replayed)
     else:
-        click.echo(f"  - {recorded!r}\n  + {replayed!r}")
+        echo(f"  - {recorded!r}\n  + {replayed!r}")
 
 
 def _print_diff(recorded: Observation, replayed: Observation) -> None:
@@ -81,6 +81,6 @@ def _print_diff(recorded: Observation, replayed: Observation) -> None:
     lines = list(difflib.unified_diff(before, now, n=1, lineterm=""))[2:]
     # Observations may differ in what these lines do not show: how the lines end, or parts that are not text.
     for line in lines[:MOST_LINES] or [f"- {recorded!r}", f"+ {replayed!r}"]:
-        click.echo(f"  {line}")
+        echo(f"  {line}")
     if len(lines) > MOST_LINES:
-        click.echo(f"  … and {len(lines) - MOST_LINES} more lines")
+        echo(f"  … and {len(lines) - MOST_LINES} more lines")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gem.cli.options import as_json
-from gem.cli.output import print_json, stray_prints_to_stderr
+from gem.cli.output import echo, print_json, stray_prints_to_stderr
 from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem.record import EpisodeRecord, Rescore, rescore
 
@@ -43,10 +43,10 @@ def rescore_episodes(*, file: Path, trust: bool, as_json: bool) -> None:
         print_json({**replayed.as_json(), **counts, "changes": listed})
         return
     for number, record, score in [*changed, *errors][:MOST_LISTED]:
-        click.echo(f"{title(number, record)}: {_in_words(score)}")
+        echo(f"{title(number, record)}: {_in_words(score)}")
     if len(changed) + len(errors) > MOST_LISTED:
-        click.echo(f"… and {count(len(changed) + len(errors) - MOST_LISTED)} more.")
-    click.echo(
+        echo(f"… and {count(len(changed) + len(errors) - MOST_LISTED)} more.")
+    echo(
         f"{count(counts['graded'])} graded: {counts['lost']} successes lost, {counts['won']} won, "
         f"{counts['reward_only']} with another return only; {counts['diverged']} diverged. "
         f"Errors: {counts['errors']}."

@@ -22,7 +22,7 @@ from gem.cli.options import (
     tools,
     wrappers,
 )
-from gem.cli.output import console, print_json, stray_prints_to_stderr
+from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
 from gem.evaluate import Report
 from gem.record import Recorder
 from gem.registry import find_policy
@@ -147,8 +147,8 @@ def _print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
         failures[episode.failure] += 1
         seeds.setdefault(episode.failure, episode.seed)
     for failure, count in failures.most_common():
-        click.secho(f"{count} failed, such as seed {seeds[failure]}: {failure.error}", fg="red", err=True)
-        click.echo(failure.traceback if debug else _raised_at(failure), err=True)
+        echo(f"{count} failed, such as seed {seeds[failure]}: {failure.error}", fg="red", err=True)
+        echo(failure.traceback if debug else _raised_at(failure), err=True)
 
 
 def _raised_at(failure: Failure) -> str:

@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from gem.cli.options import as_json, components
-from gem.cli.output import console, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
 from gem.component import name_and_settings
 from gem.errors import GemError
 from gem.registry import find_tools, registry, tool_settings
@@ -43,13 +43,13 @@ def tools(name: str | None, call_format: str, as_json: bool) -> None:
     if as_json:
         print_json({"tools": [_described(tool) for tool in found]})
         return
-    click.echo(find_format(call_format).describe({tool.name: tool for tool in found}))
+    echo(find_format(call_format).describe({tool.name: tool for tool in found}))
     for each, known in settings.items():
         if known:
             said = ", ".join(
                 key if value is inspect.Parameter.empty else f"{key}={value!r}" for key, value in known.items()
             )
-            click.secho(f"\nSettings of {each}: {said}", dim=True)
+            echo(f"\nSettings of {each}: {said}", dim=True)
 
 
 def _described(tool: Tool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import click
 from mcp.server import Server
 
 from gem.cli.options import Seed
+from gem.cli.output import echo
 from gem.tool import Session, tool
 from gem_tools.calendar.errands import MOST_EVENTS, MOST_TODOS
 from gem_tools.calendar.tools import WEEKS, calendar_tools
@@ -44,7 +45,7 @@ def main(seed: int, events: int, todos: int, port: int | None) -> None:
     if port is None:
         serve_stdio(server)
     else:
-        serve_http(server, "127.0.0.1", port, lambda address: click.echo(f"Serving a calendar at {address}", err=True))
+        serve_http(server, "127.0.0.1", port, lambda address: echo(f"Serving a calendar at {address}", err=True))
 
 
 if __name__ == "__main__":

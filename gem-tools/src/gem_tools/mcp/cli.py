@@ -2,7 +2,7 @@
 
 import click
 
-from gem.cli.output import stray_prints_to_stderr
+from gem.cli.output import echo, stray_prints_to_stderr
 from gem.errors import MissingExtra
 from gem.registry import find_tools
 
@@ -24,6 +24,6 @@ def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int) -> None:
     with stray_prints_to_stderr():
         server = make_server("gem-tools", [tool for name in tools for tool in find_tools(name)])
     if http:
-        serve_http(server, host, port, lambda address: click.echo(f"Serving {', '.join(tools)} at {address}", err=True))
+        serve_http(server, host, port, lambda address: echo(f"Serving {', '.join(tools)} at {address}", err=True))
     else:
         serve_stdio(server)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gem.cli.options import as_json
-from gem.cli.output import print_json
+from gem.cli.output import echo, print_json
 from gem.errors import ConfigError
 from gem_tools.listening import address, listen
 from gem_tools.search.bm25 import BM25
@@ -66,7 +66,7 @@ def search_server(
         if as_json:
             print_json({"url": url, "serves": about})
         else:
-            click.echo(f"serving {about} at {url}")
+            echo(f"serving {about} at {url}")
         serve(chosen, listening, topk=topk)
 
 
