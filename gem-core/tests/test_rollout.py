@@ -162,6 +162,31 @@ def test_an_episode_at_the_turn_limit_is_truncated_and_no_success() -> None:
     assert (len(episode.turns), episode.truncated, episode.terminated, episode.success) == (20, True, False, False)
 
 
+class Endless(gem.TurnEnv):
+    """Goes on, whatever one says."""
+
+    def _reset(self, options: object) -> str:
+        return "go"
+
+    def _step(self, action: str) -> gem.Step:
+        return gem.Step.ongoing("on", 1.0)
+
+    def sample_action(self) -> str:
+        return "go"
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "turns"), [(None, None, 1000), (None, 7, 7), (5, 7, 5), (1003, None, 1003), (1003, 1001, 1001)]
+)
+def test_an_env_that_never_ends_is_cut_off(own: int | None, asked: int | None, turns: int) -> None:
+    with gem.make_vec("test_rollout:Endless", 2, hints=["sample_action"], max_turns=own) as envs:
+        for episode in rollout(random_policy(), envs, range(3), max_turns=asked):
+            assert (len(episode.turns), episode.total_reward, episode.observation) == (turns, turns, "on")
+            assert (episode.truncated, episode.terminated, episode.success) == (True, False, False)
+            assert episode.cut_off == (turns != own)
+            assert episode.turns[-1].info["success"] is False
+
+
 def test_long_episodes_are_played_to_their_end_beside_short_ones() -> None:
     with gem.make_vec(["core:Echo-v0", "sample_envs:Sum"], hints=["expert_action"]) as envs:
         episodes = list(rollout(expert_policy(), envs, range(9)))
@@ -235,6 +260,21 @@ def test_a_rollout_begins_afresh_although_an_abandoned_one_left_envs_at_work(bac
         next(episodes)
         episodes.close()
         assert [len(episode.turns) for episode in rollout(policy, envs, range(6))] == [3] * 6
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_vector_can_be_reset_after_an_abandoned_rollout(backend: str) -> None:
+    policy = expert_policy()
+    with vector(backend, 4, "sample_envs:Sum", hints=policy.hints) as envs:
+        fresh, _ = envs.reset(seed=5)
+        episodes = rollout(policy, envs, itertools.count())
+        next(episodes)
+        episodes.close()
+        observations, infos = envs.reset(seed=5)
+
+        assert observations == fresh
+        assert envs.step([info["expert_action"] for info in infos]).rewards.tolist() == [1.0] * 4
+        assert envs.recv(timeout=0) == []
 
 
 @pytest.mark.parametrize("backend", MORTAL)

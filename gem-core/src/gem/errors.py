@@ -12,6 +12,7 @@ GemError
 ├── SnapshotError(ValueError)      a snapshot that does not belong to this env
 ├── RecordError(ValueError)        a recording that cannot be read, written or replayed
 ├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
+├── PolicyError(TypeError)         what should be a policy is something else, or cannot be built
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
 ├── ToolError(RuntimeError)        a tool that could not do what it was asked: its text is the agent's answer
@@ -72,6 +73,10 @@ class RecordError(GemError, ValueError):
 
 class HintMissing(GemError, RuntimeError):
     """A policy needs a hint that the envs were not asked to give."""
+
+
+class PolicyError(GemError, TypeError):
+    """What should be a policy is something else, cannot be built, or answers with something else than completions."""
 
 
 class ContractViolation(GemError, AssertionError):

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from gem.errors import HintMissing
-from gem.transcript import Completion, Transcript
+from gem.transcript import Completion, Failure, Transcript
 
-__all__ = ["Completion", "HintPolicy", "Policy", "expert_policy", "random_policy"]
+__all__ = ["Completion", "Failure", "HintPolicy", "Policy", "expert_policy", "random_policy"]
 
 
 class Policy(ABC):
@@ -26,11 +26,11 @@ class Policy(ABC):
         """Ask for one completion of each transcript, by slot. A slot has at most one request under way."""
 
     @abstractmethod
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        """Completions that are ready, by slot.
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
+        """Completions that are ready, by slot; a `Failure`, where there will be none, fails that one episode.
 
         Waits until there are `min_results` of them (or as many as are under way, if that is less), or until
-        `timeout` seconds have passed; `timeout=0` takes what is there.
+        `timeout` seconds have passed; `timeout=0` takes what is there. What it raises ends the rollout.
         """
 
     def forget(self, slot: int) -> None:

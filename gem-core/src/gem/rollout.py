@@ -4,35 +4,64 @@ Both sides have `send` and `recv`, and the loop carries whatever is ready to the
 slowest member.
 """
 
+import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, cast
 
+from gem import seeding
+from gem.checks import whole_number
 from gem.core import Step
+from gem.errors import PolicyError
+from gem.function_policy import Answering, FunctionPolicy
 from gem.policy import Policy
-from gem.seeding import check_seed
+from gem.spec import EnvSpec
 from gem.transcript import Completion, Episode, Failure, Transcript
 from gem.vector import Arrival, Reset, VectorEnv
+from gem.vector.mixture import playing
 
 PAUSE = 0.001
 """Seconds to wait for the envs where neither they nor the policy had anything."""
 
+MOST_TURNS = 1000
+"""Turns after which an episode is cut off, unless the env's own `max_turns` is more, or the rollout is told otherwise:
+an env that never ends must not hold a run for ever."""
 
-def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: int = 1) -> Iterator[Episode]:
+
+def rollout(
+    policy: Policy | Answering,
+    envs: VectorEnv,
+    seeds: Iterable[int | tuple[str, int]],
+    group_size: int = 1,
+    *,
+    max_turns: int | None = None,
+) -> Iterator[Episode]:
     """Play `group_size` episodes from each seed, and yield them as they finish.
 
     Equal seeds give equal starts, so the episodes of a group need no copied env. Every episode that was started is
-    played to its end, long ones included; one whose env failed is yielded with its `failure`. Abandoning the
-    iterator early is fine. The envs may have any autoreset: the rollout starts every episode itself.
+    played to its end, long ones included; one whose env or whose policy failed is yielded with its `failure`.
+    Abandoning the iterator early is fine. The envs may have any autoreset: the rollout starts every episode itself.
 
     Args:
-        policy: what plays; the envs must give its `hints`.
-        envs: where it plays. With envs of several ids, slots take the seeds as they become free.
-        seeds: taken one at a time, as slots become free; may be endless.
+        policy: what plays; the envs must give its `hints`. A function will do: see `gem.function_policy`.
+        envs: where it plays. Of several ids, each plays its share of the episodes, however long they are: `assign`.
+        seeds: taken one at a time, as slots become free; may be endless. A pair `(id, seed)` says which id plays it.
         group_size: episodes from each seed.
+        max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the env's
+            spec if that is more.
+
+    Raises:
+        PolicyError: the policy answers with something else than completions.
+        SpecError: the envs have no such id.
     """
-    starts = ((seed, group) for seed in map(check_seed, seeds) for group in range(group_size))
-    games = _Games(envs)
+    if not isinstance(policy, Policy):
+        with closing(FunctionPolicy(policy)) as asked:
+            yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
+        return
+    starts = _starts(seeds, group_size, envs.shares)
+    games = _Games(envs, None if max_turns is None else whole_number("max_turns", max_turns, 1))
     # Whatever an abandoned rollout left under way belongs to nobody.
     envs.recv(min_results=envs.num_envs)
     try:
@@ -55,40 +84,111 @@ def rollout(policy: Policy, envs: VectorEnv, seeds: Iterable[int], group_size: i
             if waiting:
                 policy.send(waiting)
             games.start(free, starts)
-            completions = policy.recv(timeout=0 if games.in_envs else None) if games.in_policy else {}
-            games.answered(completions)
-            pause = 0.0 if arrivals or completions else PAUSE
+            said: Mapping[int, Completion | Failure] = {}
+            if games.in_policy:
+                said = policy.recv(timeout=0 if games.in_envs else None)
+            failed = games.answered(said)
+            for slot, episode in failed.items():
+                policy.forget(slot)
+                yield episode
+            games.start(failed, starts)
+            pause = 0.0 if arrivals or said else PAUSE
     finally:
         for slot in games.in_policy:
             policy.forget(slot)
 
 
+def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[str, int]]:
+    """Which id plays each seed: by weight, within one episode of the exact share at any time.
+
+    It depends on the weights, the first seed (so that few episodes are not always the same ids) and the place in
+    `seeds`, and not on how long episodes take.
+    """
+    total = sum(shares.values())
+    credit = dict.fromkeys(shares, 0.0)
+
+    def turns() -> Iterator[str]:
+        while True:
+            for id, share in shares.items():
+                credit[id] += share / total
+            chosen = max(credit, key=credit.__getitem__)
+            credit[chosen] -= 1
+            yield chosen
+
+    seeds = map(seeding.check_seed, seeds)
+    for first in seeds:
+        skipped = seeding.derive(first, "mixture") % 1000
+        ids = itertools.islice(turns(), skipped, None)
+        yield from zip(ids, itertools.chain([first], seeds), strict=False)
+
+
+class _Start(NamedTuple):
+    """What an episode starts from. Without an id, it is played by whatever the slot has."""
+
+    id: str | None
+    seed: int
+    group: int
+
+
+def _starts(seeds: Iterable[int | tuple[str, int]], group_size: int, shares: Mapping[str, float]) -> Iterator[_Start]:
+    given = iter(seeds)
+    pairs: Iterator[tuple[str | None, int]]
+    for first in given:
+        rest = itertools.chain([first], given)
+        if isinstance(first, tuple):
+            pairs = iter(cast("Iterable[tuple[str, int]]", rest))
+        elif shares:
+            pairs = assign(cast("Iterable[int]", rest), shares)
+        else:
+            pairs = ((None, seed) for seed in cast("Iterable[int]", rest))
+        yield from (_Start(id, seeding.check_seed(seed), group) for id, seed in pairs for group in range(group_size))
+
+
 class _Games:
     """The episodes under way, by slot: each is either with its env or with the policy."""
 
-    def __init__(self, envs: VectorEnv) -> None:
+    def __init__(self, envs: VectorEnv, max_turns: int | None) -> None:
         self._envs = envs
-        self._starts: dict[int, tuple[int, int]] = {}
+        self._max_turns = max_turns
+        self._starts: dict[int, _Start] = {}
+        self._specs: dict[int, EnvSpec] = {}
+        self._limits: dict[int, int] = {}
         self._clocks: dict[int, float] = {}
         self._completions: dict[int, Completion] = {}
         self.transcripts: dict[int, Transcript] = {}
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
 
-    def start(self, slots: Iterable[int], starts: Iterator[tuple[int, int]]) -> None:
+    def start(self, slots: Iterable[int], starts: Iterator[_Start]) -> None:
         """Begin the next episodes in `slots`, as far as `starts` goes."""
         begun = dict(zip(slots, starts, strict=False))
         self._starts.update(begun)
         self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
-        self._envs.send({slot: Reset(seed) for slot, (seed, _) in begun.items()}, autoreset="off")
+        for slot, start in begun.items():
+            spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
+            self._limits[slot] = self._max_turns or max(MOST_TURNS, spec.max_turns or 0)
+        resets = {slot: Reset(start.seed, playing(start.id)) for slot, start in begun.items()}
+        self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
 
-    def answered(self, completions: dict[int, Completion]) -> None:
-        """Carry the policy's completions to the envs."""
+    def answered(self, said: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
+        """Carry the policy's completions to the envs; the episodes of the slots for which it failed."""
+        completions: dict[int, Completion] = {}
+        failures: dict[int, Failure] = {}
+        for slot, each in said.items():
+            if slot not in self.in_policy:
+                raise PolicyError(f"the policy answered for slot {slot!r}, which asked for nothing")
+            if isinstance(each, Completion):
+                completions[slot] = each
+            elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
+                failures[slot] = each
+            else:
+                raise PolicyError(f"a policy's recv() gives a gem.Completion for each slot, not {each!r:.80}")
+        self.in_policy -= said.keys()
         self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
         self._completions.update(completions)
-        self.in_policy -= completions.keys()
         self.in_envs |= completions.keys()
+        return {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
 
     def arrived(self, arrival: Arrival) -> Episode | None:
         """Enter what an env gave; the episode, if that was its end."""
@@ -102,19 +202,22 @@ class _Games:
             self.transcripts[slot] = Transcript(step.observation, step.info)
         else:
             transcript.add(self._completions.pop(slot), step.reward, step.observation, step.info)
+            if len(transcript.turns) >= self._limits[slot] and not step.done:
+                step.info["success"] = False
+                return self._episode(slot, step._replace(truncated=True), None, cut_off=True)
         if step.done:
             return self._episode(slot, step, None)
         self.in_policy.add(slot)
         return None
 
-    def _episode(self, slot: int, step: Step | None, failure: Failure | None) -> Episode:
-        seed, group = self._starts.pop(slot)
+    def _episode(self, slot: int, step: Step | None, failure: Failure | None, *, cut_off: bool = False) -> Episode:
+        start, spec = self._starts.pop(slot), self._specs.pop(slot)
         seconds = time.perf_counter() - self._clocks.pop(slot)
         transcript = self.transcripts.pop(slot, Transcript(""))
         return Episode(
-            id=self._envs.id_of(slot),
-            seed=seed,
-            group=group,
+            id=spec.id,
+            seed=start.seed,
+            group=start.group,
             turns=tuple(transcript.turns),
             observation=transcript.observation,
             terminated=step is not None and step.terminated,
@@ -122,7 +225,8 @@ class _Games:
             success=step is not None and bool(step.info["success"]),
             failure=failure,
             failed_on=self._completions.pop(slot, None),
-            spec=self._envs.spec_of(slot),
+            cut_off=cut_off,
+            spec=spec,
             started=datetime.now(UTC) - timedelta(seconds=seconds),
             seconds=seconds,
         )

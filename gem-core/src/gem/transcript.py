@@ -74,7 +74,7 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A fault of an env, a tool or a grader: its episode counts for nothing but is reported."""
+    """A fault of an env, a tool, a grader or a policy: its episode counts for nothing but is reported."""
 
     error: str
     """`Type: message`, in one line."""
@@ -97,7 +97,9 @@ class Episode:
     success: bool
     failure: Failure | None = None
     failed_on: Completion | None = None
-    """What the agent had said when the env failed; None if it failed at its reset, or not at all."""
+    """What the agent had said when the env failed; None if it failed at its reset, or the policy did, or nobody."""
+    cut_off: bool = False
+    """Whether it was the rollout that truncated it, because the env did not end."""
     spec: EnvSpec | None = None
     """What `gem.make` builds this episode's env from; None for an env that was built by hand."""
     started: datetime | None = field(default=None, compare=False)

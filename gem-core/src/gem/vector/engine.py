@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gem import seeding
 from gem.core import Info, Observation, Step
-from gem.errors import ConfigError, ResetNeeded
+from gem.errors import ConfigError, ResetNeeded, SpecError
 from gem.spec import EnvSpec
 from gem.vector.backends.backend import Backend
 from gem.vector.messages import Arrival, Autoreset, Build, Message, Reset
@@ -45,10 +45,20 @@ class VectorEnv:
     failure too.
     """
 
-    def __init__(self, backend: Backend, specs: Sequence[EnvSpec], *, autoreset: Autoreset = "same_step") -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        specs: Sequence[EnvSpec],
+        *,
+        autoreset: Autoreset = "same_step",
+        mixture: Sequence[tuple[EnvSpec, float]] = (),
+    ) -> None:
         self.autoreset: Autoreset = autoreset
         self._backend = backend
         self._specs = list(specs)
+        self._any = {spec.id: spec for spec, _ in mixture}
+        self.shares: Mapping[str, float] = {spec.id: share for spec, share in mixture}
+        """Id → weight, where a rollout may have any of them played in any slot; else empty."""
         self._never_reset = set(range(len(self._specs)))
         self._under_way: set[int] = set()
         self._arrived: list[Arrival] = []
@@ -65,9 +75,18 @@ class VectorEnv:
         """The id of the env in `slot`."""
         return self._specs[slot].id
 
-    def spec_of(self, slot: int) -> EnvSpec:
-        """What the env in `slot` is built from, with the kwargs and wrappers that are in force."""
-        return self._specs[slot]
+    def spec_of(self, slot: int, id: str | None = None) -> EnvSpec:
+        """What the env in `slot` is built from, or the one of another `id` among its `shares`.
+
+        It has the kwargs and wrappers that are in force.
+
+        Raises:
+            SpecError: the slot cannot play this id.
+        """
+        spec = self._specs[slot] if id is None else self._any.get(id, self._specs[slot])
+        if id not in (None, spec.id):
+            raise SpecError(f"these envs play {', '.join(self._any or [spec.id])}, and not {id!r}")
+        return spec
 
     def send(self, messages: Mapping[int, str | Reset], *, autoreset: Autoreset | None = None) -> None:
         """Give each named slot an action or a `Reset`.
@@ -119,6 +138,8 @@ class VectorEnv:
             indices: the slots to reset.
             options: go to every env.
 
+        What these slots were doing is dropped, such as what an abandoned rollout left under way.
+
         Returns:
             The first observations and their infos, in slot order. A slot that failed has the observation `""` and
             the failure in `info["failure"]`.
@@ -133,6 +154,9 @@ class VectorEnv:
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
         if len(messages) != len(slots):
             raise ConfigError(f"a slot can be reset once at a time; indices names one twice: {list(slots)}")
+        while not self._under_way.isdisjoint(messages):
+            self._gather(None)
+        self._arrived = [arrival for arrival in self._arrived if arrival.slot not in messages]
         steps = self._exchange(messages)
         return [step.observation for step in steps], [step.info for step in steps]
 

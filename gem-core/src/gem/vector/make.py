@@ -1,6 +1,7 @@
 """`make_vec`: from ids to a vector of environments."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -14,7 +15,8 @@ from gem.vector.backends.backend import Backend, Crew
 from gem.vector.backends.sync import SyncBackend
 from gem.vector.backends.thread import ThreadBackend
 from gem.vector.engine import VectorEnv, slot_seed
-from gem.vector.messages import Autoreset
+from gem.vector.messages import Autoreset, Maker
+from gem.vector.mixture import mixed
 
 BackendName = Literal["sync", "thread", "process", "ray"]
 
@@ -51,8 +53,9 @@ def make_vec(
     """Build a vector of environments.
 
     Args:
-        ids: one id for all slots; a list, of which the slots take one each in turn; or a mapping id → weight, by
-            which the slots are shared out.
+        ids: one id for all slots; a list (or names with commas between), of which the slots take one each in turn; or
+            a mapping id → weight, by which the slots are shared out. What a rollout shares out by weight is the
+            episodes: there every slot plays every id.
         num_envs: how many slots; by default one for each id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
             worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for which one when.
@@ -75,6 +78,8 @@ def make_vec(
         ConfigError: settings that do not fit together, or that an env refuses.
         UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
     """
+    if isinstance(ids, str):
+        ids = [id.strip() for id in ids.split(",")]
     names = _names(ids, num_envs)
     if vec_kwargs is not None and len(vec_kwargs) != len(names):
         raise ConfigError(f"vec_kwargs has one entry a slot: {len(names)}, not {len(vec_kwargs)}")
@@ -85,14 +90,22 @@ def make_vec(
     own: list[dict[str, Any]] = [{} for _ in names] if vec_kwargs is None else [dict(entry) for entry in vec_kwargs]
     whole = seeding.fresh() if seed is None else seeding.check_seed(seed)
     seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
-    specs = {name: get_spec(name) for name in names}
+    shares = dict(ids) if isinstance(ids, Mapping) else Counter(ids)
+    specs = {name: get_spec(name) for name in shares}
     layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # GEM says None for none
     shared = {**kwargs, **(env_kwargs or {})}
     makers = [SpecMaker(specs[name], layers, {**shared, **entry}) for name, entry in zip(names, own, strict=True)]
-    crew = Crew(makers, seeds, hints, step_timeout)
-    chosen = backend or ("thread" if async_mode else "sync")
     bound = [bind(maker.spec, wrappers=layers, **maker.kwargs) for maker in makers]
-    return VectorEnv(_open(chosen, crew, num_workers, ray_address), bound, autoreset=autoreset)
+    mixture: list[tuple[EnvSpec, float]] = []
+    makers_of_slots: Sequence[Maker] = makers
+    if len(shares) > 1 and vec_kwargs is None:
+        by_id = {name: SpecMaker(specs[name], layers, shared) for name in shares}
+        mixture = [(bind(maker.spec, wrappers=layers, **shared), shares[name]) for name, maker in by_id.items()]
+        makers_of_slots = mixed(by_id, names)
+    crew = Crew(makers_of_slots, seeds, hints, step_timeout)
+    chosen = backend or ("thread" if async_mode else "sync")
+    opened = _open(chosen, crew, num_workers, ray_address)
+    return VectorEnv(opened, bound, autoreset=autoreset, mixture=mixture)
 
 
 def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
@@ -110,9 +123,9 @@ def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
     return [name for name, count in zip(weights, given, strict=True) for _ in range(count)]
 
 
-def _names(ids: str | Sequence[str] | Mapping[str, float], num_envs: int | None) -> list[str]:
+def _names(ids: Sequence[str] | Mapping[str, float], num_envs: int | None) -> list[str]:
     """The id of each slot."""
-    listed = [ids] if isinstance(ids, str) else list(ids)
+    listed = list(ids)
     count = len(listed) if num_envs is None else num_envs
     if not listed or count < 1:
         raise ConfigError(f"a vector needs at least one id and one slot, not {len(listed)} ids and {count} slots")

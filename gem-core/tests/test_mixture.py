@@ -1,0 +1,97 @@
+"""A mixture of ids is one of episodes: their shares do not depend on how long they take."""
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+from vector_backends import BACKENDS, vector
+
+import gem
+from gem.errors import SpecError, UnknownId
+from gem.policy import expert_policy
+from gem.rollout import assign, rollout
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+SHORT, LONG, BROKEN = "core:Echo-v0", "sample_envs:Sum", "sample_envs:Fragile"
+MIXED = f"{SHORT}, {LONG}"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_ids_play_equally_many_episodes_although_one_takes_longer(backend: str) -> None:
+    with vector(backend, 4, MIXED, hints=["expert_action"]) as envs:
+        first = list(itertools.islice(rollout(expert_policy(), envs, itertools.count()), 40))
+        whole = list(rollout(expert_policy(), envs, range(10)))
+
+    assert Counter(len(episode.turns) for episode in first)[3] >= 18  # of the last four, some were still under way
+    assert {episode.id: len(episode.turns) for episode in first} == {SHORT: 1, LONG: 3}
+    assert all(episode.success for episode in first)
+    assert Counter(episode.id for episode in whole) == {SHORT: 5, LONG: 5}
+
+
+@pytest.mark.parametrize("weights", [{SHORT: 1, LONG: 1}, {SHORT: 3, LONG: 1}, {SHORT: 1, LONG: 2, BROKEN: 4.5}])
+def test_the_shares_hold_at_any_time_and_from_any_first_seed(weights: Mapping[str, float]) -> None:
+    whole = sum(weights.values())
+    for first in range(0, 3000, 100):
+        counts = Counter[str]()
+        for played, (id, seed) in enumerate(itertools.islice(assign(itertools.count(first), weights), 300)):
+            assert seed == first + played
+            counts[id] += 1
+            for each, weight in weights.items():
+                assert abs(counts[each] - (played + 1) * weight / whole) < 2
+
+
+def test_a_rare_id_is_played_in_its_share_of_short_rollouts_too() -> None:
+    counts = Counter(next(assign([seed], {SHORT: 9, LONG: 1}))[0] for seed in range(1000))
+
+    assert 60 < counts[LONG] < 140
+
+
+def test_which_id_plays_a_seed_does_not_depend_on_how_many_play_at_once() -> None:
+    played: list[set[tuple[str, int, int]]] = []
+    for num_envs in (1, 3, 8):
+        with gem.make_vec({SHORT: 2, LONG: 1}, num_envs, hints=["expert_action"]) as envs:
+            episodes = list(rollout(expert_policy(), envs, range(9), group_size=2))
+            played.append({(episode.id, episode.seed, episode.group) for episode in episodes})
+    ids = {(seed, id) for id, seed, _ in played[0]}
+
+    assert played[0] == played[1] == played[2]
+    assert Counter(id for _, id in ids) == {SHORT: 6, LONG: 3}, "a group is of one id"
+
+
+def test_an_episode_of_a_mixture_has_the_spec_it_can_be_built_again_from_and_options_reach_the_env() -> None:
+    with gem.make_vec([SHORT, LONG], 1, hints=["expert_action"], wrappers=["episode_tracking"]) as envs:
+        episodes = list(rollout(expert_policy(), envs, [(LONG, 3), (SHORT, 4)]))
+        with pytest.raises(SpecError, match=f"these envs play {SHORT}, {LONG}, and not 'core:Other'"):
+            next(rollout(expert_policy(), envs, [("core:Other", 1)]))
+
+    assert [episode.id for episode in episodes] == [LONG, SHORT]
+    assert [episode.spec for episode in episodes] == [
+        gem.make(id, wrappers=["episode_tracking"]).spec for id in (LONG, SHORT)
+    ]
+
+
+def test_every_id_of_a_mixture_is_built_at_once_even_where_it_has_no_slot_of_its_own() -> None:
+    with pytest.raises(SpecError, match="takes no argument 'rounds'"):
+        gem.make_vec({LONG: 99, SHORT: 1}, 2, env_kwargs={"rounds": 2})
+    with pytest.raises(UnknownId):
+        gem.make_vec(f"{LONG},core:Ecko-v0", 1)
+
+
+def test_a_failure_of_one_id_leaves_the_others_alone() -> None:
+    with gem.make_vec([BROKEN, SHORT], 2, hints=["expert_action"]) as envs:
+        episodes = list(rollout(expert_policy(), envs, range(20)))
+
+    for episode in episodes:
+        assert (episode.failure is not None) == (episode.id == BROKEN and episode.seed % 2 == 1)
+
+
+def test_reset_and_step_play_the_id_of_each_slot() -> None:
+    with gem.make_vec(MIXED, 4, seed=1) as envs, gem.make_vec(SHORT, 4, seed=1) as alone:
+        mixed, _ = envs.reset()
+        same, _ = alone.reset()
+        assert [envs.id_of(slot) for slot in range(4)] == [SHORT, LONG, SHORT, LONG]
+        assert mixed[0] == same[0]
+        assert mixed[1] != same[1]
+        assert list(envs.step(["\\boxed{1}"] * 4).terminated) == [True, False, True, False]
