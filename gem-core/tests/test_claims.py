@@ -1,5 +1,6 @@
 """Names that several packs claim: one owner each, whatever is asked for first."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -103,3 +104,21 @@ def test_the_cores_own_names_are_found_without_loading_another_pack(
     find_policy("expert")
 
     assert other.state == "found"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("{'gem.envs.echo:Ecko': ()}", r"'gem.envs.echo:Ecko', which no .* is. Did you mean 'gem.envs.echo:Echo'\?"),
+        ("{'gem.envs.echo:Echo': 'stones'}", "to the names of settings, and gave 'stones'"),
+        ("{'gem.envs.echo:Echo': (1,)}", r"to the names of settings, and gave \(1,\)"),
+        ("['gem.envs.echo:Echo']", "must return 'module:object' → names of settings, and gave"),
+    ],
+)
+def test_a_table_of_safe_settings_that_is_not_one_is_refused(plant: Plant, answer: str, reason: str) -> None:
+    pack = plant("odd", "gem_safe_settings", answer)
+    Registry([pack]).load()
+
+    assert pack.state == "failed"
+    assert re.search(reason, pack.reason or "")
+    assert pack.safe_settings == {}

@@ -1,5 +1,6 @@
 """Replaying finds every alteration, and grades by the rules of the day."""
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,17 @@ import pytest
 from sample_envs import Fragile, Sum
 
 import gem
+from gem import record as recordings
 from gem.core import Step
-from gem.errors import RecordError
 from gem.policy import Policy, expert_policy, random_policy
-from gem.record import Difference, EpisodeRecord, PackVersion, Recorder, TurnRecord, outdated, read, reproduce, rescore
+from gem.record import Difference, EpisodeRecord, PackVersion, Recorder, TurnRecord, outdated, read
 from gem.rollout import rollout
 
 pytestmark = pytest.mark.usefixtures("core_only")
+
+# The env of these tests is no pack's. What recordings may do without trust is in tests/test_hostile_recordings.py.
+reproduce = functools.partial(recordings.reproduce, trust=True)
+rescore = functools.partial(recordings.rescore, trust=True)
 
 
 def played(
@@ -50,51 +55,9 @@ def test_wrappers_with_settings_are_recorded_and_reproduced(tmp_path: Path) -> N
 
     assert record.wrappers == (limit, tools)
     assert "You have 2 calls." in str(record.turns[0].observation)
-    assert reproduce(record, trust=True) is None
+    assert reproduce(record) is None
     fewer = record.model_copy(update={"wrappers": (limit, {**tools, "max_calls": 1})})
-    assert reproduce(fewer, trust=True).what == "observation"  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    "wrapper",
-    [
-        "concat",
-        {"name": "tool_env", "tools": [{"name": "search", "topk": 2}, "python"], "max_calls": 3},
-        {"name": "curriculum", "levels": [{"rounds": 1}, {"rounds": 2}]},
-    ],
-)
-def test_plain_settings_need_no_trust(won: EpisodeRecord, wrapper: Any) -> None:
-    reproduce(won.model_copy(update={"wrappers": (wrapper,)}))
-
-
-@pytest.mark.parametrize(
-    "wrapper",
-    [
-        {"name": "builtins:exec", "globals": {}},
-        {"name": "builtins:print", "sep": "x"},
-        {"name": "tool_env", "tools": "calculator,os:system"},
-        {"name": "tool_env", "tools": ["os:system"]},
-        {"name": "tool_env", "tools": [{"name": "mcp", "config": {"command": "sh"}}]},
-        {"name": "tool_env", "tools": [{"name": "mcp", "config": [{"command": "sh"}]}]},
-        {"name": "tool_env", "tools": {"name": "mcp", "command": "sh"}},
-        {"name": "tool_env", "tools": [{"name": "python", "min_level": "process"}]},
-        {"name": "tool_env", "tools": [["os:system"]]},
-        {"name": "tool_env", "tools": ["calculator, os:system"]},
-        {"name": "python_tool", "level": "process"},
-    ],
-)
-def test_what_could_have_any_program_run_has_to_be_trusted(won: EpisodeRecord, wrapper: dict[str, Any]) -> None:
-    for play_again in (reproduce, rescore):
-        with pytest.raises(RecordError, match="if you trust it, say so: trust=True, or --trust"):
-            play_again(won.model_copy(update={"wrappers": (wrapper,)}))
-
-
-def test_an_env_that_lets_programs_out_has_to_be_trusted(won: EpisodeRecord) -> None:
-    opened = won.model_copy(update={"kwargs": {**won.kwargs, "level": "process"}})
-
-    with pytest.raises(RecordError, match="could have any program run"):
-        reproduce(opened)
-    assert "takes no argument 'level'" in reproduce(opened, trust=True).replayed  # type: ignore[union-attr]
+    assert reproduce(fewer).what == "observation"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +70,7 @@ def test_an_env_that_lets_programs_out_has_to_be_trusted(won: EpisodeRecord) -> 
     ],
 )
 def test_a_record_names_no_other_thing_to_call(won: EpisodeRecord, changes: dict[str, Any], message: str) -> None:
-    difference = reproduce(won.model_copy(update={"kwargs": {"args": ["true"]}, **changes}), trust=True)
+    difference = reproduce(won.model_copy(update={"kwargs": {"args": ["true"]}, **changes}))
 
     assert difference is not None
     assert message in difference.replayed

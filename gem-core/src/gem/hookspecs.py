@@ -63,6 +63,20 @@ def gem_wrappers() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
 
 
 @hookspec
+def gem_safe_settings() -> Mapping[str, Sequence[str]]:  # pyright: ignore[reportReturnType]
+    """What a file that somebody else wrote, such as a recording, may ask of this pack without being trusted.
+
+    `'module:object'`, as it stands in the tables of environments, tools and wrappers → the settings that may stand in
+    such a file, with plain values (a string, a number, true, false, null, or a list of these). A tool or a wrapper that
+    is not here is never built from such a file; an environment that is not here is built as its spec says, and with no
+    other settings than the spec's.
+
+    List what does no harm whatever its value is. Leave out what names code, a module, a program, a file or an address,
+    what weakens a sandbox, and what could use up the memory or the time of the machine.
+    """
+
+
+@hookspec
 def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy."""
 

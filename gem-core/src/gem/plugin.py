@@ -34,6 +34,26 @@ def gem_wrappers() -> dict[str, str]:
 
 
 @hookimpl
+def gem_safe_settings() -> dict[str, tuple[str, ...]]:
+    # Not: `tokenizer`, `clock` and `runtime`, which are objects.
+    return {
+        "gem.wrappers.concat:Concat": ("max_history_length",),
+        "gem.wrappers.concat:ConcatWithAction": ("max_history_length",),
+        "gem.wrappers.chat:ConcatChat": ("max_history_length",),
+        "gem.wrappers.chat:ConcatChatOnReset": ("max_history_length",),
+        # Of `levels` and `tools`, what they hold is looked up in turn.
+        "gem.wrappers.curriculum:Curriculum": ("levels", "promote", "demote", "window"),
+        "gem.wrappers.tracking:EpisodeTracking": (),
+        "gem.wrappers.limits:TimeLimit": ("seconds",),
+        "gem.wrappers.limits:TurnLimit": ("max_turns",),
+        "gem.tool_env:ToolEnv": (
+            "tools", "format", "max_calls", "max_refused", "max_result",
+            "tool_reward", "tool_success_reward", "tool_error_reward",
+        ),
+    }  # fmt: skip
+
+
+@hookimpl
 def gem_policies() -> dict[str, str]:
     return {
         "random": "gem.policy:random_policy",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from types import ModuleType
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 import pluggy
 from pluggy import HookCaller
@@ -64,6 +64,8 @@ class Pack:
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
+    safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """'module:object' → the settings that somebody else's file may give it; see `gem.hookspecs`."""
 
     def fail(self, reason: str, *, error: BaseException | None = None, mend: str | None = None) -> None:
         """Record why this pack is left out, and let go of everything it offered.
@@ -74,7 +76,7 @@ class Pack:
         self.mend = mend or f"pip install --upgrade {self.distribution}"
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.commands = (), ()
-        self.tools, self.wrappers, self.policies = {}, {}, {}
+        self.tools, self.wrappers, self.policies, self.safe_settings = {}, {}, {}, {}
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
@@ -157,6 +159,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.tools = _table(hooks.gem_tools)
     pack.wrappers = _table(hooks.gem_wrappers)
     pack.policies = _table(hooks.gem_policies)
+    pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
     for spec in pack.envs:
         if spec.namespace not in pack.namespaces:
             raise PackError(
@@ -200,6 +203,24 @@ def _table(hook: HookCaller) -> dict[str, str]:
         if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
             raise PackError(f"{hook.name}() maps names to 'module:object', and gave {name!r}: {entry_point!r}")
         table[name] = entry_point
+    return table
+
+
+def _safe_settings(pack: Pack, answer: object) -> dict[str, Sequence[str]]:
+    if not isinstance(answer, Mapping):
+        raise PackError(f"gem_safe_settings() must return 'module:object' → names of settings, and gave {answer!r}")
+    offered = {*(spec.entry_point for spec in pack.envs), *pack.tools.values(), *pack.wrappers.values()}
+    table: dict[str, Sequence[str]] = {}
+    for entry_point, settings in answer.items():  # pyright: ignore[reportUnknownVariableType]
+        if entry_point not in offered:
+            near = did_you_mean(str(entry_point), offered)  # pyright: ignore[reportUnknownArgumentType]
+            raise PackError(
+                f"gem_safe_settings() has {entry_point!r}, which no environment, tool or wrapper of the pack is.{near}"
+            )
+        # A string would count as a list of its letters.
+        if not isinstance(settings, list | tuple) or not all(isinstance(name, str) for name in settings):  # pyright: ignore[reportUnknownVariableType]
+            raise PackError(f"gem_safe_settings() maps {entry_point!r} to the names of settings, and gave {settings!r}")
+        table[entry_point] = cast("Sequence[str]", settings)
     return table
 
 

@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gem import plugins
 from gem.component import Component, listed, name_and_settings
@@ -28,6 +28,9 @@ WrapperLike = Component | Callable[[Env], Env]
 """A wrapper's name, or `{"name": …}` with its settings, or anything that takes an env and returns one."""
 Wrappers = Component | Sequence[WrapperLike]
 """Wrappers, one alone, or names with commas between; the last is outermost."""
+
+Kind = Literal["tool", "wrapper", "policy"]
+"""What packs offer by a name alone, without a namespace."""
 
 Claim = tuple[str, str]
 """A kind of thing, such as "id" or "wrapper", and a name that a pack claims for one of its own."""
@@ -119,6 +122,18 @@ class Registry:
         self.load()
         return [self._entries[id] for id in sorted(self._entries)]
 
+    def registered(self, id: str) -> Entry | None:
+        """The entry of an id that an installed pack or `add` has entered; None for any other, `"module:Class"` too.
+
+        Imports nothing but plugin modules of packs that declare the namespace.
+        """
+        if id not in self._entries:
+            try:
+                self.load(EnvId.parse(id).namespace)
+            except SpecError:
+                return None
+        return self._entries.get(id)
+
     def find(self, id: str) -> Entry:
         """The entry of `id`.
 
@@ -156,12 +171,15 @@ class Registry:
 
 
 def _claims(pack: Pack) -> list[Claim]:
-    tables = {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
     return [
         *(("id", spec.id) for spec in pack.envs),
         *(("command", command.name) for command in pack.commands),
-        *((kind, name) for kind, table in tables.items() for name in table),
+        *((kind, name) for kind, table in _tables(pack).items() for name in table),
     ]
+
+
+def _tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
+    return {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
 
 
 _registry = Registry()
@@ -274,9 +292,7 @@ def find_wrapper(name: str) -> Callable[..., Env]:
         UnknownId: no installed pack has it.
         PackError: the module has no such name.
     """
-    if is_direct(name):
-        return import_direct("wrapper", name)
-    return _find("wrapper", name, lambda pack: pack.wrappers)
+    return import_direct("wrapper", name) if is_direct(name) else _find("wrapper", name)
 
 
 def _build_wrapper(component: Component) -> Callable[[Env], Env]:
@@ -329,7 +345,7 @@ def tool_settings(name: str) -> dict[str, Any]:
 
 
 def _tool_object(name: str) -> Any:
-    return import_direct("tool", name) if is_direct(name) else _find("tool", name, lambda pack: pack.tools)
+    return import_direct("tool", name) if is_direct(name) else _find("tool", name)
 
 
 def find_policy(name: str) -> Callable[..., Any]:
@@ -339,20 +355,37 @@ def find_policy(name: str) -> Callable[..., Any]:
         UnknownId: no installed pack has it.
         PackError: the module has no such name.
     """
-    if is_direct(name):
-        return import_direct("policy", name)
-    return _find("policy", name, lambda pack: pack.policies)
+    return import_direct("policy", name) if is_direct(name) else _find("policy", name)
 
 
-def _find(kind: str, name: str, table: Callable[[Pack], Mapping[str, str]]) -> Any:
-    known: dict[str, str] = {}
-    # The core's own names are found without loading any other pack.
+class Offer(NamedTuple):
+    """What a pack offers under a name."""
+
+    entry_point: str
+    pack: Pack
+
+
+def find_offer(kind: Kind, name: str) -> Offer | None:
+    """What an installed pack offers under `name`, not imported; None if it is nothing, as for `"module:name"`."""
+    return _offers(kind, name).get(name)
+
+
+def _find(kind: Kind, name: str) -> Any:
+    known = _offers(kind, name)
+    if name in known:
+        return import_object(known[name].entry_point)
+    raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
+
+
+def _offers(kind: Kind, name: str) -> dict[str, Offer]:
+    """What packs offer of this kind, by name: the core's own, and if `name` is not among it, everybody's."""
+    known: dict[str, Offer] = {}
     for namespace in ("core", None):
         for pack in _registry.load(namespace):
-            known.update(table(pack))
+            known.update({each: Offer(entry_point, pack) for each, entry_point in _tables(pack)[kind].items()})
         if name in known:
-            return import_object(known[name])
-    raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
+            break
+    return known
 
 
 def _import_env(found: EnvSpec) -> type[Env]:

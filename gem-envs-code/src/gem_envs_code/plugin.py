@@ -15,3 +15,9 @@ def gem_envs() -> list[gem.EnvSpec]:
             tags=("code", "single-turn", "runs-programs"),
         ),
     ]
+
+
+@gem.hookimpl
+def gem_safe_settings() -> dict[str, tuple[str, ...]]:
+    # Not `level` and `min_level`, by which programs get out of the sandbox.
+    return {"gem_envs_code.basics:Basics": ("format_error_reward",)}

@@ -188,3 +188,24 @@ _GAMES = (
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
     return [spec for game in _GAMES for spec in game.specs()]
+
+
+@gem.hookimpl
+def gem_safe_settings() -> dict[str, tuple[str, ...]]:
+    # Every game checks the range of these. Not `backend` and `trawler_kwargs`, by which WikiGame asks a server.
+    settings = {
+        "crosswords:Crosswords": ("hardcore", "num_words"),
+        "fifteen_puzzle:FifteenPuzzle": ("num_rows",),
+        "game_2048:Game2048": ("target_tile", "board_size"),
+        "guess_the_number:GuessTheNumber": ("min_number", "max_number"),
+        "hangman:Hangman": ("word_length", "hardcore"),
+        "mastermind:Mastermind": ("code_length", "num_numbers", "duplicate_numbers"),
+        "minesweeper:Minesweeper": ("rows", "cols", "num_mines"),
+        "sokoban:Sokoban": ("dim_room", "num_boxes"),
+        "sudoku:Sudoku": ("scale", "clues", "forgiving"),
+        "tower_of_hanoi:TowerOfHanoi": ("num_disks",),
+        "wiki_game:WikiGame": ("page_summary_length", "variant", "min_distance", "max_distance"),
+        "word_search:WordSearch": ("hardcore", "num_words"),
+        "wordle:Wordle": ("word_length", "only_real_words"),
+    }
+    return {f"gem_envs_games.{game}": names for game, names in settings.items()}

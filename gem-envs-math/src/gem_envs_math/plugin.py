@@ -47,3 +47,11 @@ def gem_envs() -> list[gem.EnvSpec]:
             tags=("math", "single-turn", "procedural", "tool-use"),
         ),
     ]
+
+
+@gem.hookimpl
+def gem_safe_settings() -> dict[str, tuple[str, ...]]:
+    return {
+        ARITHMETIC: ("operands", "digits", "operators", "use_format_error_reward"),
+        LONG_ARITHMETIC: ("digits", "use_format_error_reward"),
+    }

@@ -68,6 +68,27 @@ def gem_wrappers() -> dict[str, str]:
 
 
 @gem.hookimpl
+def gem_safe_settings() -> dict[str, tuple[str, ...]]:
+    # Not `mcp`, which starts programs. Not `level` and `modules`, which open the sandbox, nor what bounds the time and
+    # the memory of programs; not `source`, a file or an address.
+    return {
+        "gem_tools.calendar.env:Calendar": ("events", "todos", "errands", "format"),
+        "gem_tools.multi_hop.env:MultiHop": ("hops",),
+        "gem_tools.calculator:calculator": (),
+        "gem_tools.code.bash:bash_tool": (),
+        "gem_tools.code.notebook:notebook_tool": (),
+        "gem_tools.code.python:python_tool": ("last_line_of_errors",),
+        "gem_tools.search.tool:search_tool": ("topk",),
+        "gem_tools.search.tool:fetch_tool": (),
+        "gem_tools.code.wrappers:python_with_reward": (),
+        "gem_tools.code.wrappers:python_without_reward": (),
+        "gem_tools.code.wrappers:python_last_line_error": (),
+        "gem_tools.search.wrappers:search_with_reward": (),
+        "gem_tools.search.wrappers:search_without_reward": (),
+    }
+
+
+@gem.hookimpl
 def gem_commands() -> list[gem.CommandSpec]:
     return [
         gem.CommandSpec(

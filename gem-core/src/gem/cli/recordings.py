@@ -15,9 +15,7 @@ MOST_LISTED = 10
 """Episodes that are listed for a person; `--json` lists them all."""
 
 
-trust = click.option(
-    "--trust", is_flag=True, help="Build wrappers by settings of the file that could have any program run."
-)
+trust = click.option("--trust", is_flag=True, help="Build whatever FILE names, as for one that you wrote yourself.")
 
 
 class Replayed:

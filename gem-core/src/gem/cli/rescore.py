@@ -22,7 +22,7 @@ def rescore_episodes(*, file: Path, trust: bool, as_json: bool) -> None:
 
     The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. An episode
     in which these actions now answer other observations is counted as diverged: its new grade says little.
-    Replaying runs the environments that the file names.
+    Without --trust, FILE can have built only what installed packs register and call safe with data.
     """
     replayed = Replayed(file)
     with stray_prints_to_stderr():

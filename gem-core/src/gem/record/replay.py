@@ -1,24 +1,22 @@
 """Playing recorded episodes again: whether they come out the same, and how they are graded today.
 
-A recording names the class that it was played on, and replaying imports and runs it: replay what you would run.
-Settings by which it could have any program run, such as the command of an MCP server, are trusted only by a word.
+Replaying builds and runs what the recording names. Without a word of trust that is only what is on the list of
+`gem.record.trust`.
 """
 
 import json
-import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from gem import __version__
-from gem.component import name_and_settings
 from gem.core import Step, Wrapper
 from gem.errors import RecordError
-from gem.importing import import_object, is_direct
+from gem.importing import import_object
 from gem.plugins import CORE
 from gem.record.format import EpisodeRecord, content_of
+from gem.record.trust import check_trusted
 from gem.registry import make, registry
-from gem.sandbox import LEVELS
 from gem.spec import EnvSpec
 
 
@@ -76,14 +74,15 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
     compared are observations, rewards, `terminated`, `truncated` and the success of the last step.
 
     Args:
-        trust: Whether to build what could have any program run: a sandbox of a weak level, wrappers and tools whose
-            settings name functions or describe programs.
+        trust: Whether to build whatever the record names: any class or function, with any settings. Without it only
+            what is registered today is built, with settings, wrappers and tools that installed packs call safe with
+            data.
 
     Raises:
-        RecordError: the record has such settings, and is not trusted.
+        RecordError: the record names something else, and is not trusted; the message says what.
     """
     if not trust:
-        _refuse_commands(record)
+        check_trusted(record)
     turn = 0
     replay = _replay(record)
     for turn, recorded in enumerate(_moments(record)):
@@ -102,7 +101,7 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
 def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
     """Play a recorded episode again, and grade it by the rules of today. For `trust` and errors see `reproduce`."""
     if not trust:
-        _refuse_commands(record)
+        check_trusted(record)
     recorded = _moments(record)
     replayed: list[_Moment] = []
     error: str | None = None
@@ -166,59 +165,16 @@ def _moment(step: Step) -> _Moment:
 def _todays_spec(record: EpisodeRecord) -> EnvSpec:
     if record.entry_point is None:
         raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
-    if record.pack:
-        entry = registry().find(record.id)
-        if entry.pack is None:
-            raise RecordError(f"no installed pack has {record.id!r} any more")
-        spec = entry.spec
-    else:
-        # `make` calls nothing but envs. A wrapper is one, and can be told to build what is none.
-        env_class = import_object(record.entry_point)
-        if isinstance(env_class, type) and issubclass(env_class, Wrapper):
-            raise RecordError(f"{record.entry_point!r} is no environment")
-        spec = EnvSpec(id=record.id, entry_point=record.entry_point)
+    entry = registry().registered(record.id)
+    if entry is None and record.pack:
+        registry().find(record.id)  # says why, where the pack is there
+        raise RecordError(f"no installed pack has {record.id!r} any more")
+    spec = entry.spec if entry else EnvSpec(id=record.id, entry_point=record.entry_point)
+    # `make` calls nothing but envs. A wrapper is one, and can be told to build what is none.
+    env_class = import_object(spec.entry_point)
+    if isinstance(env_class, type) and issubclass(env_class, Wrapper):
+        raise RecordError(f"{spec.entry_point!r} is no environment")
     return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
-
-
-def _refuse_commands(record: EpisodeRecord) -> None:
-    """Settings by which a file could have any program run.
-
-    Raises:
-        RecordError: it has some.
-    """
-    suspects = [record.kwargs] if _opens_sandbox(record.kwargs) else []
-    for wrapper in record.wrappers:
-        name, settings = name_and_settings(wrapper)
-        if _is_suspect(settings) or (settings and is_direct(name)):
-            suspects.append({"name": name, **settings})
-    if suspects:
-        raise RecordError(
-            f"by the settings {reprlib.repr(suspects[0])} the recording could have any program run; if you trust it, "
-            "say so: trust=True, or --trust"
-        )
-
-
-def _is_suspect(settings: Mapping[str, Any], *, within: bool = False) -> bool:
-    """Whether settings open the sandbox, name a function, or hold settings that are not flat ones in a list.
-
-    Those of tools and of levels are. The command of an MCP server lies deeper.
-    """
-    if _opens_sandbox(settings):
-        return True
-    for value in settings.values():
-        for each in cast("list[object]", value) if isinstance(value, list) else [value]:
-            if isinstance(each, str) and any(map(is_direct, each.split(","))):
-                return True
-            if isinstance(each, Mapping | list):
-                flat = each is not value and not within and isinstance(each, Mapping)
-                if not flat or _is_suspect(cast("Mapping[str, Any]", each), within=True):
-                    return True
-    return False
-
-
-def _opens_sandbox(settings: Mapping[str, Any]) -> bool:
-    open_levels = LEVELS[LEVELS.index("landlock") + 1 :]
-    return settings.get("level") in open_levels or settings.get("min_level") in open_levels
 
 
 def _same(before: object, now: object) -> bool:

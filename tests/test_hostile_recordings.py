@@ -1,0 +1,306 @@
+"""Recordings that somebody else wrote run nothing of theirs unless they are trusted.
+
+Each door is a recording that gets something run: it leaves a mark, or imports a module. That it does run, if it is
+trusted, is the control.
+"""
+
+import inspect
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gem
+from gem.errors import RecordError
+from gem.importing import import_object
+from gem.record import EpisodeRecord, reproduce, rescore
+from gem.registry import registry
+
+PLANTED = """
+from pathlib import Path
+Path({mark!r}).touch()
+import gem
+from gem.envs.echo import Echo as Door
+from gem.tool import tool as _tool
+
+class Holder:
+    Door = Door
+
+@_tool
+def tool() -> str:
+    '''Nothing.'''
+    return ""
+
+def tools(**settings):
+    return [tool]
+
+def wrapper(env, **settings):
+    return env
+"""
+"""A module that leaves a mark when it is imported."""
+
+PLANTED_MODULES = ("planted", "plänted", "planted_package", "planted_other", "this")
+
+DIRECT = {"id": "planted:Door", "entry_point": "planted:Door", "pack": None}
+CODE = {"id": "code:Basics-v0", "actions": ["```python\nopen('MARK', 'w')\n```"]}
+WIKI = {"id": "game:WikiGame-v0-easy"}
+LIVE = {"backend": "mw", "trawler_kwargs": {"url": "URL", "max_query_attempts": 1}}
+SERVER = {"command": "touch", "args": ["MARK"]}
+OPEN = {"level": "process"}
+
+
+def tool_env(*tools: Any, name: str = "tool_env", actions: tuple[str, ...] = (), **settings: Any) -> dict[str, Any]:
+    """A recording with tools around its env: one as it stands, or several in a list."""
+    return {
+        "wrappers": [{"name": name, "tools": tools[0] if len(tools) == 1 else [*tools], **settings}],
+        "actions": actions,
+    }
+
+
+def wrapped(*wrappers: Any, **others: Any) -> dict[str, Any]:
+    return {"wrappers": [*wrappers], **others}
+
+
+RUN_PYTHON, RUN_BASH = "<python>open('MARK', 'w')</python>", "<bash>touch MARK</bash>"
+CELL, SEARCH = "<notebook>open('MARK', 'w')</notebook>", "<search>a word</search>"
+
+DOORS: dict[str, dict[str, Any]] = {
+    # The environment
+    "a class that the file names": DIRECT,
+    "a module that is only imported": {**DIRECT, "entry_point": "planted:nothing"},
+    "a class in a class": {**DIRECT, "entry_point": "planted:Holder.Door"},
+    "a module in a package": {**DIRECT, "id": "planted_inner:Door", "entry_point": "planted_package.inner:Door"},
+    "an id in a namespace that a pack has": {**DIRECT, "id": "math:Door-v0"},
+    "a module whose name is not ASCII": {**DIRECT, "entry_point": "plänted:Door"},
+    # Its settings
+    "a sandbox that is open": {**CODE, "kwargs": OPEN},
+    "a server that the env asks": {**WIKI, "kwargs": LIVE},
+    "another server that the env asks": {**WIKI, "kwargs": {**LIVE, "backend": "kiwix"}},
+    "a level of a curriculum that opens the sandbox": {**CODE, **wrapped({"name": "curriculum", "levels": [OPEN]})},
+    "a level of a curriculum that asks a server": {**WIKI, **wrapped({"name": "curriculum", "levels": [LIVE]})},
+    # Wrappers
+    "a wrapper that the file names": wrapped("planted:wrapper"),
+    "a wrapper in a table": wrapped({"name": "planted:wrapper"}),
+    "a wrapper with settings": wrapped({"name": "planted:wrapper", "setting": 1}),
+    "a wrapper between spaces": wrapped("  planted:wrapper\n"),
+    "a wrapper between spaces that are not ASCII": wrapped("\u00a0planted:wrapper\u2003"),
+    "a wrapper behind harmless ones": wrapped("concat", "episode_tracking", "planted:wrapper"),
+    "a wrapper that is only imported": wrapped("planted:nothing"),
+    "a module of Python as a wrapper": {**wrapped("this:s"), "imports": "this"},
+    "ToolEnv by its own name": tool_env("planted:tool", name="gem.tool_env:ToolEnv"),
+    "ToolEnv by another name": tool_env("planted:tool", name="gem:ToolEnv"),
+    "Curriculum by its own name": {
+        **CODE, **wrapped({"name": "gem.wrappers.curriculum:Curriculum", "levels": [OPEN]})
+    },
+    # Tools
+    "a tool that the file names": tool_env("planted:tool"),
+    "a tool in a list": tool_env(["planted:tool"]),
+    "a tool behind a comma": tool_env("calculator, planted:tool"),
+    "a tool behind harmless ones": tool_env("calculator", {"name": "search", "topk": 2}, "planted:tool"),
+    "a tool between spaces": tool_env(["calculator", "\tplanted:tool "]),
+    "a tool between spaces that are not ASCII": tool_env(["\u2003planted:tool\u00a0"]),
+    "a tool in a table": tool_env({"name": "planted:tool"}),
+    "a tool in a table with settings": tool_env([{"name": "planted:tools", "level": 1}]),
+    "a tool in a package": tool_env(["planted_package:tool"]),
+    "a tool of a second ToolEnv": wrapped(
+        {"name": "tool_env", "tools": "calculator"}, {"name": "tool_env", "tools": "planted:tool"}
+    ),
+    "a python that is open": tool_env({"name": "python", **OPEN}, actions=(RUN_PYTHON,)),
+    "a bash that is open": tool_env([{"name": "bash", **OPEN}], actions=(RUN_BASH,)),
+    "a notebook that is open": tool_env([{"name": "notebook", **OPEN}], actions=(CELL,)),
+    "a python by its own name": tool_env(
+        [{"name": "gem_tools.code.python:python_tool", **OPEN}], actions=(RUN_PYTHON,)
+    ),
+    "a module for programs": tool_env([{"name": "python", "modules": ["planted_package.inner"]}]),
+    "a module for cells": tool_env([{"name": "notebook", "modules": ["planted_other.inner"]}]),
+    "a search server": tool_env({"name": "search", "source": "URL"}, actions=(SEARCH,)),
+    # MCP
+    "a configuration in the working folder": tool_env([{"name": "mcp", "config": "servers.json"}]),
+    "a command": tool_env({"name": "mcp", "config": SERVER}),
+    "a command among servers": tool_env([{"name": "mcp", "config": {"mcpServers": {"one": SERVER}}}]),
+    "a command behind harmless tools": tool_env("calculator", {"name": " mcp ", "config": SERVER}),
+    "an MCP server at an address": tool_env([{"name": "mcp", "config": "URL"}]),
+    "MCP by its own name": tool_env([{"name": "gem_tools.mcp:mcp_tools", "config": SERVER}]),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, list[str]]]:
+    """The address of a server, and what it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_POST = do_GET  # noqa: N815 - the name that the class looks for
+
+        def log_message(self, format: str, *args: Any) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.02,))
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}", asked
+        http.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that opened doors leave, beside the modules and the configuration by which they do."""
+    mark = tmp_path / "mark"
+    planted = PLANTED.format(mark=str(mark))
+    for name in ("planted", "plänted"):
+        (tmp_path / f"{name}.py").write_text(planted, encoding="utf-8")
+    for package in ("planted_package", "planted_other"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text(planted)
+        (tmp_path / package / "inner.py").write_text(f"from {package} import *\n")
+    (tmp_path / "servers.json").write_text(json.dumps({"command": "touch", "args": [str(mark)]}))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return mark
+
+
+def recording(door: dict[str, Any], **places: str) -> dict[str, Any]:
+    """The episode of a door, as JSON has it."""
+    entry = registry().registered(door.get("id", "")) or registry().registered("core:Echo-v0")
+    assert entry
+    assert entry.pack
+    spec = entry.spec
+    turns = [{"observation": "", "action": action, "reward": 0.0, "info": {}} for action in door.get("actions", ())]
+    record = {
+        "gem_record": 1, "id": spec.id, "entry_point": spec.entry_point, "kwargs": {**spec.kwargs},
+        "max_turns": spec.max_turns, "wrappers": [], "seed": 0, "group": 0, "gem_core": gem.__version__, "api": 1,
+        "pack": {"distribution": entry.pack.distribution, "version": entry.pack.version},
+        "started": None, "seconds": 0.0, "turns": turns, "observation": "", "terminated": True, "truncated": False,
+        "success": False, "failure": None,
+    }  # fmt: skip
+    for name, value in door.items():
+        if name in record:
+            record[name] = {**spec.kwargs, **value} if name == "kwargs" else value
+    text = json.dumps(record)
+    for place, value in places.items():
+        text = text.replace(place, value)
+    return json.loads(text)
+
+
+def forget() -> None:
+    """Have the planted modules imported anew, if they are."""
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in PLANTED_MODULES:
+            del sys.modules[name]
+
+
+@pytest.mark.filterwarnings("ignore::gem.sandbox.NotIsolated")
+@pytest.mark.parametrize("name", DOORS)
+def test_a_hostile_recording_runs_nothing_without_trust_and_with_it_does(
+    name: str, mark: Path, server: tuple[str, list[str]]
+) -> None:
+    url, asked = server
+    record = EpisodeRecord.model_validate(recording(DOORS[name], MARK=str(mark), URL=url))
+    module = DOORS[name].get("imports", "planted")
+    forget()
+    del asked[:]
+
+    def opened() -> bool:
+        return mark.exists() or bool(asked) or module in sys.modules
+
+    for play_again in (reproduce, rescore):
+        with pytest.raises(RecordError, match=r"only a trusted file may have: .* trust=True, or --trust"):
+            play_again(record)
+        assert not opened()
+
+    rescore(record, trust=True)
+    assert opened()
+
+
+COMMANDS = {
+    # Entry point, wrapper and tool of the report: what each prints or leaves if it is run.
+    "the entry point venv.__main__:x": ({**DIRECT, "entry_point": "venv.__main__:x"}, "usage: venv"),
+    "the wrapper http.server:test": (wrapped({"name": "http.server:test", "port": "PORT"}), "Address already in use"),
+    "mcp with a configuration in the working folder": (tool_env([{"name": "mcp", "config": "servers.json"}]), None),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
+    door, printed = COMMANDS[name]
+    with socket.create_server(("0.0.0.0", 0)) as taken:  # so that a server that is started ends at once, and says so
+        port = taken.getsockname()[1]
+        mark.with_name("episodes.jsonl").write_text(json.dumps(recording(door)).replace('"PORT"', str(port)) + "\n")
+
+        def gemx(command: str, *options: str) -> subprocess.CompletedProcess[str]:
+            arguments = [sys.executable, "-m", "gem", command, "episodes.jsonl", *options]
+            return subprocess.run(arguments, check=False, capture_output=True, text=True, timeout=60, cwd=mark.parent)
+
+        for command in ("reproduce", "rescore"):
+            done = gemx(command)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "only a trusted file may have" in done.stderr
+            assert "--trust" in done.stderr
+            assert len(done.stderr.splitlines()) == 1
+            assert not mark.exists()
+        trusted = gemx("rescore", "--trust")
+        assert mark.exists() if printed is None else printed in trusted.stdout + trusted.stderr
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"entry_point": "planted:Door"},
+        {"id": "game:Sudoku-v0-easy", "kwargs": {"scale": 4, "clues": 8}, "max_turns": 3},
+        {"id": "game:Sokoban-v0-easy"},
+        {"id": "rg:composite"},
+        {"id": "math:Arithmetic-v0", **wrapped({"name": "curriculum", "levels": [{"digits": 1}, {"digits": 2}]})},
+        wrapped("python_tool", " concat_with_action ", {"name": "turn_limit", "max_turns": 3}),
+        tool_env("calculator", "python", {"name": "search", "topk": 2}, format="hermes", max_calls=3),
+        {"id": "nobody:Has-v0", "pack": {"distribution": "gone", "version": "1"}, "entry_point": "planted:Door"},
+    ],
+)
+def test_what_is_registered_today_needs_no_trust(changes: dict[str, Any], mark: Path) -> None:
+    """The class that the file names for a registered id is not even imported."""
+    forget()
+    rescore(EpisodeRecord.model_validate(recording(changes)))
+
+    assert not mark.exists()
+    assert "planted" not in sys.modules
+
+
+def test_the_message_names_what_is_not_on_the_list() -> None:
+    door = tool_env({"name": "python", "topk": 3}, "mcp", "os:system", "concat", runtime=1)
+    record = EpisodeRecord.model_validate(recording(door))
+
+    with pytest.raises(RecordError) as raised:
+        reproduce(record)
+    assert str(raised.value) == (
+        "the recording of 'core:Echo-v0' asks for what only a trusted file may have: the setting 'topk' of the tool "
+        "'python'; the tool 'mcp', which gem-tools does not call safe with data; the tool 'os:system', which no "
+        "installed pack offers by that name; and 2 more. If you trust whoever wrote it, say so: trust=True, or --trust"
+    )
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [[1]], [{"name": "os:system"}]])
+def test_values_that_are_not_plain_are_not_on_the_list(value: Any) -> None:
+    record = EpisodeRecord.model_validate(recording({"id": "math:Arithmetic-v0", "kwargs": {"digits": value}}))
+
+    with pytest.raises(RecordError, match=r"'digits' of 'math:Arithmetic-v0' with .* is not a plain value"):
+        reproduce(record)
+
+
+@pytest.mark.parametrize("pack", [pack.distribution for pack in registry().load() if pack.safe_settings])
+def test_what_a_pack_calls_safe_are_settings_that_there_are(pack: str) -> None:
+    (table,) = [each.safe_settings for each in registry().packs if each.distribution == pack]
+    for entry_point, names in table.items():
+        found = import_object(entry_point)
+        taken = inspect.signature(found).parameters if names else {}
+        assert {*names} <= {*taken}, entry_point
