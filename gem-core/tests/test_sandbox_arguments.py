@@ -110,6 +110,44 @@ def test_files_stay_in_the_folder(name: str) -> None:
         Job(code="", files={name: "x"})
 
 
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a/": ""}, "folder"),
+        ({"a/.": ""}, "folder"),
+        ({"\ud800": ""}, "UTF-8"),
+        ({"a/\udc80": ""}, "UTF-8"),
+        ({"x" * 256: ""}, "at most 255 bytes"),
+        ({"é" * 128: ""}, "at most 255 bytes"),
+        ({"a/" * 2000 + "b": ""}, "4000 in all"),
+        ({"a": "", "./a": ""}, "are one file"),
+        ({"a/b": "", "a//b": ""}, "are one file"),
+        ({"a": "", "a/b": ""}, "'a' cannot be the folder of 'a/b'"),
+        ({"a/b/c": "", "a": ""}, "'a' cannot be the folder of 'a/b/c'"),
+    ],
+)
+def test_names_that_no_folder_can_hold_are_refused(files: dict[str, str], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Job(code="", files=files)
+
+
+@pytest.mark.parametrize("level", [*sandbox_levels.CONFINED, "process"])
+def test_files_that_fill_the_disk_to_the_last_byte_and_name_are_there(level: Any) -> None:
+    page = 4096
+    names = ["a" * 255, "é" * 127, "d/e/f", "\n", " ", "-", "C:\\x"]
+    files = dict.fromkeys(names, b"x" * page)
+    count = "import os\nprint(sum(len(files) + len(folders) for _, folders, files in os.walk('.')))"
+    with sandbox_levels.box_at(level) as box:
+        # A folder takes room of a disk that is not in memory.
+        disk = len(files) * page + (0 if level in ("bubblewrap", "unshare") else 2 * page)
+        result = box.run(count, files=files, disk=disk, inodes=len(files) + 2)
+
+        assert (result.reason, result.stdout) == ("ok", f"{len(files) + 2}\n")
+        for name, short in (("disk", len(files) * page - 1), ("inodes", len(files) + 1)):
+            with pytest.raises(ConfigError, match="raise `disk` or `inodes`"):
+                box.run("", files=files, **{name: short})
+
+
 @pytest.mark.parametrize("content", ["x" * 2000, "é" * 600, b"x" * 1001])
 def test_files_must_fit_the_disk(content: str | bytes) -> None:
     with sandbox_levels.box_at("bubblewrap") as box:

@@ -13,6 +13,7 @@ from typing import Any, Self
 from gem.checks import whole_number
 from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Same, Stop, Verdict, run_cases, same_output
+from gem.sandbox.files import footprint, whole_pages
 from gem.sandbox.probe import open_slot
 from gem.sandbox.results import lost, result
 from gem.sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
@@ -160,9 +161,12 @@ class Sandbox:
         Raises:
             SlotLost: the slot died with it.
         """
-        size = sum(len(encoded(content)) for content in job.files.values())
-        if size > limits.disk or len(job.files) > limits.inodes:
-            raise ConfigError(f"its files take {size} bytes of a disk of {limits.disk}: raise `disk` or `inodes`")
+        sizes = {name: len(encoded(content)) for name, content in job.files.items()}
+        room, things = footprint(sizes)
+        if sum(sizes.values()) > limits.disk or room > whole_pages(limits.disk) or things > limits.inodes:
+            most = f"a disk of {limits.disk} bytes and {limits.inodes} files and folders"
+            raise ConfigError(f"its files take {room} bytes and are {things} with their folders, too many for {most}: "
+                              "raise `disk` or `inodes`")  # fmt: skip
         with self._turns:
             while True:
                 slot = self._take()

@@ -20,12 +20,15 @@ _FARTHEST = 255  # instructions that a conditional jump can skip
 OWN_PID = 0x7FED1234
 """Stands in a filter for the pid of the process that installs it, and is replaced by it then."""
 
-_CLONE_THREAD = 0x00010000
+# A thread that shares its descriptors and its working folder with the others: what it has open is found beside theirs.
+_CLONE_THREAD = 0x00010000 | 0x00000400 | 0x00000200
+_CLOSE_RANGE_UNSHARE = 2
 _CLONE_NAMESPACES = 0x7E020080  # every CLONE_NEW… of clone(2)
 _WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC of open(2)
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, the locks of a file and of an open file, F_DUPFD_CLOEXEC, F_GETPIPE_SZ,
-# F_GET_SEALS; none of those that let the kernel send signals.
-_FCNTL = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1034)
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_OFD_GETLK, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_GET_SEALS; none of
+# those that let the kernel send signals.
+_FCNTL = (0, 1, 2, 3, 4, 5, 36, 1030, 1032, 1034)
+_FCNTL_LOCKS = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
 _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 
@@ -66,10 +69,17 @@ def build(machine: str, *, forks: bool = False, writes: bool = True, attributes:
 def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
     missing, unsupported = _refuse(errno.ENOSYS), _refuse(errno.ENOTSUP)
     to_itself = _answer(_ALLOW) if forks else _one_of(0, [OWN_PID])
+    # A lock on a file that other programs can open too tells them something. A program that is one process is told that
+    # it has the lock: nobody else could hold it.
+    locked = _answer(_ALLOW) if forks else _refuse(0)
     return {
         "open": _answer(_ALLOW) if writes else _reading(1),
         "openat": _answer(_ALLOW) if writes else _reading(2),
-        "fcntl": _one_of(1, _FCNTL),
+        "fcntl": _one_of(1, _FCNTL, _one_of(1, _FCNTL_LOCKS, _refuse(), locked)),
+        "flock": locked,
+        # Its modes take room that no size shows and no limit on sizes holds.
+        "fallocate": _one_of(1, [0], unsupported) if writes else _refuse(errno.EROFS),
+        "close_range": _masked(2, 0 if forks else _CLOSE_RANGE_UNSHARE, 0),
         "ioctl": _one_of(1, _IOCTL),
         "socketpair": _stream_pair(),
         "prlimit64": _one_of(0, [0]),
@@ -98,9 +108,11 @@ def _argument(index: int) -> tuple[int, int, int, int]:
     return (_LOAD, 0, 0, 16 + 8 * index)
 
 
-def _one_of(index: int, values: Sequence[int]) -> Code:
-    tests: Code = [(_EQUAL, len(values) - position, 0, value) for position, value in enumerate(values)]
-    return [_argument(index), *tests, *_refuse(), *_answer(_ALLOW)]
+def _one_of(index: int, values: Sequence[int], otherwise: Code | None = None, answer: Code | None = None) -> Code:
+    """`answer` where an argument is one of `values`, by default to allow the call, and `otherwise` where it is not."""
+    other = otherwise or _refuse()
+    tests: Code = [(_EQUAL, len(values) - position - 1 + len(other), 0, value) for position, value in enumerate(values)]
+    return [_argument(index), *tests, *other, *(answer or _answer(_ALLOW))]
 
 
 def _masked(index: int, mask: int, value: int, otherwise: int = errno.EPERM) -> Code:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 
 from gem.checks import whole_number
 from gem.errors import ConfigError, did_you_mean
+from gem.sandbox.files import check_names
 
 Level = Literal["bubblewrap", "unshare", "landlock", "seccomp", "process"]
 """What keeps a program in, strongest first. `docs/sandbox.md` says what each of them holds."""
@@ -143,7 +143,7 @@ class Job:
         limits: What it may use. None: what its sandbox says.
 
     Raises:
-        ConfigError: one of them is of another type, or a file's name leads out of the folder.
+        ConfigError: one of them is of another type, or the folder cannot hold files of these names.
     """
 
     code: str
@@ -160,9 +160,7 @@ class Job:
         for name, content in self.files.items():
             check_type("the name of a file", name, str)
             check_type(f"the content of the file {name!r}", content, str, bytes)
-            path = PurePosixPath(name)
-            if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
-                raise ConfigError(f"a file's name is relative to the program's folder and stays in it, not {name!r}")
+        check_names(self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

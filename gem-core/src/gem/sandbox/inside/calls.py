@@ -1,7 +1,6 @@
 """System calls that the standard library lacks, through ctypes. Each raises `OSError` where the kernel refuses."""
 
 import ctypes
-import errno
 import os
 import platform
 import struct
@@ -16,7 +15,7 @@ NO_SUID, NO_DEV, NO_ACCESS_TIME, BIND, RECURSIVE, PRIVATE = 2, 4, 1024, 4096, 16
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN = 2, 5, 6, 7, 21
 
 _SET_SECCOMP, _SECCOMP_FILTER = 22, 2
-_DETACH, _EXPIRE = 2, 4
+_DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR, _HERE, _RECURSIVELY = 442, -100, 0x8000
 _READ_ONLY = 1 | 2 | 4  # and no setuid programs, and no devices
@@ -66,15 +65,6 @@ def mount(source: str, target: str, kind: str, flags: int, options: str = "") ->
 
 def unmount(target: str) -> None:
     _checked(_libc.umount2(target.encode(), _DETACH))
-
-
-def is_idle(target: str) -> bool:
-    """Whether nothing holds the mount `target`: no file or folder is open there, not even one that waits in a socket.
-
-    umount2(2) tells when it is asked to let the mount expire. It does so only where that was asked for before, and the
-    mount was not used since.
-    """
-    return _libc.umount2(target.encode(), _EXPIRE) < 0 and ctypes.get_errno() == errno.EAGAIN
 
 
 def make_read_only(target: str, *, below: bool) -> None:
