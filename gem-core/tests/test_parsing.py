@@ -21,6 +21,10 @@ MEGABYTE = 1_000_000
         (r"\fbox{x}", "x"),
         ("\\boxed \n {x}", "x"),
         (r"\boxed{}", ""),
+        (r"\boxed{5} and never \boxed{}", "5"),
+        (r"\boxed{5} and never \boxed{ } nor \fbox{}", "5"),
+        (r"\boxed{} \boxed{ }", " "),
+        (r"\boxed{4 \boxed{5} } \boxed{\boxed{}}", "5"),
         (r"\boxed{ 7 }", " 7 "),
         (r"\boxed{\frac{1}{2}}", r"\frac{1}{2}"),
         (r"\boxed{{{}}}", "{{}}"),
@@ -52,6 +56,7 @@ def test_boxed_takes_the_content_of_the_last_complete_box(text: str, content: st
         ("<answer>1 <answer>2</answer>", "2"),
         ("<answer>a < b</answer>", "a < b"),
         ("<answer></answer>", ""),
+        ("<answer>1</answer> and never <answer> </answer>", "1"),
         ("<answer>1", None),
         ("1</answer>", None),
         ("<Answer>1</Answer>", None),
@@ -72,6 +77,19 @@ def test_tagged_takes_the_content_of_the_last_complete_pair(text: str, content: 
         ("```a\n1\n```\nand\n```b\n2", "1"),
         ("```\na `tick` and ``two``\n```", "a `tick` and ``two``"),
         ("```\n```", ""),
+        ("```\n1\n```\n```\n```", "1"),
+        ("~~~\n1\n~~~", "1"),
+        ("~~~python\n1\n~~~", "1"),
+        ("~~~a`b~c\n1\n~~~", "1"),
+        ("````python\n1\n````", "1"),
+        ("````\n```\n1\n```\n````", "```\n1\n```"),
+        ("````\n```python\n1\n```\n````", "```python\n1\n```"),
+        ("~~~\n```\n1\n```\n~~~", "```\n1\n```"),
+        ("```\n~~~\n```", "~~~"),
+        ("```\n1\n````", "1"),
+        ("````\n1\n```", None),
+        ("```python\n1\n```python\n2\n```", "2"),
+        ("~~~\n1\n```", None),
         ("x = 1", None),
         ("```python x = 1```", None),
         ("  ```\nx\n  ```", None),
@@ -80,6 +98,23 @@ def test_tagged_takes_the_content_of_the_last_complete_pair(text: str, content: 
 )
 def test_fenced_code_takes_the_content_of_the_last_complete_block(text: str, content: str | None) -> None:
     assert parsing.fenced_code(text) == content
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (r"\boxed{5}", 5),
+        (r"\boxed{5} or \boxed{}", 5),
+        (r"\boxed{4} or \boxed{5}, say \boxed{7 to 8} and \fbox{n}", 5),
+        (r"\boxed{4} or \fbox{5} \boxed{x} \boxed{7", 5),
+        (r"\boxed{\boxed{x} 5}", None),
+        (r"\boxed{4} \boxed{\boxed{x}}", 4),
+        (r"\boxed{x}", None),
+        ("5", None),
+    ],
+)
+def test_the_last_box_is_taken_that_can_be_read(text: str, number: int | None) -> None:
+    assert parsing.boxed(text, lambda said: int(said) if said.isdecimal() else None) == number
 
 
 def lines_run(text: str) -> int:
@@ -107,7 +142,28 @@ def test_the_work_of_boxed_grows_no_faster_than_the_text(piece: str) -> None:
     assert lines_run(start + piece * 2000) <= 2 * lines_run(start + piece * 1000)
 
 
-PIECES = ["\\", "\\boxed", "\\boxed ", "\\boxed{", "{", "}", " ", "\n", "`", "```", "```\n", "```x\n", "```x`\n"]
+PIECES = [
+    "~",
+    "~~~\n",
+    "~~~x\n",
+    "````\n",
+    "\\boxed{}",
+    "\\boxed{x}",
+    "\\fbox{",
+    "\\",
+    "\\boxed",
+    "\\boxed ",
+    "\\boxed{",
+    "{",
+    "}",
+    " ",
+    "\n",
+    "`",
+    "```",
+    "```\n",
+    "```x\n",
+    "```x`\n",
+]
 PIECES += ["<", "<answer>", "<answer>x", "</answer>"]
 
 

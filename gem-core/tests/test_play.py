@@ -119,6 +119,7 @@ def test_the_turn_limit_is_told_from_a_loss() -> None:
         ("so \\boxed{7", "\\boxed{1}", "so \\boxed{7"),
         ("<answer>7</answer>", "\\boxed{1}", "<answer>7</answer>"),
         ("```\n7\n```", "\\boxed{1}", "```\n7\n```"),
+        ("~~~\n7\n~~~", "\\boxed{1}", "~~~\n7\n~~~"),
     ],
 )
 def test_an_answer_is_put_into_the_markup_of_the_env_unless_it_has_one(typed: str, example: str, reply: str) -> None:

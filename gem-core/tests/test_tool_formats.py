@@ -120,6 +120,28 @@ def test_gems_own_format_takes_tags_and_fences() -> None:
     assert FORMATS["gem"].stops(TOOLS) == FORMATS["tags"].stops(TOOLS)
 
 
+@pytest.mark.parametrize("format", ["fenced", "gem"])
+@pytest.mark.parametrize("fence", ["````", "~~~", "~~~~~", "``````"])
+def test_longer_fences_and_tildes_are_fences(format: str, fence: str) -> None:
+    said = f"So:\n{fence}python\nprint('```', '~~')\n{fence}\nand more"
+
+    read = FORMATS[format].read(said, TOOLS)
+
+    assert read == ToolCall("python", {"code": "print('```', '~~')"})
+    assert isinstance(read, ToolCall)
+    assert read.end == said.rindex(fence) + len(fence)
+    unclosed = FORMATS[format].read(f"{fence}python\nprint('```')\n~~", TOOLS)
+    assert isinstance(unclosed, BadCall)
+    assert "never closed" in unclosed.message
+
+
+@pytest.mark.parametrize("format", ["fenced", "gem"])
+def test_code_that_holds_a_fence_is_written_so_that_it_can_be_read_back(format: str) -> None:
+    call = ToolCall("python", {"code": 'print("""\n```\n````\n""")'})
+
+    assert FORMATS[format].read(FORMATS[format].write(call, TOOLS), TOOLS) == call
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_tool_and_argument_is_described(format: str) -> None:
     described = FORMATS[format].describe(TOOLS)
@@ -163,6 +185,7 @@ def test_no_reply_raises_and_what_is_read_is_inside_the_reply(format: str) -> No
 @pytest.mark.parametrize(
     "piece",
     ["<", "<python>", "</python>", "<python ", "```", "```python\n", "```python", "<tool_call>", "{", '{"tool_calls":',
+     "~~~", "````python\n",
      "<think>", "</think>", "<think></think>", "<a></a>", "<a" + "b" * 60 + ">", " ", "\n", '"', "<pythan></pythan>"],
 )  # fmt: skip
 def test_a_reply_of_a_megabyte_is_read(format: str, piece: str) -> None:

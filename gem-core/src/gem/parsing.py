@@ -1,75 +1,119 @@
 """Reading an answer out of what a model said.
 
-These are the three ways in which GEM's environments ask for an answer. Each takes the *last* complete occurrence,
-because models think aloud before they answer, and each runs in time linear in the text, because a model may say
-100 kB of braces.
+These are the three ways in which GEM's environments ask for an answer. Each takes the *last* complete occurrence that
+holds something, because models think aloud before they answer and say things like "put it into an empty box" after;
+and each runs in time linear in the text, because a model may say 100 kB of braces.
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar, overload
+
+Read = TypeVar("Read")
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _BOX = "\\boxed{"
 _ANSWER = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.DOTALL)
-_FENCE = re.compile(r"^```([^\n`]*)$", re.MULTILINE)
+_FENCE = re.compile(r"^(?:(`{3,})([^\n`]*)|(~{3,})([^\n]*))$", re.MULTILINE)
 
 
-def boxed(text: str) -> str | None:
+@overload
+def boxed(text: str) -> str | None: ...
+
+
+@overload
+def boxed(text: str, read: Callable[[str], Read | None]) -> Read | None: ...
+
+
+def boxed(text: str, read: Callable[[str], object] | None = None) -> object:
     r"""The content of the last complete `\boxed{…}` (or `\fbox{…}`), with balanced inner braces, or None.
 
-    >>> boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}")
+    A box in which nothing stands is passed over where another one holds something. With `read`, all boxes are passed
+    over of which it makes nothing: what is returned is what `read` made of the last of the others, or None. A box
+    around another box is never read.
+
+    >>> boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}, not \boxed{}")
     '\\frac{1}{2}'
     >>> boxed(r"cut off: \boxed{12") is None
     True
+    >>> boxed(r"\boxed{4} or \boxed{5}, never \boxed{a lot}", lambda said: int(said) if said.isdecimal() else None)
+    5
     """
+    attempt = read or _unless_blank
     # Nearly every reply ends with one box that has no braces inside.
     _, box, rest = text.rpartition(_BOX)
     if box and "{" not in rest:
         content, closed, _ = rest.partition("}")
-        if closed:
-            return content
+        if closed and (answer := attempt(content)) is not None:
+            return answer
+    found = _innermost_boxes(text)
+    for content in reversed(found):
+        if (answer := attempt(content)) is not None:
+            return answer
+    return found[-1] if found and read is None else None
+
+
+def _unless_blank(content: str) -> str | None:
+    return content if content and not content.isspace() else None
+
+
+def _innermost_boxes(text: str) -> list[str]:
+    """The contents of the complete boxes that hold no other complete box, in their order."""
     starts = [match.end() for match in _BOXED.finditer(text)]
     if not starts:
-        return None
+        return []
     # One pass from the first start: remember where each opening brace was, and when one of ours closes, keep it.
     ours = set(starts)
     opened: list[int] = []
-    best: tuple[int, int] | None = None
+    found: list[str] = []
+    last = 0
     for position in range(starts[0] - 1, len(text)):
         character = text[position]
         if character == "{":
             opened.append(position + 1)
         elif character == "}" and opened:
             start = opened.pop()
-            if start in ours and (best is None or start > best[0]):
-                best = start, position
-    return None if best is None else text[best[0] : best[1]]
+            # One that begins before the last that was kept lies around it.
+            if start in ours and start > last:
+                found.append(text[start:position])
+                last = start
+    return found
 
 
 def tagged(text: str) -> str | None:
-    """The stripped content of the last `<answer>…</answer>`, or None.
+    """The stripped content of the last `<answer>…</answer>` in which something stands, or None.
 
-    >>> tagged("<answer>no</answer> wait: <answer> 42 </answer>")
+    Where nothing stands in any, that is the empty text.
+
+    >>> tagged("<answer>no</answer> wait: <answer> 42 </answer> I never say <answer></answer>")
     '42'
     """
-    found = _ANSWER.findall(text)
-    return found[-1].strip() if found else None
+    found = [match[1].strip() for match in _ANSWER.finditer(text)]
+    return next((content for content in reversed(found) if content), "") if found else None
 
 
 def fenced_code(text: str) -> str | None:
-    """The content of the last closed code block between lines that begin with three back-ticks, or None.
+    """The content of the last closed code block that is not empty, or None. Where all are empty, the empty text.
 
-    Only a bare fence closes a block. One that names a language opens a new block, even where the one before was
-    never closed.
+    As in CommonMark, a fence is a line that begins with three or more back-ticks, or three or more tildes. A block ends
+    with a bare fence of the same kind that is at least as long as its first; shorter ones and those of the other kind
+    belong to the code. Unlike in CommonMark, a fence of the same kind and length that names a language opens a new
+    block, because models forget to close one.
 
     >>> fenced_code("```python\\nprint(1)\\n```")
     'print(1)'
+    >>> fenced_code("~~~~\\n~~~\\n~~~~")
+    '~~~'
     """
-    opened: int | None = None
+    opened: tuple[str, int] | None = None
     found: str | None = None
     for fence in _FENCE.finditer(text):
-        if opened is None or fence[1].strip():
-            opened = fence.end() + 1
+        marks = fence[1] or fence[3]
+        if opened is not None and not marks.startswith(opened[0]):
+            continue
+        if opened is None or (fence[2] or fence[4] or "").strip():
+            opened = marks, fence.end() + 1
         else:
-            found = text[opened : fence.start()].strip("\n")
+            found = text[opened[1] : fence.start()].strip("\n") or found or ""
             opened = None
     return found

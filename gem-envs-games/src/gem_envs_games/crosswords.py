@@ -83,7 +83,7 @@ class Crosswords(BoardGame):
             "I tell you whether the letter is right. A right one stays, a wrong one is not written.\n"
             f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is wrong or not "
             "possible.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the grid, '_' is an empty cell, and no letter goes where '.' stands."
         )
@@ -96,7 +96,7 @@ class Crosswords(BoardGame):
         return f"{_name(entry)}, row {entry.row}, column {entry.col}, {len(entry.word)} letters: {clue}"
 
     def _step(self, action: str) -> Step:
-        match = _ACTION.fullmatch(boxed(action) or "")
+        match = boxed(action, _ACTION.fullmatch)
         if match is None:
             return self.malformed(
                 f"At turn {self.turn}, you did not give a row, a column and a letter inside \\boxed{{}}. You lose."

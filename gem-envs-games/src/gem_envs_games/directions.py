@@ -7,8 +7,13 @@ DIRECTIONS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 
 def direction(action: str) -> str | None:
-    """The direction that the last box of a reply names, in any case and with any space around it, or None."""
-    name = (boxed(action) or "").strip().lower()
+    """The direction that the last box of a reply names which names one, or None; see `_named`."""
+    return boxed(action, _named)
+
+
+def _named(content: str) -> str | None:
+    """The direction, in any case and with any space around it."""
+    name = content.strip().lower()
     return name if name in DIRECTIONS else None
 
 

@@ -74,7 +74,7 @@ class FifteenPuzzle(BoardGame):
             "- \\boxed{left} slides the tile on its right to the left.\n"
             "- \\boxed{right} slides the tile on its left to the right.\n"
             f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game."
         )
 

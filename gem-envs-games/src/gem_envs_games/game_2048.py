@@ -73,7 +73,7 @@ class Game2048(BoardGame):
             "Your move is \\boxed{up}, \\boxed{down}, \\boxed{left} or \\boxed{right}.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that changes nothing. Each doubling of "
             "your largest tile scores, even if you do not win.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the board, '.' is an empty cell."
         )

@@ -69,7 +69,7 @@ class GuessTheNumber(TurnEnv):
         )
 
     def _step(self, action: str) -> Step:
-        guess = _number(boxed(action) or "")
+        guess = boxed(action, _number)
         if guess is None:
             return self.malformed(f"At turn {self.turn}, you did not give a number inside \\boxed{{}}. You lose.")
         if guess == self.number:

@@ -64,18 +64,17 @@ class Hangman(BoardGame):
             f"Give your guess inside \\boxed{{}}, for example {_say('E')} or {_say(example)}.\n"
             f"You have {self.max_turns} turns; each guess takes one, right or wrong, also one that I refuse because "
             "you made it before or because it has the wrong length.\n"
-            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
             "the game.\n"
             "Hidden letters are shown as '_'."
         )
 
     def _step(self, action: str) -> Step:
-        letters = _BETWEEN.sub("", boxed(action) or "")
-        if not _LETTERS.fullmatch(letters):
+        guess = boxed(action, _letters)
+        if guess is None:
             return self.malformed(
                 f"At turn {self.turn}, you did not give a letter or a word inside \\boxed{{}}. You lose."
             )
-        guess = letters.upper()
         wrong = self._objection(guess)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
@@ -134,6 +133,12 @@ class Hangman(BoardGame):
         tried = "".join(sorted(self.tried))
         last = self.turn + 1 == self.max_turns
         return _say(best_guess(self._pattern(), self.hardcore, tried, tuple(self.wrong_words), last))
+
+
+def _letters(content: str) -> str | None:
+    """The letters in a box, in capitals, if there is nothing else but spaces and commas."""
+    letters = _BETWEEN.sub("", content)
+    return letters.upper() if _LETTERS.fullmatch(letters) else None
 
 
 def _say(guess: str) -> str:

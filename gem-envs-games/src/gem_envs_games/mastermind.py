@@ -91,7 +91,7 @@ class Mastermind(BoardGame):
         )
         self._rules_end = (
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
-            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
             "the game."
         )
         self._numbers = frozenset(range(1, self.num_numbers + 1))
@@ -101,13 +101,10 @@ class Mastermind(BoardGame):
         return tuple((rng.choices if self.duplicate_numbers else rng.sample)(numbers, k=self.code_length))
 
     def _step(self, action: str) -> Step:
-        words = _words(boxed(action) or "")
-        try:
-            guess, said = tuple(map(int, words)), " ".join(words)
-        except ValueError:  # "1-2"
-            guess, said = (), ""
-        if not guess:
+        read = boxed(action, _read)
+        if read is None:
             return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
+        guess, said = read
         wrong = self._objection(guess, said)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
@@ -153,8 +150,13 @@ class Mastermind(BoardGame):
         return _say(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked)))
 
 
-def _words(text: str) -> list[str]:
-    return text.replace(",", " ").split() if _GUESS.fullmatch(text) else []
+def _read(content: str) -> tuple[Code, str] | None:
+    """The guess in a box, and how it is said again."""
+    words = content.replace(",", " ").split() if _GUESS.fullmatch(content) else []
+    try:
+        return (tuple(map(int, words)), " ".join(words)) if words else None
+    except ValueError:  # "1-2"
+        return None
 
 
 def _plain(code: Code) -> str:

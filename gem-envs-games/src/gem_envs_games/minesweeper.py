@@ -82,13 +82,13 @@ class Minesweeper(BoardGame):
             "- \\boxed{flag 0 1} puts a flag on that hidden cell, or takes it off again. A flagged cell cannot be "
             "revealed.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is not possible.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the board, '.' is a hidden cell, 'F' a flagged one, and a number a revealed one."
         )
 
     def _step(self, action: str) -> Step:
-        match = _ACTION.fullmatch(boxed(action) or "")
+        match = boxed(action, _ACTION.fullmatch)
         if match is None:
             return self.malformed(
                 f"At turn {self.turn}, you did not give a command, a row and a column inside \\boxed{{}}. You lose."

@@ -81,7 +81,7 @@ class Sokoban(BoardGame):
             "there, you push it one cell in the same direction. That needs a free cell behind it: you cannot push a "
             "box into a wall or another box, and you cannot pull.\n"
             f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the board, P is you, S is you on a goal, X is a box, √ is a box on a goal, O is a goal, # is a wall "
             "and _ is free floor."

@@ -82,13 +82,13 @@ class Sudoku(BoardGame):
             f"A digit that its row, column or box already holds is refused, {placing}\n"
             f"You win when the grid is full. You have {self.max_turns} turns; each move takes one, also a refused "
             "one.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the board, '.' is an empty cell, and '*' marks the digits that you placed."
         )
 
     def _step(self, action: str) -> Step:
-        match = _ACTION.fullmatch(boxed(action) or "")
+        match = boxed(action, _ACTION.fullmatch)
         if match is None:
             return self.malformed(
                 f"At turn {self.turn}, you did not give a row, a column and a digit inside \\boxed{{}}. You lose."

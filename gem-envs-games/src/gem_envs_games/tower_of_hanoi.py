@@ -52,13 +52,13 @@ class TowerOfHanoi(BoardGame):
             "another tower that is empty or whose top disk is larger.\n"
             "Name the tower to take from, then the tower to put on: \\boxed{B A} takes the top disk of B to A.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is not allowed.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "Each tower is shown from bottom to top: the last number is its top disk."
         )
 
     def _step(self, action: str) -> Step:
-        match = _ACTION.fullmatch(boxed(action) or "")
+        match = boxed(action, _ACTION.fullmatch)
         if match is None:
             return self.malformed(f"At turn {self.turn}, you did not name two towers inside \\boxed{{}}. You lose.")
         source, target = match[1].upper(), match[2].upper()

@@ -110,7 +110,7 @@ class WikiGame(BoardGame):
             f"{_VARIANTS[self.variant]}\n"
             "A title that is not among the links takes a turn and leaves you where you are, and so does a reply "
             "without a title. The game is lost when the turns are used up.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. What you know about the world "
+            "You may say what you like; the last title inside \\boxed{} counts. What you know about the world "
             "tells you which pages are likely to link to the target."
         )
 

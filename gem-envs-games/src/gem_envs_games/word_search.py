@@ -85,13 +85,13 @@ class WordSearch(BoardGame):
             "left.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is refused because it is not "
             "possible or was made before.\n"
-            "You may say what you like; only the last \\boxed{} counts as your move. A reply without a move loses "
+            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
             "the game.\n"
             "On the grid, [ ] marks the letters of the words that you have found."
         )
 
     def _step(self, action: str) -> Step:
-        match = _ACTION.fullmatch(boxed(action) or "")
+        match = boxed(action, _ACTION.fullmatch)
         if match is None:
             return self.malformed(
                 f"At turn {self.turn}, you did not give two rows and two columns inside \\boxed{{}}. You lose."

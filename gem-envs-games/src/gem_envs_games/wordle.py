@@ -71,15 +71,14 @@ class Wordle(BoardGame):
             f"{words}\n"
             f"Give your guess inside \\boxed{{}}, for example {_say(example)}.\n"
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
-            "You may say what you like; only the last \\boxed{} counts as your guess. A reply without a guess loses "
+            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
             "the game."
         )
 
     def _step(self, action: str) -> Step:
-        letters = _BETWEEN.sub("", boxed(action) or "")
-        if not _LETTERS.fullmatch(letters):
+        guess = boxed(action, _letters)
+        if guess is None:
             return self.malformed(f"At turn {self.turn}, you did not give a word inside \\boxed{{}}. You lose.")
-        guess = letters.upper()
         wrong = self._objection(guess)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
@@ -118,6 +117,12 @@ class Wordle(BoardGame):
     def expert_action(self) -> str:
         """A common word that all marks so far allow, and whose own marks are expected to tell much."""
         return _say(best_guess(self.word_length, tuple(self.marked)))
+
+
+def _letters(content: str) -> str | None:
+    """The letters in a box, in capitals, if there is nothing else but spaces and commas."""
+    letters = _BETWEEN.sub("", content)
+    return letters.upper() if _LETTERS.fullmatch(letters) else None
 
 
 def _say(word: str) -> str:

@@ -1,6 +1,7 @@
 """`gemx play`: a person plays in the terminal."""
 
 import contextlib
+import re
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ from gem.registry import make
 from gem.tool_env import tool_envs
 
 FENCE = "```"
+_OPENING = re.compile(r"`{3,}|~{3,}")
 HELP = """\
 :hint        what the environment's expert would say
 :random      play a random action
@@ -91,7 +93,7 @@ def complete(typed: str, example: str) -> str:
 
     What has a `\boxed{`, an `<answer>` or a code fence of its own is left as it is.
     """
-    if any(mark in typed for mark in ("\\boxed{", "\\fbox{", "<answer>", FENCE)):
+    if any(mark in typed for mark in ("\\boxed{", "\\fbox{", "<answer>", FENCE, "~~~")):
         return typed
     if parsing.boxed(example) is not None:
         return f"\\boxed{{{typed}}}"
@@ -105,10 +107,10 @@ def complete(typed: str, example: str) -> str:
 def _rest_of_block(line: str) -> str:
     """`line`, and if it opens a code fence, the lines up to its end."""
     lines = [line]
-    if line.startswith(FENCE):
+    if opening := _OPENING.match(line):
         while (more := _read("... ")) is not None:
             lines.append(more)
-            if more.startswith(FENCE):
+            if more.startswith(opening[0]):
                 break
     return "\n".join(lines)
 

@@ -85,7 +85,7 @@ class Calendar(TurnEnv):
             return self._call(heard)
         if isinstance(heard, BadCall):
             return self._answered(heard.message, None, heard.problem)
-        if (boxed(action) or "").strip().lower() != "done":
+        if boxed(action, _is_done) is None:
             return self.malformed(f"At turn {self.turn}, you neither called a tool nor said {_DONE}. You lose.")
         if self.week.facts() == self.goal.facts():
             return Step.final("All errands are done, and nothing else has changed.", 1.0, success=True)
@@ -139,3 +139,7 @@ class Calendar(TurnEnv):
 
     def _say(self, tool: str, arguments: Mapping[str, Any]) -> str:
         return self._format.write(ToolCall(tool, arguments), TOOLS)
+
+
+def _is_done(content: str) -> bool | None:
+    return content.strip().lower() == "done" or None

@@ -56,8 +56,8 @@ class MultiHop(QuestionEnv[str]):
         )
 
     def _read(self, reply: str) -> str | None:
-        answer = boxed(reply)
-        return tagged(reply) if answer is None else answer
+        # An empty box is no answer where tags hold one.
+        return boxed(reply) or tagged(reply)
 
     def _grade(self, answer: str) -> Step:
         if normalized(answer) in map(normalized, self.question.answers):

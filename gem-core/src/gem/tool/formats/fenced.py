@@ -9,11 +9,14 @@ from gem.tool.formats.text_call import example_body, explain, misspelt, read_bod
 from gem.tool.tool import Tool
 
 _FENCE = "```"
-_OPENING = re.compile(r"```([A-Za-z_][A-Za-z0-9_-]{0,63})([^\n]*)")
+_OPENING = re.compile(r"(?P<fence>(?<!`)`{3,}+|(?<!~)~{3,}+)(?P<name>[A-Za-z_][A-Za-z0-9_-]{0,63})(?P<rest>[^\n]*)")
 
 
 class Fenced(CallFormat):
-    """A fence that names the tool, the text or the JSON of its arguments, and the next three back-ticks.
+    """A fence that names the tool, the text or the JSON of its arguments, and the next fence of the same kind.
+
+    A fence is three back-ticks. More of them, or three or more tildes, are read too: what ends the call is then the
+    next run of as many, so that what stands between may hold shorter fences.
 
     A block in another language is none of this format's business, unless its name is nearly a tool's.
     """
@@ -27,25 +30,31 @@ class Fenced(CallFormat):
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
         heard = without_thoughts(text)
         every = list(_OPENING.finditer(heard))
-        calls = [opening for opening in every if opening[1] in tools]
+        calls = [opening for opening in every if opening["name"] in tools]
         if not calls:
-            return misspelt((opening[1] for opening in every), tools)
+            return misspelt((opening["name"] for opening in every), tools)
         first = calls[0]
-        tool = tools[first[1]]
+        tool, fence = tools[first["name"]], first["fence"]
         example = _example(tool)
-        if first[2].strip():
-            return malformed(f"{_FENCE}{tool.name} is not alone on the rest of its line", example)
-        close = heard.find(_FENCE, first.end())
+        if first["rest"].strip():
+            return malformed(f"{fence}{tool.name} is not alone on the rest of its line", example)
+        close = heard.find(fence, first.end())
         if close < 0:
-            return malformed(f"{_FENCE}{tool.name} is never closed", example)
+            return malformed(f"{fence}{tool.name} is never closed", example)
         if any(opening.start() <= close < opening.end() for opening in every):
-            return malformed(f"{_FENCE}{tool.name} is followed by another opening fence", example)
+            return malformed(f"{fence}{tool.name} is followed by another opening fence", example)
         if any(opening.start() > close for opening in calls):
             return DOUBLED
-        return read_body(tool, text[first.end() : close], close + len(_FENCE), example)
+        end = close + len(fence)
+        while heard.startswith(fence[0], end):
+            end += 1
+        return read_body(tool, text[first.end() : close], end, example)
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
-        return f"{_FENCE}{call.name}\n{write_body(tools[call.name], call)}\n{_FENCE}"
+        body, fence = write_body(tools[call.name], call), _FENCE
+        while fence in body:
+            fence += "`"
+        return f"{fence}{call.name}\n{body}\n{fence}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
         calls = "\n\n".join(explain(tool, _mark) for tool in tools.values())
