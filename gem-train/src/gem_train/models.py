@@ -1,6 +1,7 @@
 """A model and its tokenizer, from wherever the settings say."""
 
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import NamedTuple, cast
 
 import torch
@@ -47,9 +48,11 @@ def load_model(config: TrainConfig, source: Path | None = None) -> Loaded:
         return Loaded(_ready(model, device, config.dtype), tokenizer)
     name = str(source) if source is not None else config.model
     try:
-        tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name))
-        model = cast("PreTrainedModel", AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32))
-    except (OSError, ValueError) as error:
+        # Else transformers asks whoever sits at the terminal whether to run code that lies beside a model.
+        tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
+        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
+        model = cast("PreTrainedModel", loaded)
+    except (OSError, ValueError, UnpicklingError) as error:
         raise ConfigError(
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
