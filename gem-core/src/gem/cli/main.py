@@ -4,13 +4,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from gem import __version__
-from gem.cli.output import echo, printable
-from gem.errors import GemError, PackError, UnknownId, did_you_mean
+from gem.cli.faults import FAILED, INTERRUPTED, flush_stdout, in_a_line, reported
+from gem.cli.output import Promise, echo, printable
+from gem.errors import PackError, UnknownId, did_you_mean
 from gem.hookspecs import CommandSpec
 from gem.importing import import_object
 from gem.plugins import CORE, Pack
@@ -18,9 +19,6 @@ from gem.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
 """Command → the distribution that is known to provide it: what to install when it is missing."""
-
-INTERRUPTED = 130
-"""The exit status of a program that Ctrl-C ended: 128 + SIGINT."""
 
 
 class Commands(click.Group):
@@ -51,17 +49,33 @@ class Commands(click.Group):
             with formatter.section("Commands" if pack.distribution == CORE else f"Commands of {pack.distribution}"):
                 formatter.write_dl([(spec.name, printable(spec.help)) for spec in specs])
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> None:
+        with reported(ctx):
+            super().invoke(ctx)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        *arguments: Any,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        given = sys.argv[1:] if args is None else list(args)
+        promise = Promise("--json" in given)
         try:
-            return super().invoke(ctx)
-        except GemError as error:
-            if ctx.params["debug"]:
-                raise
-            echo("gemx:", err=True, nl=False, fg="red")
-            echo(f" {error}", err=True)
-            ctx.exit(1)
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
+            status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=promise, **extra)
+        except click.ClickException as error:
+            promise.keep(error.format_message())
+            error.show()
+            status = error.exit_code
+        except click.Abort:
+            promise.keep("interrupted")
+            status = INTERRUPTED
+        except OSError as error:  # the help or the version, for which nobody reads or there is no room
+            echo(f"gemx: {in_a_line(error)}", err=True)
+            status = FAILED
+        sys.exit(status if flush_stdout() else FAILED)
 
 
 def _load(namespace: str | None = None) -> list[Pack]:

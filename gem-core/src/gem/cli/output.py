@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -22,6 +23,22 @@ from gem.plugins import Pack
 
 UNLIMITED = 10_000
 """Columns of a table that goes into a pipe, so that every row stays on one line for `grep`."""
+
+
+@dataclass
+class Promise:
+    """That one JSON object is printed, whatever happens."""
+
+    asked: bool
+    """Whether it was: with --json."""
+    kept: bool = False
+
+    def keep(self, error: str) -> None:
+        """Print the object that says what went wrong, unless there is one already."""
+        if self.asked and not self.kept:
+            self.kept = True
+            with contextlib.suppress(OSError):  # a full disk, which is then what there is to say
+                print_json({"error": error})
 
 
 _COMMANDS = re.compile(r"\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -67,8 +84,14 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object. What JSON has no word for, such as a set in an env's kwargs, is spelt as Python does."""
+    """Print one JSON object. What JSON has no word for, such as a set in an env's kwargs, is spelt as Python does.
+
+    A command prints one; after it, an error is not printed as another.
+    """
     echo(json.dumps(value, default=repr))
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(promise := context.find_root().obj, Promise):
+        promise.kept = True
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:

@@ -1,7 +1,9 @@
 """The file of a recording: appended to, one whole line an episode, and read back."""
 
+import contextlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
@@ -20,7 +22,7 @@ class Recorder:
     recorder at a time.
 
     Args:
-        path: the file; it is made if it does not exist.
+        path: the file; it is made if it does not exist, and so are the folders it lies in.
 
     Raises:
         RecordError: the file holds something else than a recording of this version.
@@ -29,9 +31,15 @@ class Recorder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._packs: dict[str, PackVersion | None] = {}
-        self._file = open(path, "ab")  # noqa: SIM115 - `close` closes it
+        self._path = Path(path)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        # Unbuffered, so that what a full disk refuses is nowhere, and not written later behind something else.
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - `close` closes it
         try:
-            _mend(Path(path))
+            # A pipe or a device is only written to.
+            self._is_plain = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
+            if self._is_plain:
+                _mend(self._path)
         except BaseException:
             self._file.close()
             raise
@@ -43,15 +51,29 @@ class Recorder:
             yield episode
 
     def write(self, episode: Episode) -> None:
-        """Append one episode.
+        """Append one episode: the whole of it, or, if that fails, nothing.
 
         Raises:
             RecordError: the env's kwargs or an observation hold something that JSON has no word for.
+            OSError: the disk is full, for one.
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = _pack_of(episode.id) if episode.spec else None
-        self._file.write(EpisodeRecord.of(episode, self._packs[episode.id]).line())
-        self._file.flush()
+        self._append(EpisodeRecord.of(episode, self._packs[episode.id]).line())
+
+    def _append(self, line: bytes) -> None:
+        end = os.fstat(self._file.fileno()).st_size
+        left = memoryview(line)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except BaseException as error:
+            if self._is_plain:
+                with contextlib.suppress(OSError):
+                    self._file.truncate(end)
+            if isinstance(error, OSError):
+                raise OSError(error.errno, error.strerror, str(self._path)) from error
+            raise
 
     def close(self) -> None:
         """Close the file. Closing twice is fine."""

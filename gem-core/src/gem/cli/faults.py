@@ -1,0 +1,74 @@
+"""What ended a command, said in one line; with `--json` as one object, too."""
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import click
+
+from gem.cli.output import Promise, echo
+from gem.errors import GemError
+
+FAILED = 1
+INTERRUPTED = 130
+"""The exit status of a program that Ctrl-C ended: 128 + SIGINT."""
+
+
+@contextlib.contextmanager
+def reported(context: click.Context) -> Generator[None]:
+    """Whatever is raised within ends the program, with its status and words about it; what is click's passes."""
+    promise: Promise = context.obj
+    try:
+        yield
+    except (click.exceptions.Exit, click.ClickException):
+        raise
+    except (KeyboardInterrupt, click.Abort):
+        promise.keep("interrupted")
+        context.exit(INTERRUPTED)
+    except BaseException as error:  # an env may even call sys.exit()
+        if isinstance(error, OSError) and error.errno == errno.EPIPE:
+            raise  # whoever reads has had enough; click ends quietly
+        said = in_a_line(error)
+        promise.keep(said)
+        if context.params["debug"]:
+            raise
+        echo("gemx:", err=True, nl=False, fg="red")
+        echo(f" {said}", err=True)
+        context.exit(FAILED)
+
+
+def in_a_line(error: BaseException) -> str:
+    """What an error says: of GEM's own its text, of an OSError the file and why, of others where they were raised."""
+    if isinstance(error, GemError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    text = " ".join(str(error).split())
+    line = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{line}{_place(error)} (`gemx --debug …` shows the traceback)"
+
+
+def _place(error: BaseException) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    code = trace.tb_frame.f_code
+    return f", in {code.co_name} at {Path(code.co_filename).name}:{trace.tb_lineno}"
+
+
+def flush_stdout() -> bool:
+    """Write out what is left; whether it could be. Otherwise Python would try again at its end, with a traceback."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno != errno.EPIPE:
+            echo(f"gemx: standard output: {error.strerror}", err=True)
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True

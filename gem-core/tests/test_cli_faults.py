@@ -1,0 +1,138 @@
+"""What goes wrong under `gemx` is said in one line, and with `--json` as one object."""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import gem
+from gem.cli.main import main
+from gem.record import Recorder, read
+from gem.rollout import rollout
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+TESTS = Path(__file__).parent
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+
+
+def gemx(*arguments: str, input: str = "") -> Result:
+    return CliRunner().invoke(main, list(arguments), input=input)
+
+
+class Quitting(gem.TurnEnv):
+    """Ends the program, or raises, as its action says."""
+
+    def _reset(self, options: object) -> str:
+        return "Say something."
+
+    def _step(self, action: str) -> gem.Step:
+        if "quit" in action:
+            sys.exit(0)
+        raise ValueError("a fault\nof the env")
+
+    def sample_action(self) -> str:
+        return "nothing"
+
+
+WRONG = [
+    (["lst"], 1, "there is no command 'lst'"),
+    (["info", "core:Ecko-v0"], 1, "Did you mean 'core:Echo-v0'?"),
+    (["info", "sample_envs:Nothing"], 1, "no 'Nothing'"),
+    (["run"], 2, "Missing argument"),
+    (["run", "core:Echo-v0", "--episodes", "0"], 2, "--episodes"),
+    (["run", "core:Echo-v0", "--bogus"], 2, "--bogus"),
+    (["--bogus"], 2, "--bogus"),
+    (["reproduce", "no_such_file"], 2, "there is no file 'no_such_file'"),
+    (["reproduce", sys.executable], 1, "line 1: this is not JSON"),
+    (["rescore", sys.executable], 1, "line 1: this is not JSON"),
+    (["run", "core:Echo-v0", "--record", __file__], 1, "no recording of this version of gem-core"),
+    (["run", "core:Echo-v0", "--record", "/dev/null/episodes.jsonl"], 1, "/dev/null: "),
+    (["run", "core:Echo-v0", "--record", str(TESTS)], 2, "is a directory"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "status", "message"), WRONG)
+def test_with_json_an_error_is_one_object_on_standard_output(arguments: list[str], status: int, message: str) -> None:
+    done = gemx(*arguments, "--json")
+
+    assert done.exit_code == status
+    said = json.loads(done.stdout)
+    assert list(said) == ["error"]
+    assert message in said["error"]
+    assert message in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_ctrl_c_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gem.registry.Registry.entries", interrupted)
+    done = gemx("list", "--json")
+
+    assert (done.exit_code, json.loads(done.stdout)) == (130, {"error": "interrupted"})
+
+
+@pytest.mark.parametrize(("said", "fault"), [("anything", "ValueError: a fault of the env"), ("quit", "SystemExit: 0")])
+def test_an_env_that_raises_while_somebody_plays_is_one_line_with_its_place(said: str, fault: str) -> None:
+    done = gemx("play", "test_cli_faults:Quitting", "--seed", "1", input=f"{said}\n")
+
+    assert done.exit_code == 1
+    place = rf"{re.escape(fault)}, in _step at test_cli_faults.py:\d+"
+    assert re.fullmatch(rf"gemx: {place} \(`gemx --debug …` shows the traceback\)\n", done.stderr)
+
+
+def test_an_object_that_a_command_has_printed_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("after all")
+
+    monkeypatch.setattr("gem.cli.list.warn_of_failures", broken)
+    done = gemx("list", "--json")
+
+    assert "envs" in json.loads(done.stdout)
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["info", "core:Echo-v0"], ["--help"]])
+def test_a_standard_output_that_is_full_is_one_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "gem", *arguments]
+        done = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, text=True, cwd=TESTS)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("gemx: ")
+    assert done.stderr.endswith("No space left on device\n")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_recording_makes_the_folders_it_lies_in(tmp_path: Path) -> None:
+    path = tmp_path / "runs" / "today" / "episodes.jsonl"
+    assert gemx("run", "core:Echo-v0", "--episodes", "3", "--record", str(path)).exit_code == 0
+    assert len(list(read(path))) == 3
+
+
+def test_an_episode_that_does_not_fit_on_the_disk_is_not_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    with gem.make_vec("core:Echo-v0", 1) as envs, Recorder(path) as recorder:
+        episodes = list(rollout(lambda observation: "x" * 5000, envs, range(3)))
+        recorder.write(episodes[0])
+        whole = path.read_bytes()
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 100, hard))
+        try:
+            with pytest.raises(OSError, match="File too large") as refused:
+                recorder.write(episodes[1])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert refused.value.filename == str(path)
+        assert path.read_bytes() == whole
+        recorder.write(episodes[2])
+
+    assert [record.seed for record in read(path)] == [0, 2]
