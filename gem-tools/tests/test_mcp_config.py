@@ -17,9 +17,11 @@ from mcp_types import (
     Tool,
 )
 
+import gem
+import gem.tool
 from gem.errors import BadArguments, ConfigError, GemError, MissingExtra
 from gem_tools.mcp import mcp_tools
-from gem_tools.mcp.arguments import validator_of
+from gem_tools.mcp.arguments import usable_schema, validator_of
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
 from gem_tools.mcp.content import to_blocks, to_observation
 from gem_tools.mcp.errors import McpServerError
@@ -125,10 +127,49 @@ def test_arguments_that_fit_come_through_and_under_a_schema_that_is_none_all_do(
     assert validator_of({"type": "object", "required": "a"})({"b": 2}) == {"b": 2}
 
 
-def test_what_a_schema_refers_to_is_not_fetched():
-    schema = {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}}
-    with pytest.raises(Exception, match="Unresolvable: http://127"):
-        validator_of(schema)({"a": 1})
+DOUBLING = {f"x{n}": {"allOf": [{"$ref": f"#/$defs/x{n + 1}"}] * 2} for n in range(60)} | {"x60": True}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"pattern": "^(a+)+$"}}},
+        {"properties": {"a": {"pattern": "((a{1000}){1000}){1000}"}}},
+        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+        {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False},
+        {"propertyNames": {"pattern": "^(a|a)*$"}},
+        {"properties": {"a": {"$ref": "#/properties/a"}}},
+        {"$ref": "#"},
+        {"properties": {"a": {"$ref": "#/$defs/nowhere"}}},
+        {"properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}},
+        {"properties": {"a": {"$ref": "http://[1"}}},
+        {"$id": "http://[1", "properties": {"a": {"$ref": "b"}}},
+        {"properties": {"a": {"$ref": "#/$defs/x0"}}, "$defs": DOUBLING},
+        {"properties": {"a": {"enum": ["x" * 60_000]}}},
+        {"properties": {"a": {"items": {"uniqueItems": True}}}},
+        {"$schema": ["http://json-schema.org/draft-07/schema#"]},
+        {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"extends": {"$ref": "#"}}}},
+        {"properties": ["a"], "required": 1},
+        {"properties": {"a": True}, "required": [[]]},
+        {"properties": {"a": {"required": True, "type": ["string", {}]}}},
+        {"properties": {"a": {"anyOf": ["x"], "type": [1]}, "b": "c", "d": [{}]}},
+    ],
+    ids=lambda schema: json.dumps(schema)[:50],
+)
+def test_no_schema_of_a_server_hangs_or_breaks_what_reads_it_and_what_cannot_be_checked_is_passed_on(schema):
+    given = {"a": "a" * 40 + "!", "a" * 40 + "!": 1}
+    assert validator_of(schema)(given) == given
+    made = gem.tool.Tool(name="t", description="", parameters=usable_schema(schema), function=str)
+    for format in gem.tool.FORMATS.values():
+        told = format.describe({"t": made})
+        assert len(told) < 60_000
+        assert format.read(f"<t>{told}</t>", {"t": made}) is not None or format.name in ("openai", "hermes", "fenced")
+
+
+def test_what_a_schema_that_is_odd_elsewhere_asks_for_is_still_checked():
+    odd = {"properties": {"a": {"type": "string", "pattern": "("}, "b": {"type": "integer"}}, "required": ["b"]}
+    with pytest.raises(BadArguments, match="'b': 'x' is not of type 'integer'"):
+        validator_of(odd)({"a": "1", "b": "x"})
 
 
 def tool(name):
@@ -144,9 +185,27 @@ def test_a_name_that_two_servers_have_gets_the_servers_in_front_and_no_other_doe
     }
 
 
-def test_names_that_stay_the_same_even_so_are_refused():
-    with pytest.raises(ConfigError, match="'a' and 'b' both offer a tool 'b_read'"):
-        named({"a": [tool("b_read"), tool("read")], "b": [tool("read")]})
+@pytest.mark.parametrize(
+    ("listings", "expected"),
+    [
+        (
+            {"a": ["b_read", "read"], "b": ["read"]},
+            {"b_read": "b_read", "a_read": "read", "b_read_2": "read"},
+        ),
+        (
+            {"a": ["read.text", "read_text", "read/text"]},
+            {"read_text": "read_text", "read_text_2": "read.text", "read_text_3": "read/text"},
+        ),
+        (
+            {"a": ["x" * 70, "x" * 71, "x" * 64]},
+            {"x" * 64: "x" * 64, "x" * 62 + "_2": "x" * 70, "x" * 62 + "_3": "x" * 71},
+        ),
+        ({"a": ["", "é", "read", "read"]}, {"read": "read", "_": "", "__": "é"}),
+    ],
+)  # fmt: skip
+def test_names_that_stay_the_same_even_so_get_numbers_and_the_one_that_was_right_keeps_its_own(listings, expected):
+    offers = named({server: [tool(name) for name in names] for server, names in listings.items()})
+    assert {name: offer.tool.name for name, offer in offers.items()} == expected
 
 
 def test_results_become_text_where_there_is_only_text_and_parts_where_there_is_an_image():

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from gem.checks import whole_number
 from gem.errors import BadArguments, ConfigError, did_you_mean
@@ -77,7 +77,7 @@ class Tool:
         required = self.parameters.get("required", list(properties) if len(properties) == 1 else [])
         # A schema may also be `true`, which says nothing.
         about = properties.get(required[0], True) if len(required) == 1 else True
-        if not isinstance(about, bool) and about.get("type") == "string":
+        if isinstance(about, Mapping) and cast("Mapping[str, Any]", about).get("type") == "string":
             return required[0]
         return None
 

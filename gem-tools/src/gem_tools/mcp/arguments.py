@@ -1,11 +1,19 @@
-"""Arguments held against the JSON schema that a server gives for them."""
+"""Arguments checked against the JSON schema that a server gives for them, as far as that is cheap and safe.
+
+A schema is a stranger's program: a regular expression in it may take years, a reference may lead to itself, or lead
+twice to what leads twice to something else. The server checks its arguments itself, so whatever cannot be checked here
+within limits is passed on to it. What is gained here is a message before the server is asked.
+"""
 
 import itertools
-from collections.abc import Callable, Mapping
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.validators import validator_for
+from jsonschema import FormatChecker
+from jsonschema.validators import extend, validator_for
 from referencing import Registry
 
 from gem.errors import BadArguments
@@ -13,28 +21,86 @@ from gem.errors import BadArguments
 _MOST_PROBLEMS = 5
 _LONGEST_PROBLEM = 200
 """Characters: a message of the schema's checker repeats the value that it is about."""
+_LARGEST = 50_000
+"""Characters of a schema, or of arguments, as JSON."""
+_SECONDS = 0.5
+"""For one check. It is looked at before each keyword."""
+_NOT_HERE = frozenset(("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems"))
+"""Keywords that run regular expressions of the schema's, or take quadratic time: they are left to the server."""
+
+_Keyword = Callable[[Any, Any, Any, Any], Iterable[Any] | None]
+_until: ContextVar[float] = ContextVar("_until")
 
 
-def validator_of(schema: dict[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def usable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` as the schema of a tool: "properties" is an object, and "required" a list of names.
+
+    Of one that is too large for an agent to read, nothing is left.
+    """
+    if len(json.dumps(schema)) > _LARGEST:
+        return {"type": "object", "properties": {}}
+    used = {**schema}
+    if not isinstance(used.get("properties"), dict):
+        used["properties"] = {}
+    required = used.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):  # pyright: ignore[reportUnknownVariableType]
+        del used["required"]
+    return used
+
+
+def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A function that gives back arguments that fit `schema`, and raises `BadArguments` for others.
 
-    Where the schema itself is none, nothing is checked: what does not fit is then for the server to say. Nothing that
-    a schema refers to is fetched.
+    Where the schema itself is none, or too large, nothing is checked: what does not fit is then for the server to say.
+    So it is where checking takes too long or fails, as with a reference to nowhere. Nothing that a schema refers to is
+    fetched.
     """
-    kind = validator_for(schema)
-    try:
-        kind.check_schema(schema)
-    except SchemaError:
+    if len(json.dumps(schema)) > _LARGEST:
         return dict
-    checker = kind(schema, registry=Registry())
+    try:
+        kind = validator_for(schema)
+        # Without formats: compiling a regular expression may take all memory.
+        kind.check_schema(schema, format_checker=FormatChecker(formats=()))
+        checker = _bounded(kind)(schema, registry=Registry())
+    except Exception:
+        # It is not a schema, or one that cannot be followed; that is not our fault, nor the agent's.
+        return dict
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        problems = list(itertools.islice(checker.iter_errors(dict(arguments)), _MOST_PROBLEMS))
+        given = dict(arguments)
+        problems: list[Any] = []
+        if len(json.dumps(given)) <= _LARGEST:
+            _until.set(time.monotonic() + _SECONDS)
+            try:
+                problems = list(itertools.islice(checker.iter_errors(given), _MOST_PROBLEMS))
+            except Exception:
+                return given
         if problems:
             raise BadArguments("; ".join(_say(problem.json_path, problem.message) for problem in problems))
-        return dict(arguments)
+        return given
 
     return validate
+
+
+def _bounded(kind: Any) -> Any:
+    """The same kind of checker, with a limit on its time and without what is left to the server."""
+    keywords = {name: _timed(name, keyword) for name, keyword in kind.VALIDATORS.items()}
+    return extend(kind, keywords | dict.fromkeys(_NOT_HERE, _passed))
+
+
+def _timed(name: str, keyword: _Keyword) -> _Keyword:
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+        if time.monotonic() > _until.get():
+            raise TimeoutError
+        # What "additionalProperties" is about depends on the regular expressions of "patternProperties".
+        if name != "additionalProperties" or "patternProperties" not in schema:
+            yield from keyword(validator, value, instance, schema) or ()
+
+    return check
+
+
+def _passed(*_: object) -> None:
+    """Whatever it is, it fits."""
 
 
 def _say(path: str, message: str) -> str:

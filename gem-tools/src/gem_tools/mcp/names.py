@@ -1,12 +1,11 @@
 """What the tools of several servers are called where they are offered together."""
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from mcp_types import Tool
-
-from gem.errors import ConfigError
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
@@ -23,25 +22,23 @@ def named(listings: Mapping[str, Sequence[Tool]]) -> dict[str, Offer]:
     """Server → its tools, turned into name → tool.
 
     Chat APIs know letters, digits, `_` and `-` in a name and no more than 64 of them: what else MCP allows becomes
-    `_`, and the end is left out. A name that several servers have gets the server's in front.
-
-    Raises:
-        ConfigError: even then two tools have one name.
+    `_`, and the end is left out. A name that several servers have gets the server's in front. Where two are still the
+    same, the later one, or the one that was changed, gets a number at its end. What a server lists twice is one tool.
     """
-    every = [callable_name(tool.name) for tools in listings.values() for tool in tools]
-    offers: dict[str, Offer] = {}
-    for server, tools in listings.items():
-        for tool in tools:
-            name = callable_name(tool.name)
-            if every.count(name) > 1:
-                name = callable_name(f"{server}_{name}")
-            if name in offers:
-                raise ConfigError(
-                    f"the MCP servers {offers[name].server!r} and {server!r} both offer a tool {name!r}; "
-                    "give one of the servers another name"
-                )
-            offers[name] = Offer(server, tool)
-    return offers
+    offers = [Offer(server, tool) for server, tools in listings.items() for tool in {t.name: t for t in tools}.values()]
+    servers: dict[str, set[str]] = {}
+    for offer in offers:
+        servers.setdefault(callable_name(offer.tool.name), set()).add(offer.server)
+    wanted: list[tuple[str, Offer]] = []
+    for offer in offers:
+        name = callable_name(offer.tool.name)
+        shared = len(servers[name]) > 1
+        wanted.append((callable_name(f"{offer.server}_{name}") if shared else name, offer))
+    found: dict[str, Offer] = {}
+    # Sorting keeps the order among those whose name stays, which come first, and among the others.
+    for name, offer in sorted(wanted, key=lambda each: each[0] != each[1].tool.name):
+        found[_free(name, found)] = offer
+    return found
 
 
 def callable_name(name: str) -> str:
@@ -52,3 +49,9 @@ def callable_name(name: str) -> str:
     """
     allowed = _OTHER.sub("_", name)
     return (allowed if allowed[:1].isalpha() else f"_{allowed}")[:_LONGEST]
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """`name`, or with the first number that makes it new."""
+    ends = itertools.chain([""], (f"_{number}" for number in itertools.count(2)))
+    return next(free for end in ends if (free := name[: _LONGEST - len(end)] + end) not in taken)

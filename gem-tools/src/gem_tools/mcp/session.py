@@ -13,6 +13,10 @@ from gem_tools.mcp.config import Server
 from gem_tools.mcp.connection import Connection, said
 
 _T = TypeVar("_T")
+_MOST_TOOLS = 1000
+_MOST_PAGES = 100
+"""Of the list of what a server offers, which may never end."""
+_FAULTS = (MCPError, RuntimeError, TimeoutError, ValidationError)
 
 
 class Session:
@@ -37,16 +41,9 @@ class Session:
         """What the server offers.
 
         Raises:
-            McpServerError: see there.
+            McpServerError: see there; or its list does not end.
         """
-        found: list[Tool] = []
-        cursor: str | None = None
-        while True:
-            page = await self._request("list its tools", lambda client, at=cursor: client.list_tools(cursor=at))
-            found += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
+        return await self._request("list its tools", _every_tool)
 
     async def call(self, tool: str, arguments: dict[str, object]) -> CallToolResult:
         """Call a tool. A result that is an error of the tool's own is returned like any other.
@@ -70,7 +67,7 @@ class Session:
         try:
             with anyio.fail_after(self._answer):
                 return await send(connection.client)
-        except (MCPError, RuntimeError, TimeoutError, ValidationError) as error:
+        except _FAULTS as error:
             if isinstance(error, MCPError) and error.code == INVALID_PARAMS:
                 raise ToolError(error.message) from error
             failure = error
@@ -94,3 +91,17 @@ class Session:
                 await connection.open(self._ready)
                 self._connection = connection
             return self._connection
+
+
+async def _every_tool(client: Client) -> list[Tool]:
+    found: list[Tool] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        cursor = page.next_cursor
+        if cursor is None or len(found) > _MOST_TOOLS:
+            break
+    if cursor is not None or len(found) > _MOST_TOOLS:
+        raise RuntimeError(f"the list does not end within {_MOST_TOOLS} tools and {_MOST_PAGES} pages")
+    return found

@@ -9,7 +9,7 @@ from gem.errors import ConfigError, ToolError
 from gem.tool.content import Content
 from gem.tool.resource import Resource
 from gem.tool.tool import Tool
-from gem_tools.mcp.arguments import validator_of
+from gem_tools.mcp.arguments import usable_schema, validator_of
 from gem_tools.mcp.config import Config, read_servers
 from gem_tools.mcp.content import to_observation
 from gem_tools.mcp.listings import listings
@@ -17,6 +17,8 @@ from gem_tools.mcp.names import Offer, named
 from gem_tools.mcp.servers import EpisodeSessions, Sessions, Settings, SharedSessions
 
 Isolation = Literal["episode", "shared"]
+_LONGEST = 10_000
+"""Characters of a description that an agent is told."""
 _KINDS: Mapping[str, type[EpisodeSessions]] = {"episode": EpisodeSessions, "shared": SharedSessions}
 
 
@@ -40,8 +42,8 @@ def _tool(name: str, offer: Offer, resource: Resource[Sessions]) -> Tool:
 
     return Tool(
         name=name,
-        description=theirs.description or theirs.title or "",
-        parameters={"properties": {}, **theirs.input_schema},
+        description=(theirs.description or theirs.title or "")[:_LONGEST],
+        parameters=usable_schema(theirs.input_schema),
         function=call,
         validator=validator_of(theirs.input_schema),
         resource=resource,

@@ -31,6 +31,7 @@ _SHAPES: Mapping[str, type | tuple[type, ...]] = {
     "type": (str, list, tuple),
 }
 """Of what shape a value has to be. Servers send what they like (`"required": true` is common); else it says nothing."""
+_OF_NAMES = frozenset(("type", "required"))
 _OPEN = frozenset(("items", "additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"))
 """Keywords that say nothing where anything fits."""
 
@@ -72,6 +73,8 @@ class _Copy:
         for keyword, value in sorted(given.items(), key=lambda item: item[0] != "type"):
             if not isinstance(value, _SHAPES.get(keyword, object)):
                 continue
+            if keyword in _OF_NAMES and not all(isinstance(each, str) for each in value):
+                continue
             if keyword == "$ref":
                 parts.append(self._target(value, depth - 1, trail))
             elif keyword == "allOf":
@@ -79,18 +82,24 @@ class _Copy:
             elif keyword in _PLAIN:
                 own[keyword] = _shallow(value, depth - 1)
             elif keyword in _BY_NAME:
-                own[keyword] = {name: self._inner(each, depth - 1, trail) for name, each in value.items()}
+                own[keyword] = {name: self._named(keyword, each, depth - 1, trail) for name, each in value.items()}
             elif keyword in _WITH_SCHEMAS:
                 inner = self._inner(value, depth - 1, trail)
                 if keyword not in _OPEN or inner != {}:
                     own[keyword] = inner
         return _together(own, parts)
 
-    def _inner(self, value: Any, depth: int, trail: tuple[str, ...]) -> Any:
-        """What stands under a keyword: a schema, or several, or (under `dependencies`) names."""
+    def _named(self, keyword: str, value: Any, depth: int, trail: tuple[str, ...]) -> Any:
+        """What stands under a name: a schema, or (under `dependencies`) names."""
         if isinstance(value, list | tuple):
-            every = cast("Sequence[Any]", value)
-            return [each if isinstance(each, str) else self.of(each, depth, trail) for each in every]
+            names = cast("Sequence[Any]", value) if keyword == "dependencies" else ()
+            return [each for each in names if isinstance(each, str)] or {}
+        return self._inner(value, depth, trail)
+
+    def _inner(self, value: Any, depth: int, trail: tuple[str, ...]) -> Any:
+        """What stands under a keyword: a schema, or several."""
+        if isinstance(value, list | tuple):
+            return [self.of(each, depth, trail) for each in cast("Sequence[Any]", value)]
         return value is not False and self.of(value, depth, trail)
 
     def _target(self, pointer: str, depth: int, trail: tuple[str, ...]) -> dict[str, Any]:
