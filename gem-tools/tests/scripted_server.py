@@ -23,20 +23,22 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def answering(answer):
-    """Yields an address; `answer(asked)` returns a status and a body, and may take its time."""
+    """Yields an address; `answer(asked)` returns a status, a body and perhaps headers, and may take its time."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             url = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, text = answer(Asked(self.command, url.path, query, body))
+            status, text, *headers = answer(Asked(self.command, url.path, query, body))
             self.send_response(status)
+            for name, value in (headers[0] if headers else {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
 
-        do_POST = do_GET  # noqa: N815
+        do_POST = do_DELETE = do_GET  # noqa: N815
 
         def log_message(self, *_):
             pass

@@ -220,6 +220,13 @@ def test_results_become_text_where_there_is_only_text_and_parts_where_there_is_a
     ]
 
 
+@pytest.mark.parametrize("image", [("text/html;base64,x", "AAAA"), ("image/png", "A" * (10 * 2**20 + 1))])
+def test_an_image_that_is_none_or_too_large_is_named(image):
+    mime_type, data = image
+    shown = to_observation(CallToolResult(content=[ImageContent(data=data, mime_type=mime_type)]))
+    assert shown == f"[image, {mime_type}, {len(data)} characters]"
+
+
 def test_what_no_chat_api_takes_is_named():
     file = TextResourceContents(uri="file:///a.txt", text="its text")
     blob = BlobResourceContents(uri="file:///a.bin", blob="AAAA")

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from jsonschema import FormatChecker
-from jsonschema.validators import extend, validator_for
+from jsonschema import FormatChecker, validators
 from referencing import Registry
 
 from gem.errors import BadArguments
@@ -27,6 +26,9 @@ _SECONDS = 0.5
 """For one check. It is looked at before each keyword."""
 _NOT_HERE = frozenset(("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems"))
 """Keywords that run regular expressions of the schema's, or take quadratic time: they are left to the server."""
+
+_validators: Any = validators
+"""The library has types in part only."""
 
 _Keyword = Callable[[Any, Any, Any, Any], Iterable[Any] | None]
 _until: ContextVar[float] = ContextVar("_until")
@@ -58,10 +60,10 @@ def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
     if len(json.dumps(schema)) > _LARGEST:
         return dict
     try:
-        kind = validator_for(schema)
+        kind = _validators.validator_for(schema)
         # Without formats: compiling a regular expression may take all memory.
         kind.check_schema(schema, format_checker=FormatChecker(formats=()))
-        checker = _bounded(kind)(schema, registry=Registry())
+        checker = _bounded(kind)(schema, registry=Registry())  # with nothing in it: nothing is fetched
     except Exception:
         # It is not a schema, or one that cannot be followed; that is not our fault, nor the agent's.
         return dict
@@ -85,7 +87,7 @@ def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
 def _bounded(kind: Any) -> Any:
     """The same kind of checker, with a limit on its time and without what is left to the server."""
     keywords = {name: _timed(name, keyword) for name, keyword in kind.VALIDATORS.items()}
-    return extend(kind, keywords | dict.fromkeys(_NOT_HERE, _passed))
+    return _validators.extend(kind, keywords | dict.fromkeys(_NOT_HERE, _passed))
 
 
 def _timed(name: str, keyword: _Keyword) -> _Keyword:

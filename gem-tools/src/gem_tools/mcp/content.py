@@ -1,6 +1,7 @@
 """Results of MCP tools as the agent sees them, and what our tools return as MCP content."""
 
 import json
+import re
 from collections.abc import Sequence
 
 from mcp_types import (
@@ -16,12 +17,16 @@ from mcp_types import (
 
 from gem.core import ContentPart, Observation
 
+_IMAGE = re.compile(r"image/[a-z0-9.+-]{1,50}")
+_LARGEST = 10 * 2**20
+"""Characters of an image, in base64: more than chat APIs take."""
+
 
 def to_observation(result: CallToolResult) -> Observation:
     """Text where there is only text, and content parts where there is an image.
 
-    A result that has structured content alone is shown as JSON. What no chat API takes (sound, binary files, links)
-    is named in brackets.
+    A result that has structured content alone is shown as JSON. What no chat API takes (sound, binary files, links,
+    images that are too large or are none) is named in brackets.
     """
     if not result.content and result.structured_content is not None:
         return json.dumps(result.structured_content, ensure_ascii=False)
@@ -46,6 +51,8 @@ def _part(block: ContentBlock) -> ContentPart:
     match block:
         case TextContent():
             return _text(block.text)
+        case ImageContent() if len(block.data) > _LARGEST or not _IMAGE.fullmatch(block.mime_type):
+            return _text(f"[image, {block.mime_type[:100]}, {len(block.data)} characters]")
         case ImageContent():
             return {"type": "image_url", "image_url": {"url": f"data:{block.mime_type};base64,{block.data}"}}
         case AudioContent():

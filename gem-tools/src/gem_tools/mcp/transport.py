@@ -4,7 +4,7 @@ import asyncio
 import functools
 import os
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,6 +18,8 @@ from gem_tools.mcp.config import Server, StdioServer
 KEPT = 2000
 """Bytes of standard error that are kept, the last ones."""
 
+_LARGEST = 16 * 2**20
+"""Bytes of an answer by HTTP."""
 _CONNECT = 10.0
 """Seconds to reach a server by HTTP. How long an answer may take is the caller's business."""
 _DRAIN = 0.5
@@ -44,6 +46,33 @@ class Tail(asyncio.Protocol):
         return self._kept.decode(errors="replace").strip()
 
 
+class _Limited(httpx2.AsyncByteStream):
+    """The body of an answer, up to so many bytes."""
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._body:
+            size += len(chunk)
+            if size > _LARGEST:
+                raise httpx2.ReadError(f"the answer has more than {_LARGEST} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+async def _limit(answer: httpx2.Response) -> None:
+    """Limit an answer, unless it is a stream of events: these are limited one by one, by the SDK."""
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        raise httpx2.DecodingError("the answer is compressed, which was not asked for")
+    if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        answer.stream = _Limited(answer.stream)
+
+
 @functools.cache
 def _tls() -> ssl.SSLContext:
     """Made once: reading all certificates takes longer than most calls."""
@@ -56,13 +85,24 @@ async def transport(server: Server, stderr: Tail) -> AsyncGenerator[Any]:
     if not isinstance(server, StdioServer):
         timeout = httpx2.Timeout(_CONNECT, read=None)
         async with (
-            httpx2.AsyncClient(headers=dict(server.headers), timeout=timeout, verify=_tls()) as http,
-            streamable_http_client(server.url, http_client=http) as streams,
+            httpx2.AsyncClient(
+                # A small answer may unpack to one that fills the memory.
+                headers={"Accept-Encoding": "identity", **server.headers},
+                timeout=timeout,
+                verify=_tls(),
+                event_hooks={"response": [_limit]},
+            ) as http,
+            streamable_http_client(server.url, http_client=http, max_sse_event_size=_LARGEST) as streams,
         ):
             yield streams
         return
     parameters = StdioServerParameters(
-        command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+        command=server.command,
+        args=list(server.args),
+        env=dict(server.env),
+        cwd=server.cwd,
+        # A line that is no text is no message either, and the conversation continues after it.
+        encoding_error_handler="replace",
     )
     reading, writing = os.pipe()
     pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: stderr, os.fdopen(reading, "rb", 0))
