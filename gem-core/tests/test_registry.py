@@ -1,5 +1,6 @@
 """From an id to an environment."""
 
+import inspect
 from typing import Any
 
 import pytest
@@ -177,6 +178,16 @@ def test_an_env_whose_wrapper_is_refused_is_closed() -> None:
 def test_an_unknown_argument_is_refused_with_those_there_are() -> None:
     with pytest.raises(SpecError, match=r"no argument 'round'.*Did you mean 'rounds'.*rounds, largest, max_turns"):
         gem.make("sample_envs:Sum", round=3)
+
+
+def test_a_signature_is_read_once_and_arguments_are_still_checked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    gem.make("sample_envs:Sum")
+    monkeypatch.setattr(inspect, "signature", None)  # calling it would raise
+
+    gem.make("sample_envs:Sum")
+    for _ in range(2):
+        with pytest.raises(SpecError, match="takes no argument 'colour'"):
+            gem.make("sample_envs:Sum", colour="red")
 
 
 def test_an_argument_out_of_range_is_the_envs_own_error() -> None:

@@ -49,3 +49,13 @@ def test_a_spec_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         spec.id = "game:B"  # pyright: ignore[reportAttributeAccessIssue]
     assert spec.namespace == "game"
+
+
+def test_a_limit_among_the_kwargs_is_the_specs_limit() -> None:
+    among = EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"size": 3, "max_turns": 5})
+    unlimited = EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"max_turns": None})
+
+    assert among == EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"size": 3}, max_turns=5)
+    assert unlimited.kwargs == {"max_turns": None}  # "no limit", which is not "nothing said"
+    with pytest.raises(ValidationError, match="max_turns"):
+        EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"max_turns": 0})

@@ -1,12 +1,13 @@
 """Objects by their names: `"module.path:name"`."""
 
+import functools
 import importlib
 import inspect
 import os
 import re
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
 
@@ -57,6 +58,15 @@ def import_direct(kind: str, name: str) -> Any:
         raise
 
 
+class _Parameters(NamedTuple):
+    """What a function can be called with by name."""
+
+    taken: tuple[str, ...]
+    needed: frozenset[str]
+    anything: bool
+    """Whether it takes every name."""
+
+
 def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[str, Any], *, given: int = 0) -> None:
     """Check arguments that are given by name, after `given` ones by position.
 
@@ -64,15 +74,27 @@ def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[
         SpecError: there is one that `function` does not take, or one is missing that it needs.
     """
     try:
-        parameters = list(inspect.signature(function).parameters.values())[given:]
+        parameters = _parameters(function, given)
     except ValueError:  # some of what is written in C has no signature
         return
-    taken = {each.name: each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
+    taken, needed, anything = parameters
+    if needed <= arguments.keys() and (anything or arguments.keys() <= set(taken)):
+        return
     takes = f"It takes: {', '.join(taken) or 'none'}."
-    if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+    if not anything:
         for name in arguments:
             if name not in taken:
                 raise SpecError(f"{what} takes no argument {name!r}.{did_you_mean(name, taken)} {takes}")
-    for name, parameter in taken.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise SpecError(f"{what} needs the argument {name!r}. {takes}")
+    missing = next(name for name in taken if name in needed and name not in arguments)
+    raise SpecError(f"{what} needs the argument {missing!r}. {takes}")
+
+
+@functools.lru_cache(maxsize=1024)  # reading a signature costs more than all the rest of making an env
+def _parameters(function: Callable[..., Any], given: int) -> _Parameters:
+    parameters = list(inspect.signature(function).parameters.values())[given:]
+    taken = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    return _Parameters(
+        taken=tuple(each.name for each in taken),
+        needed=frozenset(each.name for each in taken if each.default is each.empty),
+        anything=any(each.kind is each.VAR_KEYWORD for each in parameters),
+    )

@@ -264,6 +264,8 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
 
 def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec:
     """The spec with these wrappers and kwargs in force: the one that `make` gives its env, without making the env."""
+    if not kwargs and not wrappers and "max_turns" not in spec.kwargs:
+        return spec
     arguments = {**_arguments(spec), **kwargs}
     # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from gem.component import Component, name_and_settings
 from gem.errors import SpecError
@@ -64,6 +64,20 @@ class EnvSpec(BaseModel):
     description: str = ""
     tags: tuple[str, ...] = ()
     extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _limit_stands_in_its_field(cls, data: Any) -> Any:
+        """A limit among the kwargs is moved: what is described in the same way is equal, and `make` need not look."""
+        if not isinstance(data, dict):
+            return data
+        given = cast("dict[str, Any]", data)
+        kwargs = given.get("kwargs")
+        if isinstance(kwargs, Mapping) and given.get("max_turns") is None:
+            rest = dict(cast("Mapping[str, Any]", kwargs))
+            if rest.get("max_turns") is not None:  # None says "no limit", and the field "not given"
+                return {**given, "max_turns": rest.pop("max_turns"), "kwargs": rest}
+        return given
 
     @field_validator("id")
     @classmethod

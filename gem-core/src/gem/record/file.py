@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from gem.errors import PackError, RecordError, UnknownId
-from gem.record.format import PREFIX, EpisodeRecord, PackVersion
+from gem.record.format import PREFIX, EpisodeRecord, PackVersion, line_of
 from gem.registry import registry
 from gem.transcript import Episode
 
@@ -59,7 +59,7 @@ class Recorder:
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = _pack_of(episode.id) if episode.spec else None
-        self._append(EpisodeRecord.of(episode, self._packs[episode.id]).line())
+        self._append(line_of(episode, self._packs[episode.id]))
 
     def _append(self, line: bytes) -> None:
         end = os.fstat(self._file.fileno()).st_size

@@ -2,7 +2,7 @@
 
 import json
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, Self, cast
 
@@ -93,49 +93,7 @@ class EpisodeRecord(_Record):
         Raises:
             RecordError: the env's kwargs hold something that JSON has no word for, or see `content_of`.
         """
-        spec, failure = episode.spec, episode.failure
-        said = episode.failed_on.text if episode.failed_on else None
-        kwargs = dict(spec.kwargs) if spec else {}
-        if not _is_json(kwargs):
-            raise RecordError(
-                f"{episode.id!r} cannot be recorded, because nobody could build it again: JSON has no word for "
-                f"something in its kwargs {kwargs!r}"
-            )
-        return cls(
-            id=episode.id,
-            entry_point=spec.entry_point if spec else None,
-            kwargs=kwargs,
-            max_turns=spec.max_turns if spec else None,
-            wrappers=tuple(each if _is_json(each) else repr(each) for each in spec.wrappers) if spec else (),
-            seed=episode.seed,
-            group=episode.group,
-            pack=pack,
-            gem_core=__version__,
-            api=API_VERSION,
-            started=episode.started,
-            seconds=episode.seconds,
-            turns=tuple(
-                TurnRecord(
-                    observation=content_of(turn.observation),
-                    action=turn.action,
-                    reward=turn.reward,
-                    info=_recordable(turn.info),
-                )
-                for turn in episode.turns
-            ),
-            observation=content_of(episode.observation),
-            terminated=episode.terminated,
-            truncated=episode.truncated,
-            success=episode.success,
-            failure=FailureRecord(error=failure.error, traceback=failure.traceback, action=said) if failure else None,
-        )
-
-    def line(self) -> bytes:
-        """The record as a line of a file, in ASCII: no text of a model can break a line or its encoding.
-
-        A number that is none is spelt NaN or Infinity, as Python's `json` does.
-        """
-        return json.dumps(self.model_dump(), default=datetime.isoformat).encode() + b"\n"
+        return cls.model_validate(_fields(episode, pack, _recordable))
 
     @classmethod
     def parse(cls, line: bytes, where: str) -> Self:
@@ -164,6 +122,62 @@ class EpisodeRecord(_Record):
             raise RecordError(f"{where}: {field}: {fault['msg']}") from error
 
 
+def line_of(episode: Episode, pack: PackVersion | None = None) -> bytes:
+    """The record of an episode as a line of a file, in ASCII: no text of a model can break a line or its encoding.
+
+    A number that is not finite is spelt NaN or Infinity, as Python's `json` does.
+
+    Raises:
+        RecordError: see `EpisodeRecord.of`.
+    """
+    try:  # nearly every info is JSON as it stands, so it is looked at only where the line cannot be written
+        line = json.dumps(_fields(episode, pack, _without_hints))
+    except (TypeError, ValueError, RecursionError):
+        line = json.dumps(_fields(episode, pack, _recordable))
+    return line.encode() + b"\n"
+
+
+def _fields(episode: Episode, pack: PackVersion | None, info_of: Callable[[Info], Info]) -> dict[str, Any]:
+    """The fields of an `EpisodeRecord`, in its order."""
+    spec, failure = episode.spec, episode.failure
+    kwargs = dict(spec.kwargs) if spec else {}
+    if not _is_json(kwargs):
+        raise RecordError(
+            f"{episode.id!r} cannot be recorded, because nobody could build it again: JSON has no word for "
+            f"something in its kwargs {kwargs!r}"
+        )
+    action = episode.failed_on.text if episode.failed_on else None
+    return {
+        "gem_record": VERSION,
+        "id": episode.id,
+        "entry_point": spec.entry_point if spec else None,
+        "kwargs": kwargs,
+        "max_turns": spec.max_turns if spec else None,
+        "wrappers": [each if _is_json(each) else repr(each) for each in spec.wrappers] if spec else [],
+        "seed": episode.seed,
+        "group": episode.group,
+        "pack": pack.model_dump() if pack else None,
+        "gem_core": __version__,
+        "api": API_VERSION,
+        "started": episode.started.isoformat() if episode.started else None,
+        "seconds": episode.seconds,
+        "turns": [
+            {
+                "observation": content_of(turn.observation),
+                "action": turn.action,
+                "reward": float(turn.reward),
+                "info": info_of(turn.info),
+            }
+            for turn in episode.turns
+        ],
+        "observation": content_of(episode.observation),
+        "terminated": bool(episode.terminated),
+        "truncated": bool(episode.truncated),
+        "success": bool(episode.success),
+        "failure": {"error": failure.error, "traceback": failure.traceback, "action": action} if failure else None,
+    }
+
+
 def content_of(observation: object) -> Content:
     """An observation as a recording holds it.
 
@@ -181,7 +195,11 @@ def content_of(observation: object) -> Content:
     raise RecordError(f"an observation is text, or a list of content parts that JSON has words for, and not {shown}")
 
 
-def _recordable(info: Info) -> dict[str, Any]:
+def _without_hints(info: Info) -> Info:
+    return info if HINTS.isdisjoint(info) else {name: value for name, value in info.items() if name not in HINTS}
+
+
+def _recordable(info: Info) -> Info:
     return {name: value for name, value in info.items() if name not in HINTS and _is_json(value)}
 
 
