@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.core import Env, Info, Observation, Step, Wrapper, new_tuple
 
 
 class EpisodeTracking(Wrapper):
@@ -22,13 +22,11 @@ class EpisodeTracking(Wrapper):
         observation, info = self.env.reset(seed=seed, options=options)
         previous = {"prev_ep_step_counter": self._steps, "prev_ep_cumulative_rewards": self._rewards}
         self._steps, self._rewards = 0, 0.0
-        return observation, {**info, **self._counts(), **previous}
+        return observation, {**info, "step_counter": 0, "cumulative_rewards": 0.0, **previous}
 
     def step(self, action: str) -> Step:
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._steps += 1
-        self._rewards += reward
-        return Step(observation, reward, terminated, truncated, {**info, **self._counts()})
-
-    def _counts(self) -> Info:
-        return {"step_counter": self._steps, "cumulative_rewards": self._rewards}
+        self._steps = steps = self._steps + 1
+        self._rewards = rewards = self._rewards + reward
+        info = {**info, "step_counter": steps, "cumulative_rewards": rewards}
+        return new_tuple(Step, (observation, reward, terminated, truncated, info))
