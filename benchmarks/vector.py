@@ -2,16 +2,18 @@
 
 The envs are fast, or wait, or compute.
 
-    python benchmarks/vector.py [--kinds fast,io,constant,cpu] [--num-envs 1,8,64] [--repeats 1] [--json FILE]
+    python benchmarks/vector.py [--kinds fast,io,tool,constant,cpu] [--num-envs 1,8,64] [--repeats 1] [--json FILE]
 
-A job is a number of steps in all. The barrier forms do them in rounds; the barrier-free form gives each env its next
-action when it has answered the last. `io` and `constant` are compared with the ideal: the time in which the same
-latencies would bring the same number of steps if no env ever waited for another. The other kinds are in steps per
-second. Each number is the median of the repeats, in which the sides take turns; making the envs is not counted.
+Every side plays for some seconds after a warm-up, in episodes of 40 steps, and the steps that arrive in that time are
+counted. The barrier forms step all envs in rounds; the barrier-free form gives each env its next action when it has
+answered the last. Envs that wait are compared with the ideal: the steps that the same latencies would bring in the same
+time if no env ever waited for another. The other kinds are in steps per second. Each number is the median of the
+repeats, in which the sides take turns; making the envs is not counted.
 
 The others are installed from PyPI into virtual environments of their own, and kept for the next run. verifiers plays
-rollouts of five turns with a model that answers at once, as many at a time as there are envs.
-gymnasium's async vector has one process an env, of about 40 MB each; it is left out above 64 envs.
+rollouts with a model that answers at once, as many at a time as there are envs, and begins a new one for each episode,
+which the others need not: they step on through an autoreset. gymnasium's async vector has one process an env, of about
+40 MB each; it is left out above 64 envs.
 """
 
 import importlib
@@ -23,7 +25,7 @@ import sys
 from argparse import SUPPRESS
 
 from peers import PEERS, ask, options, python_of, show
-from workloads import calibrate, ideal
+from workloads import MEAN, Counted, calibrate, ideal
 
 MODES = {
     "ours": ("sync barrier", "thread barrier", "thread free", "process barrier", "process free"),
@@ -37,62 +39,57 @@ MODULES = {
     "gymnasium": "sides.gymnasium_vector",
     "verifiers": "sides.verifiers_rollouts",
 }
-WAITS = ("io", "constant")
 MOST_PROCESSES = 64
 """Envs of gymnasium's async vector: one process each."""
-WORTHWHILE = {"io": ("thread", "async"), "constant": ("thread", "async")}
+WORTHWHILE = ("thread", "async")
 """Where envs wait, what does one step after another takes minutes and says nothing."""
-
-
-def job(kind, num_envs):
-    """Steps in all, whole rounds."""
-    rounds = {"fast": max(4, 20_000 // num_envs), "io": 20, "constant": 20, "cpu": max(2, 256 // num_envs)}[kind]
-    return rounds * num_envs
 
 
 def cases(kind, num_envs):
     """The sides and modes that take part."""
     for side, modes in MODES.items():
         for mode in modes:
-            if kind in WORTHWHILE and num_envs > 1 and not mode.startswith(WORTHWHILE[kind]):
+            if kind in MEAN and num_envs > 1 and not mode.startswith(WORTHWHILE):
                 continue
             if side == "gymnasium" and mode == "async" and num_envs > MOST_PROCESSES:
                 continue
-            if side == "verifiers" and kind not in WAITS:  # coroutines share one thread: they can only wait at once
+            if side == "verifiers" and kind not in MEAN:  # coroutines share one thread: they can only wait at once
                 continue
             yield side, mode
 
 
 def measure(pythons, side, mode, kind, num_envs, rounds):
-    """Seconds of one job, in a process of its own."""
-    case = {"mode": mode, "kind": kind, "num_envs": num_envs, "steps": job(kind, num_envs), "rounds": rounds}
-    return float(ask(pythons[side], __file__, "--play", MODULES[side], json.dumps(case)))
+    """Steps per second, and their share of the ideal, in a process of its own."""
+    case = {"mode": mode, "kind": kind, "num_envs": num_envs, "rounds": rounds}
+    counted = Counted(*json.loads(ask(pythons[side], __file__, "--play", MODULES[side], json.dumps(case))))
+    share = counted.steps / ideal(kind, num_envs, counted) if kind in MEAN else None
+    return counted.steps / (counted.end - counted.begin), share
 
 
 def run(arguments):
     """Every number, by kind and number of envs."""
-    pythons = {"ours": sys.executable, **{peer: python_of(peer, arguments.venv_dir) for peer in PEERS}}
+    pythons = {
+        "ours": sys.executable,
+        **{peer: python_of(peer, arguments.venv_dir) for peer in PEERS if peer in arguments.sides},
+    }
     rounds = calibrate()
     results = []
     for kind in arguments.kinds:
         for num_envs in arguments.num_envs:
-            taken = {case: [] for case in cases(kind, num_envs)}
+            taken = {case: [] for case in cases(kind, num_envs) if case[0] in arguments.sides}
             for _ in range(arguments.repeats):
-                for (side, mode), times in taken.items():
-                    times.append(measure(pythons, side, mode, kind, num_envs, rounds))
-            steps = job(kind, num_envs)
-            best = ideal(kind, num_envs, steps) if kind in WAITS else None
-            for (side, mode), times in taken.items():
-                seconds = statistics.median(times)
+                for (side, mode), numbers in taken.items():
+                    numbers.append(measure(pythons, side, mode, kind, num_envs, rounds))
+            for (side, mode), numbers in taken.items():
+                speeds, shares = zip(*numbers, strict=True)
                 results.append(
                     {
                         "kind": kind,
                         "num_envs": num_envs,
                         "side": side,
                         "mode": mode,
-                        "seconds": seconds,
-                        "steps_per_second": steps / seconds,
-                        "of_ideal": best / seconds if best is not None else None,
+                        "steps_per_second": statistics.median(speeds),
+                        "of_ideal": statistics.median(shares) if kind in MEAN else None,
                     }
                 )
     return {
@@ -112,7 +109,7 @@ def table(report):
         columns = list(dict.fromkeys(result["num_envs"] for result in chosen))
         cells = {(result["side"], result["mode"], result["num_envs"]): _cell(result) for result in chosen}
         rows = list(dict.fromkeys((result["side"], result["mode"]) for result in chosen))
-        unit = "share of the ideal" if kind in WAITS else "steps per second"
+        unit = "share of the ideal" if kind in MEAN else "steps per second"
         lines += [f"`{kind}`: {unit}", "", f"| | {' | '.join(f'{n:,}' for n in columns)} |"]
         lines += [f"|---|{'--:|' * len(columns)}"]
         for side, mode in rows:
@@ -131,13 +128,14 @@ def _numbers(text):
 
 def main():
     parser = options(__doc__.splitlines()[0], repeats=3)
-    parser.add_argument("--kinds", type=lambda text: text.split(","), default=["fast", "io", "constant", "cpu"])
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=["fast", "io", "tool", "constant", "cpu"])
     parser.add_argument("--num-envs", type=_numbers, default=[1, 8, 64, 256, 1024])
+    parser.add_argument("--sides", type=lambda text: text.split(","), default=list(MODES))
     parser.add_argument("--play", nargs=2, help=SUPPRESS)
     arguments = parser.parse_args()
     if arguments.play:
         module, case = arguments.play
-        print(importlib.import_module(module).play(json.loads(case)))
+        print(json.dumps(importlib.import_module(module).play(json.loads(case))))
         return
     report = run(arguments)
     show(report, table(report), arguments.json)

@@ -1,28 +1,83 @@
-"""What the envs of `vector.py` do in a step, the same for every side, and how long it would take at best.
+"""What the envs of `vector.py` do in a step, the same for every side, and how many steps there would be at best.
 
 - `fast`: nothing.
 - `io`: wait. Latencies are lognormal with a mean of 50 ms and sigma 1.2, so one step in a hundred takes over 0.4 s.
+- `tool`: wait, with the same spread and a mean of 1 s: a program, a search, an answer of a model.
 - `constant`: wait 50 ms each time.
 - `cpu`: a fixed number of rounds of Python, about 5 ms.
 """
 
-import heapq
+import bisect
 import itertools
 import math
 import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-MEAN = 0.05
+MEAN = {"io": 0.05, "tool": 1.0, "constant": 0.05}
+"""Seconds that a step of the kinds that wait takes on average."""
 SIGMA = 1.2
+EPISODE = 40
+"""Steps of an episode, on every side."""
+
+
+class Counted(NamedTuple):
+    """How many steps arrived between two moments, in seconds since the first was asked for."""
+
+    begin: float
+    end: float
+    steps: int
+
+
+class Window:
+    """Counts the steps that arrive in a stretch of time, after a warm-up that lets long waits come to their end.
+
+    Both moments are those of an arrival, so that a side whose steps arrive in rounds is measured over whole rounds.
+    """
+
+    def __init__(self, kind: str) -> None:
+        mean = MEAN.get(kind)
+        self.warm_up = 0.2 if mean is None else max(1.0, 3 * mean)
+        self.seconds = 1.0 if mean is None else max(5.0, 8 * mean)
+        self._first: float | None = None
+        self._begin: float | None = None
+        self._steps = 0
+        self.counted: Counted | None = None
+
+    def start(self) -> None:
+        """The first steps are asked for now."""
+        self._first = time.perf_counter()
+
+    def arrived(self, steps: int) -> bool:
+        """Count `steps` that arrive now; whether to go on."""
+        assert self._first is not None
+        now = time.perf_counter() - self._first
+        if self._begin is not None:
+            self._steps += steps
+            if self.counted is None and now >= self.warm_up + self.seconds:
+                self.counted = Counted(self._begin, now, self._steps)
+        elif now >= self.warm_up:
+            self._begin = now
+        return self.counted is None
 
 
 def latencies(kind: str, slot: int) -> Iterator[float]:
     """Seconds of each step of `slot`; without end, and the same in every process."""
     generator = random.Random(f"latency {slot}")
+    mean = MEAN[kind]
     while True:
-        yield MEAN if kind == "constant" else generator.lognormvariate(math.log(MEAN) - SIGMA**2 / 2, SIGMA)
+        yield mean if kind == "constant" else generator.lognormvariate(math.log(mean) - SIGMA**2 / 2, SIGMA)
+
+
+def ideal(kind: str, num_envs: int, counted: Counted) -> int:
+    """Steps that would have arrived between the same moments, if no env ever waited for anything but its latencies."""
+    steps = 0
+    for slot in range(num_envs):
+        ends = list(itertools.takewhile(lambda end: end <= counted.end, itertools.accumulate(latencies(kind, slot))))
+        steps += len(ends) - bisect.bisect_right(ends, counted.begin)
+    return steps
 
 
 def spin(rounds: int) -> int:
@@ -43,18 +98,6 @@ def worker(kind: str, slot: int, rounds: int) -> Callable[[], object]:
     return lambda: time.sleep(next(waits))
 
 
-def ideal(kind: str, num_envs: int, steps: int) -> float:
-    """Seconds until `steps` steps are done in all, if no env ever waited for anything but its own latencies."""
-    waits = [latencies(kind, slot) for slot in range(num_envs)]
-    ends = [(next(each), slot) for slot, each in enumerate(waits)]
-    heapq.heapify(ends)
-    now = 0.0
-    for _ in itertools.repeat(None, steps):
-        now, slot = ends[0]
-        heapq.heapreplace(ends, (now + next(waits[slot]), slot))
-    return now
-
-
 def calibrate(seconds: float = 0.005) -> int:
     """Rounds of `spin` that take about `seconds` here."""
     rounds = 200_000
@@ -63,12 +106,15 @@ def calibrate(seconds: float = 0.005) -> int:
     return round(rounds * seconds / (time.process_time() - started))
 
 
-def in_rounds(step: Callable[[Sequence[object]], object], actions: Sequence[object], steps: int) -> float:
-    """Seconds until a vector's `step` has done `steps` steps in all, with all of `actions` each time."""
-    started = time.perf_counter()
-    for _ in range(steps // len(actions)):
+def in_rounds(kind: str, step: Callable[[Sequence[object]], object], actions: Sequence[object]) -> Counted:
+    """What a vector's `step` does, with all of `actions` each time."""
+    window = Window(kind)
+    window.start()
+    step(actions)
+    while window.arrived(len(actions)):
         step(actions)
-    return time.perf_counter() - started
+    assert window.counted is not None
+    return window.counted
 
 
 TEXT = "x" * 60

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from workloads import TEXT, TURNS, in_rounds, speed, worker
+from workloads import EPISODE, TEXT, TURNS, in_rounds, speed, worker
 
 import gem
 from gem.core import Env
@@ -20,21 +20,23 @@ class Work(Env):
         self.work = work
 
     def reset(self, seed=None):
+        self.turn = 0
         return "", {}
 
     def step(self, action):
         self.work()
-        return "", 0.0, False, False, {}
+        self.turn += 1
+        return "", 0.0, False, self.turn == EPISODE, {}
 
 
 def play(case):
-    """Seconds until the job of `case` is done."""
+    """The steps of `case`, counted."""
     num_envs = case["num_envs"]
     vector = AsyncVectorEnv if case["mode"] == "async" else SyncVectorEnv
     works = [worker(case["kind"], slot, case["rounds"]) for slot in range(num_envs)]
     envs = vector([""] * num_envs, [partial(Work, work) for work in works])
     envs.reset(seed=0)
-    return in_rounds(envs.step, [""] * num_envs, case["steps"])
+    return in_rounds(case["kind"], envs.step, [""] * num_envs)
 
 
 class Text(Env):

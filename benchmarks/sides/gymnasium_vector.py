@@ -3,7 +3,9 @@
 from functools import partial
 
 import gymnasium
-from workloads import TEXT, TURNS, in_rounds, speed, worker
+from workloads import EPISODE, TEXT, TURNS, in_rounds, speed, worker
+
+SAME_STEP = gymnasium.vector.AutoresetMode.SAME_STEP
 
 
 class Work(gymnasium.Env):
@@ -15,22 +17,25 @@ class Work(gymnasium.Env):
         self.work = worker(kind, slot, rounds)
 
     def reset(self, *, seed=None, options=None):
+        self.turn = 0
         return 0, {}
 
     def step(self, action):
         self.work()
-        return 0, 0.0, False, False, {}
+        self.turn += 1
+        return 0, 0.0, False, self.turn == EPISODE, {}
 
 
 def play(case):
-    """Seconds until the job of `case` is done."""
+    """The steps of `case`, counted."""
     num_envs = case["num_envs"]
     vector = gymnasium.vector.AsyncVectorEnv if case["mode"] == "async" else gymnasium.vector.SyncVectorEnv
-    envs = vector([partial(Work, case["kind"], slot, case["rounds"]) for slot in range(num_envs)])
+    works = [partial(Work, case["kind"], slot, case["rounds"]) for slot in range(num_envs)]
+    envs = vector(works, autoreset_mode=SAME_STEP)
     envs.reset(seed=0)
-    seconds = in_rounds(envs.step, [0] * num_envs, case["steps"])
+    counted = in_rounds(case["kind"], envs.step, [0] * num_envs)
     envs.close()
-    return seconds
+    return counted
 
 
 class Text(gymnasium.Env):
@@ -51,8 +56,7 @@ def quick(mode, num_envs, game, wrapped=False):
     """Steps per CPU-second; gymnasium has no Guess the Number."""
     if game:
         return None
-    same_step = gymnasium.vector.AutoresetMode.SAME_STEP
-    envs = gymnasium.vector.SyncVectorEnv([Text] * num_envs, autoreset_mode=same_step)
+    envs = gymnasium.vector.SyncVectorEnv([Text] * num_envs, autoreset_mode=SAME_STEP)
     if wrapped:
         envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
     envs.reset(seed=0)

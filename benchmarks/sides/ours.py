@@ -1,8 +1,6 @@
 """gem-core's vector, for `vector.py`."""
 
-import time
-
-from workloads import TEXT, TURNS, in_rounds, speed, worker
+from workloads import EPISODE, TEXT, TURNS, Window, in_rounds, speed, worker
 
 import gem
 
@@ -11,37 +9,36 @@ class Work(gem.Env):
     """An env that does nothing but its work."""
 
     def __init__(self, kind, slot, rounds):
-        self.kind, self.slot, self.rounds = kind, slot, rounds
+        self.work, self.turn = worker(kind, slot, rounds), 0
 
     def reset(self, *, seed=None, options=None):
-        self.work = worker(self.kind, self.slot, self.rounds)
+        self.turn = 0
         return "", {}
 
     def step(self, action):
         self.work()
-        return gem.Step("", 0.0, False, False, {})
+        self.turn += 1
+        return gem.Step.cut_off("") if self.turn == EPISODE else gem.Step.ongoing("")
 
     def sample_action(self):
         return ""
 
 
 def play(case):
-    """Seconds until the job of `case` is done."""
+    """The steps of `case`, counted."""
     backend, _, form = case["mode"].partition(" ")
-    num_envs, steps = case["num_envs"], case["steps"]
-    own = [{"kind": case["kind"], "slot": slot, "rounds": case["rounds"]} for slot in range(num_envs)]
+    kind, num_envs = case["kind"], case["num_envs"]
+    own = [{"kind": kind, "slot": slot, "rounds": case["rounds"]} for slot in range(num_envs)]
     with gem.make_vec("sides.ours:Work", num_envs, backend=backend, vec_kwargs=own) as envs:
         envs.reset(seed=0)
         if form == "barrier":
-            return in_rounds(envs.step, [""] * num_envs, steps)
-        started = time.perf_counter()
+            return in_rounds(kind, envs.step, [""] * num_envs)
+        window = Window(kind)
+        window.start()
         envs.send(dict.fromkeys(range(num_envs), ""))
-        done = 0
-        while done < steps:
-            arrivals = envs.recv()
-            done += len(arrivals)
+        while window.arrived(len(arrivals := envs.recv())):
             envs.send({arrival.slot: "" for arrival in arrivals})
-        return time.perf_counter() - started
+        return window.counted
 
 
 class Text(gem.TurnEnv):

@@ -4,16 +4,12 @@ verifiers 0.1 is the last version whose rollouts are coroutines in this process;
 """
 
 import asyncio
-import time
 
 import verifiers as vf
 from datasets import Dataset
 from verifiers.clients import Client
 from verifiers.types import Response, ResponseMessage
-from workloads import latencies
-
-TURNS = 5
-"""Steps of the env in a rollout."""
+from workloads import EPISODE, MEAN, Window, latencies
 
 
 class Echo(Client):
@@ -45,24 +41,30 @@ class Echo(Client):
 class Work(vf.MultiTurnEnv):
     """An env that waits in each turn; whichever rollout has a slot waits as that slot does."""
 
-    def __init__(self, kind, num_envs, steps):
-        # Twice the steps of the job: like the other sides, the job ends when its steps are done, with others under way.
-        questions = Dataset.from_list([{"question": "", "answer": ""}] * (2 * steps // TURNS))
-        super().__init__(max_turns=TURNS + 1, dataset=questions, rubric=vf.Rubric())
+    def __init__(self, kind, num_envs):
+        self.window = Window(kind)
+        # As many rollouts as there can be until the window closes, and one for each slot that is then under way.
+        steps = num_envs * (self.window.warm_up + 2 * self.window.seconds) / MEAN[kind]
+        questions = Dataset.from_list([{"question": "", "answer": ""}] * (num_envs + round(steps / EPISODE)))
+        super().__init__(max_turns=EPISODE + 1, dataset=questions, rubric=vf.Rubric())
         self.free = [latencies(kind, slot) for slot in range(num_envs)]
-        self.missing = steps
-        self.ended = None
+        self.started = False
 
     async def setup_state(self, state):
         state["waits"] = self.free.pop()
 
     async def env_response(self, messages, state, **kwargs):
-        if self.missing > 0:
+        if not self.started:  # what the library sets up before its first step does not count
+            self.started = True
+            self.window.start()
+        if self.window.counted is None:
             await asyncio.sleep(next(state["waits"]))
-            self.missing -= 1
-            if self.missing == 0:
-                self.ended = time.perf_counter()
+            self.window.arrived(1)
         return [vf.UserMessage(content="")]
+
+    @vf.stop
+    async def closed(self, state):
+        return self.window.counted is not None
 
     @vf.cleanup
     async def give_back(self, state):
@@ -70,10 +72,9 @@ class Work(vf.MultiTurnEnv):
 
 
 def play(case):
-    """Seconds until the job of `case` is done."""
-    env = Work(case["kind"], case["num_envs"], case["steps"])
+    """The steps of `case`, counted."""
+    env = Work(case["kind"], case["num_envs"])
     inputs = env.get_dataset()
     quiet = {"on_start": lambda *_: None, "on_progress": lambda *_: None}
-    started = time.perf_counter()
     env.generate_sync(inputs=inputs, client=Echo(None), model="echo", max_concurrent=case["num_envs"], **quiet)
-    return env.ended - started
+    return env.window.counted

@@ -1,6 +1,7 @@
 """The vector engine on every backend: the same episodes, autoreset, partial stepping, and its protocol."""
 
 import itertools
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from vector_backends import BACKENDS, PARALLEL, WALK, alone, episode_seed, vecto
 import gem
 from gem.core import Step
 from gem.errors import ConfigError, ResetNeeded
+from gem.turn_env import TurnEnv
 from gem.vector import Arrival, Reset, VectorEnv
 from gem.vector.messages import STRIDE
 
@@ -341,3 +343,42 @@ def test_results_beyond_the_wanted_ones_come_too_if_they_are_there() -> None:
         seen = [arrival.slot for arrival in itertools.chain(envs.recv(8), envs.recv())]
 
     assert sorted(seen) == list(range(8))
+
+
+class Meeting(TurnEnv):
+    """A step ends when every env is in one."""
+
+    MEMBERS = 1500
+    gathered = threading.Barrier(MEMBERS)
+
+    def _reset(self, options):
+        return ""
+
+    def _step(self, action):
+        self.gathered.wait(timeout=60)
+        return Step.ongoing("")
+
+    def sample_action(self):
+        return ""
+
+
+def test_as_many_envs_wait_at_once_in_threads_as_there_are() -> None:
+    with gem.make_vec("test_vector:Meeting", Meeting.MEMBERS, backend="thread", seed=0) as envs:
+        envs.reset()
+        envs.step(["go"] * Meeting.MEMBERS)
+
+
+def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, start = [], threading.Thread.start
+
+    def reluctant(thread: threading.Thread) -> None:
+        if len(given) == 3:
+            raise RuntimeError("can't start new thread")
+        given.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", reluctant)
+    with vector("thread", 8, seed=0) as envs:
+        envs.reset()
+        assert not envs.step(["go 1"] * 8).truncated.any()
+    assert len(given) == 3

@@ -13,7 +13,6 @@ from gem.vector.messages import Arrival, Autoreset, Maker, Message, Rebuild, Str
 from gem.vector.queues import drain
 from gem.vector.slot import NOBODY, Slot
 
-MOST_THREADS = 1024
 GRACE = 1.0
 """Seconds that `close` waits for env calls that are under way."""
 
@@ -42,13 +41,14 @@ class ThreadBackend:
 
     Args:
         crew: the envs.
-        num_workers: threads; by default as many as slots, so that no env waits for another (at most 1,024).
+        num_workers: threads; by default as many as slots, so that no env waits for another. Where the operating system
+            gives fewer, those there are share the slots.
     """
 
     def __init__(self, crew: Crew, num_workers: int | None) -> None:
         self._crew = crew
         self._seats = [self._seat(number, stream) for number, stream in enumerate(crew.streams)]
-        self._most = num_workers or min(len(self._seats), MOST_THREADS)
+        self._most = num_workers or len(self._seats)
         self._threads: set[threading.Thread] = set()
         self._todo: SimpleQueue[_Seat | None] = SimpleQueue()
         self._done: SimpleQueue[Arrival] = SimpleQueue()
@@ -93,8 +93,14 @@ class ThreadBackend:
         self._todo.put(seat)
         if len(self._threads) < self._most:
             thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
-            self._threads.add(thread)
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:  # the operating system gives no more
+                if not self._threads:
+                    raise
+                self._most = len(self._threads)
+            else:
+                self._threads.add(thread)
 
     def _work(self) -> None:
         while (seat := self._todo.get()) is not None:
