@@ -11,8 +11,8 @@ import pytest
 import gem
 from gem.core import Step
 from gem.errors import ConfigError
+from gem.number import read_number
 from gem_envs_math.arithmetic import Arithmetic
-from gem_envs_math.integers import read_integer
 
 IDS = ("math:Arithmetic-v0", "math:Arithmetic-v0-easy", "math:Arithmetic-v0-hard")
 
@@ -53,7 +53,7 @@ def test_samples_are_well_formed_and_of_many_sizes(id):
         samples.add(env.sample_action())
         assert "malformed" not in env.step(env.sample_action()).info
     assert len(samples) > 15
-    assert all(read_integer(re.fullmatch(r"\\boxed\{(.*)\}", sample)[1]) is not None for sample in samples)
+    assert all(read_number(re.fullmatch(r"\\boxed\{(.*)\}", sample)[1]) is not None for sample in samples)
 
 
 def test_sampling_changes_no_later_question():
@@ -84,7 +84,11 @@ def test_equal_seeds_give_equal_bytes_in_other_processes():
         ("I think \\boxed{1} at first, then \\boxed{%s}.", True),
         ("\\boxed{ $%s$ }", True),
         ("\\fbox{%s}", True),
+        ("\\boxed{%s}, which stands in \\boxed{}.", True),
+        ("\\boxed{x = %s.0}", True),
         ("\\boxed{%s} or rather \\boxed{123456789}", False),
+        ("\\boxed{%s} or rather \\boxed{4.5}", False),
+        ("\\boxed{%s} or rather \\boxed{something else}", False),
     ],
 )
 def test_the_last_box_is_graded(form, success):
@@ -105,7 +109,7 @@ def test_a_wrong_answer_earns_nothing_and_is_told_the_result():
 @pytest.mark.parametrize(("use_format_error_reward", "reward"), [(False, 0.0), (True, -0.1)])
 def test_a_reply_without_an_integer_in_a_box_is_malformed(use_format_error_reward, reward):
     env = Arithmetic(use_format_error_reward=use_format_error_reward)
-    for reply in ("", "42", "\\boxed{}", "\\boxed{x}", "\\boxed{4.5}", "\\boxed{42"):
+    for reply in ("", "42", "\\boxed{}", "\\boxed{x}", "\\boxed{4 or 5}", "\\boxed{42"):
         env.reset(seed=5)
         step = env.step(reply)
         assert step.observation == "Your reply has no integer inside \\boxed{}."

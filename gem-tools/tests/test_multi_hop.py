@@ -154,6 +154,29 @@ def test_a_number_may_be_given_with_its_unit():
     assert all(question.answers[1] == f"{question.answers[0]} metres" for question in heights)
 
 
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("1234", True),
+        ("1,234", True),
+        ("1234 metres.", True),
+        ("1234.0 Metres", True),
+        ("12.34", False),
+        ("123.4 metres", False),
+        ("1-2-3-4", False),
+        ("4", False),
+        ("about 1234", False),
+    ],
+)
+def test_a_number_is_right_however_it_is_written_and_no_other_is(reply, right):
+    env = MultiHop(1)
+    env.reset(seed=0)
+    env.question = env.question._replace(answers=("1234", "1234 metres"))
+
+    assert env.step(f"\\boxed{{{reply}}}").info["success"] == right
+    assert not any(thing.title[0].isdecimal() for thing in world().things.values())
+
+
 def test_answers_are_normalised_as_in_squad():
     assert normalized(" The  Salted-Sparrow, a  Novel!") == "saltedsparrow novel"
     assert normalized("theatre An") == "theatre"

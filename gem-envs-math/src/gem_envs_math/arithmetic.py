@@ -1,33 +1,34 @@
 """Arithmetic: work out an integer expression."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from gem.checks import whole_number
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError
+from gem.number import read_number
 from gem.parsing import boxed
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_math import expressions
-from gem_envs_math.integers import read_integer
 
 
-class Arithmetic(QuestionEnv[int]):
+class Arithmetic(QuestionEnv[Fraction]):
     r"""Work out an expression of integers. One turn; an action is `\boxed{-42}`.
 
     The question holds the expression and how to answer; it is drawn from the env's generator, so there are as many
     as seeds. Numbers are positive, results may be negative.
 
-    Rewards: 1 for the right integer, 0 for another. As in GEM's math environments, a reply without an integer in a
-    box earns 0 too, or -0.1 with ``use_format_error_reward``. `gem_envs_math.integers.read_integer` says what counts
-    as an integer; grading is exact.
+    Rewards: 1 for the right number, however it is written; 0 for another. As in GEM's math environments, a reply
+    without a number in a box earns 0 too, or -0.1 with ``use_format_error_reward``. `gem.number` says what can be read;
+    grading is exact.
 
     Args:
         operands: how many numbers an expression has, from 2 to 20.
         digits: how many digits a number has at most, from 1 to 9. Numbers are drawn evenly from 1 to 10**digits - 1.
         operators: which of the signs `+-*` occur.
-        use_format_error_reward: whether a reply without an integer costs 0.1.
+        use_format_error_reward: whether a reply without a number costs 0.1.
     """
 
     answer_form = "integer inside \\boxed{}"
@@ -55,10 +56,10 @@ class Arithmetic(QuestionEnv[int]):
             "only the last box counts."
         )
 
-    def _read(self, reply: str) -> int | None:
-        return read_integer(boxed(reply) or "")
+    def _read(self, reply: str) -> Fraction | None:
+        return read_number(boxed(reply) or "")
 
-    def _grade(self, answer: int) -> Step:
+    def _grade(self, answer: Fraction) -> Step:
         right = expressions.value(self.expression)
         if answer == right:
             return Step.final("That is right.", 1.0, success=True)

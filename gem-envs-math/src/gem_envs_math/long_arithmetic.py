@@ -1,36 +1,37 @@
 """Long arithmetic: a product with so many digits that one needs a tool."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from random import Random
 from typing import Any
 
 from gem.checks import whole_number
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
+from gem.number import MAX_DIGITS, read_number
 from gem.parsing import boxed
 from gem.tool import ToolCall
 from gem.tool_env import Answer
 from gem.turn_env import FORMAT_ERROR_REWARD
-from gem_envs_math.integers import MAX_DIGITS, read_integer
 
 MOST_DIGITS = MAX_DIGITS // 2
 """Of a factor, so that the product can still be read."""
 
 
-class LongArithmetic(QuestionEnv[int]):
+class LongArithmetic(QuestionEnv[Fraction]):
     r"""Multiply two long numbers. One turn; an action is `\boxed{42}`.
 
     Made to train and to test the use of tools: nobody multiplies twenty digits by twenty in one reply, and one line
     of Python does. `gem.make("math:LongArithmetic-v0", wrappers="python_tool")` gives the agent that line; the
     expert then calls `python` first, and without the tool it just knows.
 
-    Rewards: 1 for the right integer, 0 for another, for none in a box too (or -0.1 with
-    ``use_format_error_reward``). `gem_envs_math.integers.read_integer` says what counts as an integer.
+    Rewards: 1 for the right number, 0 for another, for none in a box too (or -0.1 with
+    ``use_format_error_reward``). `gem.number` says what can be read.
 
     Args:
         digits: how many digits each factor has, from 1 to 500. Factors are drawn evenly among the numbers of that
             length.
-        use_format_error_reward: whether a reply without an integer costs 0.1.
+        use_format_error_reward: whether a reply without a number costs 0.1.
     """
 
     answer_form = "integer inside \\boxed{}"
@@ -49,10 +50,10 @@ class LongArithmetic(QuestionEnv[int]):
         smallest, largest = 10 ** (self.digits - 1), 10**self.digits - 1
         return rng.randint(smallest, largest), rng.randint(smallest, largest)
 
-    def _read(self, reply: str) -> int | None:
-        return read_integer(boxed(reply) or "")
+    def _read(self, reply: str) -> Fraction | None:
+        return read_number(boxed(reply) or "")
 
-    def _grade(self, answer: int) -> Step:
+    def _grade(self, answer: Fraction) -> Step:
         first, second = self.factors
         if answer == first * second:
             return Step.final("That is right.", 1.0, success=True)

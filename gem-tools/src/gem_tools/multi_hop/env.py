@@ -8,6 +8,7 @@ from typing import Any
 from gem.checks import whole_number
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
+from gem.number import read_number
 from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
 from gem.tool_env import Answer
@@ -27,7 +28,8 @@ class MultiHop(QuestionEnv[str]):
     question itself is no good query for the second.
 
     The question says how to answer. An answer inside `<answer>` tags is read, too, where there is no box. It is right
-    if it equals the expected one when both are normalised as in SQuAD (lower case, no punctuation, no articles).
+    if it equals the expected one when both are normalised as in SQuAD (lower case, no punctuation, no articles); a
+    number if it is the expected one, with its unit or without (`gem.number` says how it may be written).
 
     Rewards, as in GEM's question environments: 1 for a right answer, 0 for another, and 0 for a reply without one.
 
@@ -60,7 +62,7 @@ class MultiHop(QuestionEnv[str]):
         return boxed(reply) or tagged(reply)
 
     def _grade(self, answer: str) -> Step:
-        if normalized(answer) in map(normalized, self.question.answers):
+        if any(_is_same(answer, expected) for expected in self.question.answers):
             return Step.final("That is right.", 1.0, success=True)
         return Step.final(f"That is wrong: the answer is {self.question.answers[0]}.", 0.0, success=False)
 
@@ -91,6 +93,14 @@ class MultiHop(QuestionEnv[str]):
     def expert_action(self) -> str:
         """The right answer, which this expert knows. In a `ToolEnv` with `search` it searches first."""
         return f"\\boxed{{{self.question.answers[0]}}}"
+
+
+def _is_same(answer: str, expected: str) -> bool:
+    number, _, unit = expected.partition(" ")
+    if number.isdecimal():
+        # Without its point, 12.34 would be the same as 1234.
+        return read_number(answer.strip(" .").lower().removesuffix(unit)) == int(number)
+    return normalized(answer) == normalized(expected)
 
 
 def normalized(answer: str) -> str:
