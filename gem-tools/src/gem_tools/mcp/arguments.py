@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from jsonschema import FormatChecker, validators
-from referencing import Registry
+from referencing.jsonschema import EMPTY_REGISTRY
 
 from gem.errors import BadArguments
 
@@ -63,7 +63,7 @@ def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
         kind = _validators.validator_for(schema)
         # Without formats: compiling a regular expression may take all memory.
         kind.check_schema(schema, format_checker=FormatChecker(formats=()))
-        checker = _bounded(kind)(schema, registry=Registry())  # with nothing in it: nothing is fetched
+        checker = _bounded(kind)(schema, registry=EMPTY_REGISTRY)  # with nothing in it: nothing is fetched
     except Exception:
         # It is not a schema, or one that cannot be followed; that is not our fault, nor the agent's.
         return dict

@@ -26,7 +26,13 @@ PATH = "/retrieve"
 
 MOST_QUERIES = 1024
 MOST_HITS = 1000
-"""Of one request: bounds on what one client can ask a server to do at once."""
+"""Of one query."""
+MOST_TOGETHER = 10_000
+"""Hits of all queries of a request."""
+LONGEST_QUERY = 10_000
+"""Characters. These four bound what one client can ask a server to do at once."""
+
+Query = Annotated[str, Field(max_length=LONGEST_QUERY)]
 
 Topk = Annotated[int, Field(ge=1, le=MOST_HITS)]
 
@@ -34,16 +40,30 @@ Topk = Annotated[int, Field(ge=1, le=MOST_HITS)]
 class Request(BaseModel):
     """What a client asks, in Search-R1's form."""
 
-    queries: list[str] = Field(max_length=MOST_QUERIES)
+    queries: list[Query] = Field(max_length=MOST_QUERIES)
     topk: Topk | None = None
     """None for what the server likes to give."""
     return_scores: bool = False
 
 
 class _GemRequest(BaseModel):
-    query: str
+    query: Query
     topk: Topk | None = None
     return_scores: bool = False
+
+
+def limit(queries: int, topk: int) -> int:
+    """`topk`, where a request may ask so much.
+
+    Raises:
+        ValueError: it may not.
+    """
+    if queries * topk > MOST_TOGETHER:
+        raise ValueError(
+            f"{queries} queries with topk {topk} ask for {queries * topk} hits, and a request may ask for "
+            f"{MOST_TOGETHER}: send fewer queries at once"
+        )
+    return topk
 
 
 class _Found(BaseModel):
@@ -62,8 +82,8 @@ class Wire(Protocol):
     """One of the two forms. Reading raises `ValueError` where the bytes are not in it."""
 
     content_type: str
-    queries_at_once: int
-    """How many queries fit into one request."""
+    most_queries: int
+    """How many fit into one request."""
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes: ...
     def read_request(self, body: bytes) -> Request: ...
@@ -73,7 +93,7 @@ class Wire(Protocol):
 
 class SearchR1:
     content_type = "application/json"
-    queries_at_once = MOST_QUERIES
+    most_queries = MOST_QUERIES
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes:
         return Request(queries=list(queries), topk=topk, return_scores=True).model_dump_json().encode()
@@ -91,7 +111,7 @@ class SearchR1:
 
 class Gem:
     content_type = "application/msgpack"
-    queries_at_once = 1
+    most_queries = 1
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes:
         (query,) = queries

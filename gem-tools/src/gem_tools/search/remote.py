@@ -5,7 +5,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from gem_tools.search.http import Server
-from gem_tools.search.protocol import PATH, WIRES
+from gem_tools.search.protocol import MOST_TOGETHER, PATH, WIRES
 from gem_tools.search.retriever import Hit
 
 
@@ -29,8 +29,9 @@ class Remote:
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
         found: list[list[Hit]] = []
-        for start in range(0, len(queries), self._wire.queries_at_once):
-            asked = queries[start : start + self._wire.queries_at_once]
+        at_once = min(self._wire.most_queries, max(1, MOST_TOGETHER // max(1, topk)))
+        for start in range(0, len(queries), at_once):
+            asked = queries[start : start + at_once]
             answer = self._server.ask(body=self._wire.write_request(asked, topk), content_type=self._wire.content_type)
             try:
                 results = self._wire.read_reply(answer)

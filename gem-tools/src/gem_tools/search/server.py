@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Thread
@@ -10,7 +11,7 @@ from time import sleep
 from gem.checks import whole_number
 from gem.errors import MissingExtra
 from gem_tools.listening import address, listen
-from gem_tools.search.protocol import MOST_HITS, PATH, wire_of
+from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, wire_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
 try:
@@ -19,70 +20,106 @@ try:
     from starlette.requests import Request as HttpRequest
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
+
+    from gem_tools.patience import Patient
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
 DEFAULT_TOPK = 3
 _LARGEST_BODY = 1 << 20
 """Bytes of a request."""
+_LARGEST_ANSWER = 16 << 20
+"""Characters of the documents in an answer."""
 _LARGEST_BATCH = 256
 """Queries that go to the retriever together."""
+_MOST_WAITING = 16 * MOST_QUERIES
+"""Queries that wait; what comes then is refused, with a status after which clients try again."""
+
+
+class Busy(Exception):
+    """Too many queries wait already."""
+
+
+class _Asked:
+    """A request: its queries, and what was found so far."""
+
+    def __init__(self, queries: Sequence[str], topk: int) -> None:
+        self.queries, self.topk = queries, topk
+        self.taken = 0
+        self.found: list[list[Hit]] = []
+        self.result: asyncio.Future[list[list[Hit]]] = asyncio.get_running_loop().create_future()
 
 
 class Batches:
     """Takes to the retriever together what arrives together.
 
     While one batch is being searched for, in a thread, whatever else arrives waits and becomes the next batch. So
-    a lone request waits for nobody, and the more clients there are, the larger the batches.
+    a lone request waits for nobody, and the more clients there are, the larger the batches. Every request that waits
+    has one query in a batch before another has two, so a large one delays nobody by more than a batch.
     """
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
-        self._waiting: list[tuple[Sequence[str], int, asyncio.Future[list[list[Hit]]]]] = []
+        self._waiting: deque[_Asked] = deque()
+        self._queries = 0
         self._worker: asyncio.Task[None] | None = None
 
     async def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
-        result: asyncio.Future[list[list[Hit]]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((queries, topk, result))
+        """The hits of each query.
+
+        Raises:
+            Busy: too many queries wait.
+            SearchFault: what the retriever raised.
+        """
+        if not queries:
+            return []
+        if self._queries + len(queries) > _MOST_WAITING:
+            raise Busy
+        asked = _Asked(queries, topk)
+        self._waiting.append(asked)
+        self._queries += len(queries)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
-        return await result
+        return await asked.result
 
     async def _work(self) -> None:
         while self._waiting:
             batch = self._next()
-            queries = [query for asked, _, _ in batch for query in asked]
+            queries = [query for _, query in batch]
             try:
-                found = await asyncio.to_thread(self._retriever.search, queries, max(topk for _, topk, _ in batch))
+                found = await asyncio.to_thread(self._retriever.search, queries, max(asked.topk for asked, _ in batch))
             except Exception as fault:
-                for _, _, result in batch:
-                    if not result.done():
-                        result.set_exception(fault)
+                for asked, _ in batch:
+                    if not asked.result.done():
+                        asked.result.set_exception(fault)
+                        self._queries -= len(asked.queries) - asked.taken
+                self._waiting = deque(asked for asked in self._waiting if not asked.result.done())
                 continue
-            start = 0
-            for asked, topk, result in batch:
-                if not result.done():
-                    result.set_result([hits[:topk] for hits in found[start : start + len(asked)]])
-                start += len(asked)
+            for (asked, _), hits in zip(batch, found, strict=True):
+                asked.found.append(hits[: asked.topk])
+                if len(asked.found) == len(asked.queries) and not asked.result.done():
+                    asked.result.set_result(asked.found)
         self._worker = None
 
-    def _next(self) -> list[tuple[Sequence[str], int, asyncio.Future[list[list[Hit]]]]]:
-        """The longest waiting, as many as a batch may hold, and at least one."""
-        size = taken = 0
-        for queries, _, _ in self._waiting:
-            size += len(queries)
-            if taken and size > _LARGEST_BATCH:
-                break
-            taken += 1
-        batch, self._waiting = self._waiting[:taken], self._waiting[taken:]
+    def _next(self) -> list[tuple[_Asked, str]]:
+        """As many queries as a batch may hold, one of each request in turn."""
+        batch: list[tuple[_Asked, str]] = []
+        while self._waiting and len(batch) < _LARGEST_BATCH:
+            asked = self._waiting.popleft()
+            batch.append((asked, asked.queries[asked.taken]))
+            asked.taken += 1
+            if asked.taken < len(asked.queries):
+                self._waiting.append(asked)
+        self._queries -= len(batch)
         return batch
 
 
 def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     """The ASGI application: `POST /retrieve` in either form of `gem_tools.search.protocol`, and `GET /health`.
 
-    A request that is in neither form gets status 400 and says what is wrong with it; one that is too large gets 413;
-    where the retriever itself gets no answer from a search engine, 502. Bodies of these are `{"error": "…"}`.
+    A request that is in neither form, or asks for too much, gets status 400 and says what is wrong with it; one that is
+    too large, or whose answer would be, gets 413; where too many wait already, 503; where the retriever itself gets no
+    answer from a search engine, 502. Bodies of these are `{"error": "…"}`.
 
     Args:
         retriever: whose hits to serve.
@@ -106,10 +143,19 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
         except ValueError as error:
             return _error(400, str(error))
         try:
-            results = await batches.search(request.queries, request.topk or topk)
+            most = limit(len(request.queries), request.topk or topk)
+            results = await batches.search(request.queries, most)
+        except ValueError as error:
+            return _error(400, str(error))
+        except Busy:
+            return _error(503, "too many queries wait; try again later")
         except SearchFault as fault:
             return _error(502, str(fault))
-        return Response(wire.write_reply(request, results), media_type=wire.content_type)
+        if sum(len(hit.document.title) + len(hit.document.text) for hits in results for hit in hits) > _LARGEST_ANSWER:
+            return _error(413, f"the answer has more than {_LARGEST_ANSWER} characters; ask for fewer hits")
+        # A large answer takes a while to write, and others are not to wait for it.
+        written = await asyncio.to_thread(wire.write_reply, request, results)
+        return Response(written, media_type=wire.content_type)
 
     async def health(http: HttpRequest) -> Response:
         return JSONResponse({"status": "ok"})
@@ -146,7 +192,7 @@ def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Generator[str]
 
 def _server(retriever: Retriever, topk: int) -> uvicorn.Server:
     settings = uvicorn.Config(
-        app(retriever, topk=topk), log_level="warning", access_log=False, ws="none", lifespan="off"
+        app(retriever, topk=topk), http=Patient, log_level="warning", access_log=False, ws="none", lifespan="off"
     )
     return uvicorn.Server(settings)
 

@@ -1,0 +1,53 @@
+"""Clients that send half a request, or nothing, or do not read their answer, keep a server busy no longer than this."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+PATIENCE = 30.0
+"""Seconds that a client has to send a whole request, and that an answer may wait because the client does not read."""
+
+
+class Patient(H11Protocol):
+    """HTTP as uvicorn speaks it, which by itself waits for the rest of a request for ever."""
+
+    _answered: RequestResponseCycle | None = None
+    """The last request that was answered."""
+    _request: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._await_request(None)
+
+    def on_response_complete(self) -> None:
+        answered = self.cycle
+        super().on_response_complete()
+        self._await_request(answered)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading = self.loop.call_later(PATIENCE, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        for timer in (self._request, self._reading):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def _await_request(self, answered: RequestResponseCycle | None) -> None:
+        if self._request is not None:
+            self._request.cancel()
+        self._answered = answered
+        self._request = self.loop.call_later(PATIENCE, self._release)
+
+    def _release(self) -> None:
+        # Between its head and the end of its body, a request is a cycle of which there is more to come.
+        if self.cycle is self._answered or self.cycle.more_body:
+            self.transport.abort()
