@@ -186,6 +186,34 @@ def test_a_signal_ends_the_server_at_once_and_gives_back_what_its_tools_hold(fol
             asyncio.run(use(url))
 
 
+def test_an_idle_session_ends_and_gives_back_what_its_tools_hold_and_only_so_many_are_had_at_once(folder):
+    arguments = ("-m", "gem", "mcp-serve", "shapes:hold", "--http", "--idle", "1", "--sessions", "2")
+
+    async def use(url):
+        async with Client(url) as idle:
+            await idle.call_tool("hold")
+            assert (folder / "held").exists()
+            async with Client(url):
+                hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "", "version": ""}}
+                refused = httpx2.post(
+                    url,
+                    json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+                    headers={"Accept": "application/json, text/event-stream"},
+                )
+                assert refused.status_code == 503
+            async with asyncio.timeout(30):
+                while (folder / "held").exists():
+                    await asyncio.sleep(0.05)
+            with pytest.raises(MCPError):
+                await idle.call_tool("hold")
+        async with Client(url) as next_one:
+            await next_one.call_tool("hold")
+            assert (folder / "held").exists()
+
+    with by_http(*arguments, folder=folder) as url:
+        asyncio.run(use(url))
+
+
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"

@@ -14,7 +14,17 @@ from gem.registry import find_tools
     "--host", default="127.0.0.1", show_default=True, help="Who can reach it by HTTP; nobody has to say who he is."
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
-def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int) -> None:
+@click.option(
+    "--idle",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1800,
+    show_default=True,
+    help="Seconds without a request after which a session by HTTP ends.",
+)
+@click.option(
+    "--sessions", type=click.IntRange(min=1), default=256, show_default=True, help="By HTTP, how many there may be."
+)
+def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int, idle: float, sessions: int) -> None:
     """Offer tools of ours as an MCP server: names that packs offer, or "module.path:object"."""
     try:
         from gem_tools.mcp.running import serve_http, serve_stdio
@@ -24,6 +34,7 @@ def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int) -> None:
     with stray_prints_to_stderr():
         server = make_server("gem-tools", [tool for name in tools for tool in find_tools(name)])
     if http:
-        serve_http(server, host, port, lambda address: echo(f"Serving {', '.join(tools)} at {address}", err=True))
+        said = f"Serving {', '.join(tools)} at "
+        serve_http(server, host, port, lambda url: echo(said + url, err=True), idle=idle, sessions=sessions)
     else:
         serve_stdio(server)

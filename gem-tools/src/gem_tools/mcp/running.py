@@ -9,11 +9,18 @@ import anyio
 import uvicorn
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gem.tool import shared_runtime
 from gem_tools.listening import address, listen
+from gem_tools.patience import Patient
 
 PATH = "/mcp"
+IDLE = 1800.0
+"""Seconds without a request after which a session ends."""
+SESSIONS = 256
+"""How many there may be at once."""
 _GRACE = 1
 """Seconds that clients have to end their streams when the server stops."""
 
@@ -32,22 +39,56 @@ def serve_stdio(server: Server[Any]) -> None:
     anyio.run(serve)
 
 
-def serve_http(server: Server[Any], host: str, port: int, announce: Callable[[str], None]) -> None:
+def serve_http(
+    server: Server[Any],
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    idle: float = IDLE,
+    sessions: int = SESSIONS,
+) -> None:
     """Serve every client by streamable HTTP, until SIGINT or SIGTERM ends the process.
 
     Args:
         port: 0 for one that is free.
         announce: told the address as soon as clients can connect.
+        idle: seconds without a request after which a session ends, and gives back what its tools hold. Its client is
+            answered with status 404, and has to begin another.
+        sessions: how many there may be at once; more are refused with status 503.
 
     Raises:
         ConfigError: the port is taken, or may not be used.
     """
     _end_with_a_signal()
-    application = server.streamable_http_app(streamable_http_path=PATH, host=host)
-    config = uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=_GRACE, lifespan="on")
+    application = server.streamable_http_app(
+        streamable_http_path=PATH, host=host, session_idle_timeout=idle, max_sessions=sessions
+    )
+    config = uvicorn.Config(
+        _without_streams(application),
+        http=Patient,
+        log_level="warning",
+        timeout_graceful_shutdown=_GRACE,
+        lifespan="on",
+    )
     with listen(host, port) as listening:
         announce(address(listening, PATH))
         uvicorn.Server(config).run([listening])
+
+
+def _without_streams(application: ASGIApp) -> ASGIApp:
+    """The same without the stream on which a server says things unasked, because ours says none.
+
+    A session with an open stream would never be idle.
+    """
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "GET":
+            await Response(status_code=405, headers={"Allow": "POST, DELETE"})(scope, receive, send)
+        else:
+            await application(scope, receive, send)
+
+    return answer
 
 
 def _end_with_a_signal() -> None:
