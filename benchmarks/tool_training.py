@@ -20,7 +20,7 @@ from peers import show
 
 from gem import make_vec, seeding
 from gem.evaluate import Report
-from gem.registry import find_tools
+from gem.named_tools import find_tools
 from gem.rollout import rollout
 from gem.tool_env import ToolEnv
 from gem_train.build import build

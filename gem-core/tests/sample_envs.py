@@ -1,6 +1,6 @@
 """Environments and wrappers for the tests of the core."""
 
-from gem.core import Step, Wrapper
+from gem.core import Env, Step, Wrapper
 from gem.parsing import boxed
 from gem.turn_env import TurnEnv
 
@@ -100,3 +100,9 @@ class Loud(Wrapper):
     def step(self, action):
         step = super().step(action)
         return step._replace(observation=step.observation.upper())
+
+
+class Half(Env):
+    """An env that defines a part of what it has to."""
+
+    def reset(self, *, seed=None, options=None): ...

@@ -1,12 +1,13 @@
 """The contract: steps, generators, wrappers and snapshots."""
 
 import pickle
+from typing import Any
 
 import pytest
 from sample_envs import Counted, Loud, Sum
 
 from gem.core import Env, Step
-from gem.errors import EpisodeOver, SnapshotError
+from gem.errors import ConfigError, EpisodeOver, SnapshotError
 
 
 def play(env: Env, actions: list[str]) -> list[Step]:
@@ -174,3 +175,31 @@ def test_leaving_the_context_closes_every_layer() -> None:
         env.reset(seed=0)
 
     assert inner.closed == 1
+
+
+def test_a_snapshot_of_an_env_with_other_arguments_is_refused_and_changes_nothing() -> None:
+    env, other = Sum(5, largest=3), Sum(rounds=5, largest=9)
+    env.reset(seed=0)
+    other.reset(seed=0)
+    before = other.snapshot()
+    with pytest.raises(SnapshotError, match="is of a Sum with largest=3, and this one has largest=9"):
+        other.restore(env.snapshot())
+
+    assert other.snapshot() == before
+
+
+def test_however_the_same_arguments_were_given_a_snapshot_fits() -> None:
+    env = Sum(5, 9)
+    env.reset(seed=0)
+    for same in (Sum(5), Sum(rounds=5), Sum(largest=9, rounds=5, max_turns=None)):
+        same.restore(env.snapshot())
+        assert same.total == env.total
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "2", True])
+def test_a_number_of_copies_that_is_none_is_refused(n: Any) -> None:
+    env = Sum()
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match="the number of copies, is a whole number of at least 0, not"):
+        env.fork(n)
+    assert env.fork(0) == []

@@ -1,6 +1,7 @@
 """From an id to an environment."""
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,7 +245,7 @@ def test_a_missing_dependency_names_its_extra() -> None:
 
     with pytest.raises(MissingExtra, match=r"needs no_such_module_here: pip install 'gem-envs-lab\[data\]'"):
         gem.make(spec)
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(PackError, match="'no_such_module_here:Data' cannot be imported: ModuleNotFoundError"):
         gem.make(spec.model_copy(update={"extra": None}))
 
 
@@ -262,3 +263,38 @@ def test_policies_and_wrappers_are_found_by_name() -> None:
 
 def test_an_object_is_imported_by_its_dotted_name() -> None:
     assert import_object("gem.core:Env.reset") is Env.reset
+
+
+@pytest.mark.parametrize("what", [Sum, Sum(), None, 5])
+def test_make_takes_no_class_and_says_what_to_do_with_one(what: Any) -> None:
+    with pytest.raises(SpecError, match=r"make takes an id, .* or give it an id with gem\.register"):
+        gem.make(what)
+
+
+def test_an_abstract_class_is_refused_by_what_it_does_not_define() -> None:
+    spec = EnvSpec(id="lab:Half-v0", entry_point="sample_envs:Half")
+
+    with pytest.raises(SpecError, match=r":Half' cannot be made: its class does not define sample_action, step$"):
+        gem.make(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 / 0", r"'lab_{0}:Env' cannot be imported: ZeroDivisionError: division by zero \(lab_{0}\.py, line 1\)$"),
+        ("def", r"cannot be imported: SyntaxError: invalid syntax \(lab_{0}\.py, line 1\)$"),
+        ("raise SystemExit(3)", r"cannot be imported: SystemExit: 3 \(lab_{0}\.py, line 1\)$"),
+        ("import no_such_module", r"cannot be imported: ModuleNotFoundError: No module named 'no_such_module'$"),
+        ("", "lab_{0} has no 'Env'"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_one_line(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    module = f"lab_{request.node.callspec.indices['text']}"
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(PackError, match=message.replace("lab_{0}", module)) as raised:
+        gem.make(EnvSpec(id="lab:Env-v0", entry_point=f"{module}:Env"))
+    assert "\n" not in str(raised.value)

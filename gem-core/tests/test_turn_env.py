@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from sample_envs import Sum
+from tool_samples import now
 
 from gem.core import Step
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem.tool_env import ToolEnv
 
 
 class LastWords(Sum):
@@ -18,6 +20,8 @@ class LastWords(Sum):
 
 class Picky(Sum):
     """A `Sum` that refuses any page."""
+
+    reset_options = ("page",)
 
     def _reset(self, options):
         if "page" in options:
@@ -121,3 +125,31 @@ def test_a_reset_that_fails_begins_no_episode() -> None:
 def test_a_limit_that_is_no_whole_number_of_at_least_one_is_refused(max_turns: Any) -> None:
     with pytest.raises(ConfigError, match="max_turns is a whole number of at least 1"):
         Sum(max_turns=max_turns)
+
+
+@pytest.mark.parametrize("action", [5, None, ["\\boxed{1}"], b"\\boxed{1}"])
+def test_an_action_that_is_not_text_is_refused_and_takes_no_turn(action: Any) -> None:
+    for env in (Sum(), ToolEnv(Sum(), [now])):
+        env.reset(seed=0)
+        with pytest.raises(TypeError, match=r"an action is the text of the agent's whole reply, not "):
+            env.step(action)
+        assert env.unwrapped.turn == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pages": 7}, r"Picky: reset takes no option 'pages'\. Did you mean 'page'\? It takes: page\."),
+        ({5: 7}, "Picky: reset takes no option 5"),
+        ("page", "options are a mapping of names to values, not 'page'"),
+    ],
+)
+def test_an_option_that_there_is_not_is_refused_and_the_episode_goes_on(options: Any, message: str) -> None:
+    env = Picky()
+    env.reset(seed=0)
+    with pytest.raises(ConfigError, match=message):
+        env.reset(options=options)
+    with pytest.raises(ConfigError, match=r"Sum: reset takes no option 'page'\. It takes: none\."):
+        Sum().reset(options={"page": 7})
+
+    assert env.step("\\boxed{0}").observation == "Wrong."

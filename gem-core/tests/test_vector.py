@@ -260,6 +260,9 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(backend: str) -> Non
         with pytest.raises(ValueError, match="not -1"):
             envs.send({1: Reset(seed=-1)})
         assert gather(envs, 1).keys() == {0}
+        for text in ("it", "text"):  # one text is not a letter for each slot
+            with pytest.raises(ConfigError, match=f"a list with an action for each slot, and not one text: '{text}'"):
+                envs.step(text)
         with pytest.raises(ConfigError, match="2 actions, not 1"):
             envs.step(["go"])
         with pytest.raises(ConfigError, match="2 slots need 2 seeds"):

@@ -219,6 +219,8 @@ def test_the_envs_own_info_is_left_as_it_is(wrapper) -> None:
 )
 def test_reset_options_and_all_else_go_through(wrapper) -> None:
     class Choosing(Parrot):
+        reset_options = ("first",)
+
         def _reset(self, options):
             return options["first"]
 

@@ -84,6 +84,8 @@ def test_without_seeds_the_world_goes_on_from_level_to_level_in_the_same_way():
 
 def test_other_options_reach_the_env():
     class Optional(Sum):
+        reset_options = ("more",)
+
         def _reset(self, options):
             return f"{dict(options)}"
 

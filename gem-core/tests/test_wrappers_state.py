@@ -148,13 +148,14 @@ def test_a_tokenizer_is_neither_in_a_snapshot_nor_copied_by_a_fork() -> None:
         assert fork.step("\\boxed{0}").observation == shown
 
 
-def test_settings_that_are_data_come_with_the_snapshot() -> None:
-    env, other = (TurnLimit(Sum(), max_turns=limit) for limit in (2, 9))
+def test_a_snapshot_of_a_wrapper_with_other_settings_is_refused() -> None:
+    env, other, same = (TurnLimit(Sum(), max_turns=limit) for limit in (2, 9, 2))
     env.reset(seed=0)
-    other.restore(env.snapshot())
+    with pytest.raises(SnapshotError, match="of a TurnLimit with max_turns=2, and this one has max_turns=9"):
+        other.restore(env.snapshot())
+    same.restore(env.snapshot())
 
-    assert not other.step("\\boxed{0}").done
-    assert other.step("\\boxed{0}").truncated
+    assert [same.step("\\boxed{0}").truncated for _ in range(2)] == [False, True]
 
 
 def test_a_snapshot_of_another_stack_is_refused_and_changes_nothing() -> None:

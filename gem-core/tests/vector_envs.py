@@ -21,6 +21,8 @@ class Walk(TurnEnv):
         broken: where the env is out of order: "make", "reset", "exit in make" or nowhere.
     """
 
+    reset_options = ("from", "folder")
+
     def __init__(self, length: int = 4, broken: str = "", max_turns: int | None = None) -> None:
         super().__init__(max_turns=max_turns)
         if length < 1:

@@ -7,7 +7,8 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem.registry import find_tools, find_wrapper
+from gem.named_tools import find_tools
+from gem.registry import find_wrapper
 from gem.tool import ToolError
 from gem.tool_env import ToolEnv
 from gem_tools.code.bash import bash_tool

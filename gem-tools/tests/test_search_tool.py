@@ -5,7 +5,7 @@ from scripted_server import answering
 
 import gem
 from gem.errors import ConfigError
-from gem.registry import find_tools
+from gem.named_tools import find_tools
 from gem.tool import ToolError
 from gem.tool_env import ToolEnv
 from gem_tools.search.corpus import Corpus, Document

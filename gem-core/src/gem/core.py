@@ -9,9 +9,10 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict, cast
 
 from gem import seeding
+from gem.checks import whole_number
 from gem.errors import ConfigError, SnapshotError
 from gem.spec import EnvSpec
 
@@ -148,12 +149,12 @@ class Env(ABC):
         return _dump_snapshot(self, self._attributes())
 
     def restore(self, state: bytes) -> None:
-        """Go back to the state that `snapshot` returned, in this or in another instance of the same class.
+        """Go back to the state that `snapshot` returned, in this or in another instance that was built alike.
 
         A snapshot is a pickle: restore only what you or your own program made.
 
         Raises:
-            SnapshotError: the bytes are of another class.
+            SnapshotError: the bytes are of another class, or of an env that was built with other arguments.
         """
         self._replace_attributes(_load_snapshot(self, state))
 
@@ -170,8 +171,10 @@ class Env(ABC):
         shared. Close the copies when you are done with them.
 
         Raises:
+            ConfigError: `n` is not a whole number of at least 0.
             SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
         """
+        whole_number("n, the number of copies,", n, 0)
         state = self.snapshot()
         with ExitStack() as made:  # which closes them, should a restore be refused
             copies = [made.enter_context(self.rebuild()) for _ in range(n)]
@@ -337,15 +340,56 @@ def _name_of(env: Env) -> str:
     return f"{type(env).__module__}.{type(env).__qualname__}"
 
 
+def not_text(action: object) -> TypeError:
+    """The error of a step whose action is something else than text."""
+    return TypeError(f"an action is the text of the agent's whole reply, not {action!r}")
+
+
 def _dump_snapshot(env: Env, content: Any) -> bytes:
-    return pickle.dumps((_name_of(env), content), protocol=pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps((_name_of(env), _made_of(env), content), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def _load_snapshot(env: Env, state: bytes) -> Any:
     try:
-        name, content = pickle.loads(state)
+        name, made, content = pickle.loads(state)
     except Exception as error:
         raise SnapshotError(f"these {len(state)} bytes are not a snapshot: {error}") from error
     if name != _name_of(env):
         raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(env)}")
+    if made != _made_of(env):
+        before, now = (_by_name(type(env), each) for each in (made, _made_of(env)))
+        differ = [argument for argument in {**before, **now} if before.get(argument) != now.get(argument)]
+        if differ:
+            theirs, own = (", ".join(f"{each}={made.get(each)!r}" for each in differ) for made in (before, now))
+            raise SnapshotError(f"this snapshot is of a {type(env).__name__} with {theirs}, and this one has {own}")
     return content
+
+
+_Made = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _made_of(env: Env) -> _Made:
+    """What the constructor was called with, so far as it is plain data: envs and functions have a snapshot's place."""
+    args, kwargs = env._made_with  # pyright: ignore[reportPrivateUsage]
+    return tuple(each if _is_plain(each) else None for each in args), {
+        name: value for name, value in kwargs.items() if _is_plain(value)
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, cast("list[Any]", value)))
+    if isinstance(value, dict):
+        return all(map(_is_plain, cast("dict[Any, Any]", value).values()))
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _by_name(env_class: type[Env], made: _Made) -> dict[str, Any]:
+    """Arguments by their names, with the defaults of those that were not given; lists as tuples."""
+    args, kwargs = made
+    try:
+        bound = inspect.signature(env_class).bind_partial(*args, **kwargs)
+    except TypeError:  # the class has changed since
+        return {"its arguments": args, **kwargs}
+    bound.apply_defaults()
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in bound.arguments.items()}  # pyright: ignore[reportUnknownArgumentType]

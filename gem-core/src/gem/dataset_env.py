@@ -75,6 +75,8 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     the row, to go through the whole table once.
     """
 
+    reset_options = ("index",)
+
     index: int = 0
     """The number of the row that is being asked about."""
 

@@ -6,10 +6,11 @@ import inspect
 import os
 import re
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from gem.errors import PackError, SpecError, UnknownId, did_you_mean
+from gem.errors import GemError, PackError, SpecError, UnknownId, did_you_mean
 
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -31,16 +32,32 @@ def import_object(entry_point: str) -> Any:
     """The object at `"module:name"`.
 
     Raises:
-        PackError: the module has no such name.
+        PackError: the module cannot be imported, or has no such name. `name` of the error is that of a module that is
+            not there.
     """
     module_name, _, path = entry_point.partition(":")
-    with LOCK:
-        target: Any = importlib.import_module(module_name)
+    try:
+        with LOCK:
+            target: Any = importlib.import_module(module_name)
+    except GemError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever stands in the module was run
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        raise PackError(f"{entry_point!r} cannot be imported: {_told(error)}", name=missing) from error
     for name in path.split("."):
         if not hasattr(target, name):
             raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}")
         target = getattr(target, name)
     return target
+
+
+def _told(error: BaseException) -> str:
+    """What was raised and where, in a line."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    *_, last = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, SyntaxError | ModuleNotFoundError) or last.filename.startswith("<frozen"):
+        return told
+    return f"{told} ({os.path.basename(last.filename)}, line {last.lineno})"
 
 
 def import_direct(kind: str, name: str) -> Any:
@@ -52,8 +69,8 @@ def import_direct(kind: str, name: str) -> Any:
     """
     try:
         return import_object(name)
-    except ModuleNotFoundError as error:
-        if f"{name.partition(':')[0]}.".startswith(f"{error.name}."):
+    except PackError as error:
+        if error.name and f"{name.partition(':')[0]}.".startswith(f"{error.name}."):
             raise UnknownId(f"there is no module {error.name!r}, where the {kind} {name!r} should be") from error
         raise
 

@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gem import plugins
 from gem.component import Component, listed, name_and_settings
@@ -20,9 +20,6 @@ from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownI
 from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct
 from gem.plugins import KNOWN_PACKS, Pack
 from gem.spec import EnvId, EnvSpec
-
-if TYPE_CHECKING:
-    from gem.tool.tool import Tool
 
 WrapperLike = Component | Callable[[Env], Env]
 """A wrapper's name, or `{"name": …}` with its settings, or anything that takes an env and returns one."""
@@ -243,8 +240,13 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
         SpecError: an argument that the environment, or a wrapper, does not take, or one that it lacks.
         MissingExtra: the environment needs an optional dependency that is not installed.
     """
+    if not isinstance(id, str | EnvSpec):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
+        raise SpecError(
+            f"make takes an id, 'module:Class' or an EnvSpec, not {id!r}; "
+            "call a class yourself, or give it an id with gem.register"
+        )
     found = id if isinstance(id, EnvSpec) else get_spec(id)
-    env_class = _import_env(found)
+    env_class = import_env(found)
     spec = bind(found, wrappers=wrappers, **kwargs)
     arguments = _arguments(spec)
     check_arguments(repr(spec.id), env_class, arguments)
@@ -294,7 +296,7 @@ def find_wrapper(name: str) -> Callable[..., Env]:
         UnknownId: no installed pack has it.
         PackError: the module has no such name.
     """
-    return import_direct("wrapper", name) if is_direct(name) else _find("wrapper", name)
+    return find_named("wrapper", name)
 
 
 def _build_wrapper(component: Component) -> Callable[[Env], Env]:
@@ -304,52 +306,6 @@ def _build_wrapper(component: Component) -> Callable[[Env], Env]:
     return functools.partial(wrapper, **settings)
 
 
-def find_tools(name: str, **settings: Any) -> "list[Tool]":
-    """What a pack offers under `name`, or stands at `"module.path:name"`: mostly one tool.
-
-    Args:
-        name: its name.
-        settings: for what a pack offers as a function or a class: what it is called with.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: the module has no such name, or there is no tool under it.
-        SpecError: a setting that it does not take, or one that it lacks.
-    """
-    with LOCK:
-        from gem.tool.tool import Tool  # most programs need no tools
-
-    found = _tool_object(name)
-    if isinstance(found, Tool):
-        if settings:
-            raise SpecError(f"the tool {name!r} takes no settings, such as {next(iter(settings))!r}")
-        return [found]
-    if callable(found):
-        check_arguments(f"the tool {name!r}", found, settings)
-        found = found(**settings)
-    tools: list[Any] = list(found) if isinstance(found, list | tuple) else [found]  # pyright: ignore[reportUnknownArgumentType]
-    for tool in tools:
-        if not isinstance(tool, Tool):
-            raise PackError(f"under the tool name {name!r} there is a {type(tool).__name__}, and no gem.Tool")
-    return tools
-
-
-def tool_settings(name: str) -> dict[str, Any]:
-    """The settings that `find_tools(name)` takes, with their defaults; `inspect.Parameter.empty` where one is needed.
-
-    Raises:
-        UnknownId, PackError: see `find_tools`.
-    """
-    found = _tool_object(name)
-    if not (inspect.isfunction(found) or inspect.isclass(found)):
-        return {}
-    return {each.name: each.default for each in inspect.signature(found).parameters.values()}
-
-
-def _tool_object(name: str) -> Any:
-    return import_direct("tool", name) if is_direct(name) else _find("tool", name)
-
-
 def find_policy(name: str) -> Callable[..., Any]:
     """What makes the policy that a pack registered under `name`, or the callable at `"module.path:name"`.
 
@@ -357,7 +313,7 @@ def find_policy(name: str) -> Callable[..., Any]:
         UnknownId: no installed pack has it.
         PackError: the module has no such name.
     """
-    return import_direct("policy", name) if is_direct(name) else _find("policy", name)
+    return find_named("policy", name)
 
 
 class Offer(NamedTuple):
@@ -372,7 +328,15 @@ def find_offer(kind: Kind, name: str) -> Offer | None:
     return _offers(kind, name).get(name)
 
 
-def _find(kind: Kind, name: str) -> Any:
+def find_named(kind: Kind, name: str) -> Any:
+    """What a pack registered under `name`, or what is at `"module.path:name"`.
+
+    Raises:
+        UnknownId: no installed pack has it.
+        PackError: it cannot be imported, or the module has no such name.
+    """
+    if is_direct(name):
+        return import_direct(kind, name)
     known = _offers(kind, name)
     if name in known:
         return import_object(known[name].entry_point)
@@ -390,16 +354,26 @@ def _offers(kind: Kind, name: str) -> dict[str, Offer]:
     return known
 
 
-def _import_env(found: EnvSpec) -> type[Env]:
+def import_env(found: EnvSpec) -> type[Env]:
+    """The class that a spec names.
+
+    Raises:
+        PackError: it cannot be imported.
+        MissingExtra: for an optional dependency that is not installed.
+        SpecError: it is not a class of environments, or is abstract.
+    """
     try:
         env_class = import_object(found.entry_point)
-    except ModuleNotFoundError as error:
-        if found.extra is None:
+    except PackError as error:
+        if found.extra is None or error.name is None:
             raise
         raise MissingExtra(f"{found.id!r} needs {error.name}: pip install '{found.extra}'") from error
     # Anything can stand in an id, and must not be called for that.
     if not (isinstance(env_class, type) and issubclass(env_class, Env)):
         raise SpecError(f"{found.entry_point!r} is no environment: it is no class that derives from gem.Env")
+    if inspect.isabstract(env_class):
+        missing = ", ".join(sorted(env_class.__abstractmethods__))
+        raise SpecError(f"{found.entry_point!r} cannot be made: its class does not define {missing}")
     return env_class
 
 

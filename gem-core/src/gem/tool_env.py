@@ -6,9 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from gem.checks import finite, whole_number
 from gem.component import Component, listed, name_and_settings
-from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.core import Env, Info, Observation, Step, Wrapper, not_text
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
-from gem.registry import find_tools
+from gem.named_tools import find_tools
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
@@ -139,6 +139,8 @@ class ToolEnv(Wrapper):
             if self._over is None:
                 raise ResetNeeded("ToolEnv: call reset() before the first step()")
             raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
+        if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise not_text(action)
         # A fault, in a tool or in the env, leaves it so.
         self._over = True
         try:

@@ -6,11 +6,11 @@ turn limit, refuses a step after the end, and sees to it that the last step says
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from gem.checks import whole_number
-from gem.core import Env, Info, Observation, Step
-from gem.errors import EpisodeOver, ResetNeeded
+from gem.core import Env, Info, Observation, Step, not_text
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded, did_you_mean
 
 FORMAT_ERROR_REWARD = -0.1
 """What GEM's games give for a reply in which no action can be found."""
@@ -41,6 +41,12 @@ class TurnEnv(Env):
         max_turns: actions in an episode before it is truncated; None for no limit.
     """
 
+    reset_options: ClassVar[tuple[str, ...]] = ()
+    """The names that `reset(options=…)` takes; another is refused, so that a slip is not a wish unheard."""
+
+    turn: int
+    """How many actions the episode has had, the one being carried out among them; 0 after a reset."""
+
     def __init__(self, *, max_turns: int | None = None) -> None:
         self.max_turns = None if max_turns is None else whole_number("max_turns", max_turns, 1)
         self.turn = 0
@@ -48,7 +54,11 @@ class TurnEnv(Env):
 
     @abstractmethod
     def _reset(self, options: Mapping[str, Any]) -> Observation:
-        """Set up a new episode from `self.rng`, and return what the agent sees first."""
+        """Set up a new episode from `self.rng`, and return what the agent sees first.
+
+        Args:
+            options: what `reset` was given, under names from `reset_options`; else empty.
+        """
 
     @abstractmethod
     def _step(self, action: str) -> Step:
@@ -59,6 +69,8 @@ class TurnEnv(Env):
         """
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        if options:
+            self._check_options(options)
         super().reset(seed=seed)
         self.turn = 0
         # An episode whose `_reset` raises has not begun.
@@ -72,6 +84,8 @@ class TurnEnv(Env):
             if self._over is None:
                 raise ResetNeeded(f"{type(self).__name__}: call reset() before the first step()")
             raise EpisodeOver(f"{type(self).__name__}: the episode ended at turn {self.turn}; call reset()")
+        if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]: who plays by hand passes a number
+            raise not_text(action)
         self.turn += 1
         step = self._step(action)
         if step.terminated or step.truncated:
@@ -80,6 +94,15 @@ class TurnEnv(Env):
             self._over = True
             return step._replace(truncated=True, info={**step.info, "success": False})
         return step
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        takes = ", ".join(self.reset_options) or "none"
+        if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
+            raise ConfigError(f"options are a mapping of names to values, not {options!r}; there are: {takes}")
+        for name in options:
+            if name not in self.reset_options:
+                near = did_you_mean(str(name), self.reset_options)
+                raise ConfigError(f"{type(self).__name__}: reset takes no option {name!r}.{near} It takes: {takes}.")
 
     @property
     def last_turn(self) -> bool:

@@ -71,6 +71,7 @@ class WikiGame(BoardGame):
         ConfigError: an argument is out of range, or `options` name a page that is not there.
     """
 
+    reset_options = ("start", "target")
     _unsaved = BoardGame._unsaved | {"_wiki"}
 
     turn: int

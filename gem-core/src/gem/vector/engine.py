@@ -170,6 +170,8 @@ class VectorEnv:
             The steps, in slot order.
         """
         if not isinstance(actions, Mapping):
+            if isinstance(actions, str):
+                raise ConfigError(f"step takes a list with an action for each slot, and not one text: {actions!r}")
             if len(actions) != self.num_envs:
                 raise ConfigError(
                     f"{self.num_envs} slots need {self.num_envs} actions, not {len(actions)}; "
