@@ -1,5 +1,7 @@
 """run_tests: one program against many cases."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -81,16 +83,17 @@ def test_the_first_failure_ends_the_test_where_asked_to(box: Sandbox, name: str)
 
 
 HANGING = {
-    "cpu": "while n in (3, 17): pass",
-    "timeout": "import time\nif n in (3, 17): time.sleep(60)",
+    "cpu": ("while n in (3, 17): pass", 60),
+    "timeout": ("import time\nif n in (3, 17): time.sleep(60)", 1),
 }
 
 
 @pytest.mark.parametrize("reason", HANGING)
 def test_a_case_out_of_time_ends_the_test_where_asked_to_and_other_failures_do_not(box: Sandbox, reason: str) -> None:
-    code = f"n = int(input())\nprint(n * n if n != 1 else -1, flush=True)\n{HANGING[reason]}"
+    hang, wall = HANGING[reason]
+    code = f"n = int(input())\nprint(n * n if n != 1 else -1, flush=True)\n{hang}"
 
-    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=1, stop="timeout")
+    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=wall, stop="timeout")
 
     assert [(case.passed, case.result.reason) for case in verdict.cases] == [
         (True, "ok"),
@@ -140,6 +143,66 @@ def test_the_expected_outputs_are_nowhere_to_be_found(box: Sandbox) -> None:
     assert control.stdout == "['answer-00000007']\n"
 
 
+LOOK_AROUND = """
+import gc, os, random, resource, signal, stat, sys, threading
+def opened(fd):
+    try:
+        return stat.S_IFMT(os.fstat(fd).st_mode), os.lseek(fd, 0, os.SEEK_CUR), os.get_inheritable(fd)
+    except OSError:
+        return None
+frame, depth = sys._getframe(), 0
+while frame:
+    frame, depth = frame.f_back, depth + 1
+print([(fd, opened(fd)) for fd in range(300) if opened(fd)], depth, sorted(sys.modules), os.listdir(), dict(os.environ))
+print([resource.getrlimit(which) for which in range(16)], [signal.getsignal(n) for n in range(1, 60) if n != 32])
+print(sys.argv, sys.path, os.getcwd(), os.umask(0), os.getppid(), threading.active_count(), gc.get_count())
+print(len(gc.get_objects()), os.stat(".").st_nlink, resource.getrusage(resource.RUSAGE_CHILDREN), hash("x"))
+input()
+"""
+
+
+def test_every_case_finds_what_every_program_finds(box: Sandbox) -> None:
+    found = {box.run(LOOK_AROUND, stdin="8\n").stdout.encode()}
+
+    def noted(written: bytes, _: bytes) -> bool:
+        found.add(written)
+        return True
+
+    assert box.run_tests(LOOK_AROUND, SQUARES[:8], same=noted).passed
+    assert len(found) == 1
+    assert found.pop().count(b"\n") == 4
+
+
+FLOOD = """
+from pathlib import Path
+from gem.sandbox import Sandbox
+said = "\U0001f600" * 2**20
+program = f"import os\\nsaid = {said[0]!r}.encode() * 2**20\\nfor fd in (2, 1):\\n    os.write(fd, said)"
+with Sandbox(slots=1) as box:
+    right, wrong = (box.run_tests(program, [("", expected)] * 100) for expected in (said, "no"))
+assert (right.count, wrong.count) == (100, 0)
+assert all(len(case.result.stdout) + len(case.result.stderr) < 5000 for case in right.cases)
+print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))
+"""
+
+
+def test_two_hundred_cases_that_write_all_they_may_need_little_memory() -> None:
+    sandbox_levels.need("landlock")
+
+    done = subprocess.run([sys.executable, "-c", FLOOD], capture_output=True, text=True, timeout=300, check=False)
+
+    assert done.stderr == ""
+    assert int(done.stdout) < 300 * 1024
+
+
+def test_outputs_are_compared_as_bytes(box: Sandbox) -> None:
+    for written, expected in (("\\xff", "\ufffd"), ("\\xed\\xa0\\x80", "???"), ("a\\xe2\\x80\\xa8b", "a\nb")):
+        code = f"import os\nos.write(1, b'{written}\\n')"
+
+        assert not box.run_tests(code, [("", f"{expected}\n")]).passed
+    assert box.run_tests("import os\nos.write(1, b'\\xff')", [(b"\xfe", b"\xff")]).passed
+
+
 def test_slow_cases_have_the_whole_time_each(box: Sandbox) -> None:
     code = "import time\nn = int(input())\nstart = time.process_time()\n"
     code += "while time.process_time() - start < 0.1: pass\nprint(n * n)"
@@ -171,7 +234,7 @@ def test_outputs_are_compared_as_asked(box: Sandbox) -> None:
     ],
 )
 def test_blanks_at_the_ends_do_not_count(written: str, expected: str, same: bool) -> None:
-    assert same_output(written, expected) is same
+    assert same_output(written.encode(), expected.encode()) is same
 
 
 def test_no_cases_are_no_test(box: Sandbox) -> None:
@@ -188,13 +251,13 @@ def test_it_is_there_without_a_sandbox_of_ones_own() -> None:
 def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> None:
     losses = 1
 
-    def play(inputs: object) -> tuple[Level, Outcome]:
+    def play(stdin: object) -> tuple[Level, Outcome]:
         nonlocal losses
         losses -= 1
         if losses >= 0:
             raise SlotLost("it died", "landlock")
         return "landlock", Outcome(
-            status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, outputs=[b"a"], stderr=b"", log=b""
+            status=0, ended=None, duration=0, cpu=0, max_rss=0, full=False, stdout=b"a", stderr=b""
         )
 
     assert run_cases(play, [("", "a")], Limits(), same_output).passed

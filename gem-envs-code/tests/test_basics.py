@@ -16,7 +16,7 @@ from gem.parsing import fenced_code
 from gem.sandbox import NotIsolated
 from gem_envs_code.basics import Basics
 
-SUM, BRACKETS = 0, 5
+SUM = 0
 
 PLAY = """
 import gem
@@ -26,7 +26,7 @@ for seed in range(20):
     if seed < 6:
         print(env.step(env.expert_action() if seed % 2 else env.sample_action()))
 env.reset(seed=0)
-print(env.step("```\\nexit(repr({'a', 'b', 'c', 'd', 'e', 'f'}))\\n```"))
+print(env.step("```\\nprint(*{'-8', '8', '0', '3', '5', '7'})\\n```"))
 """
 
 
@@ -65,11 +65,11 @@ def test_seeds_choose_among_all_tasks():
 
 
 def test_the_reward_is_the_share_of_tests_passed():
-    # Of the hidden tests of "brackets", half are sound and half are broken.
-    step = step_on(BRACKETS, "```python\nprint('sound')\n```")
+    # Two of the hidden tests of "sum" are of one number, and one of two that add up to 0.
+    step = step_on(SUM, "```python\nfirst, *rest = input().split()\nprint(first if not rest else 0)\n```")
     assert step == Step(
-        "Your program passed 3 of 8 tests. The first to fail was test 2: wrong output.",
-        3 / 8,
+        "Your program passed 2 of 7 tests. The first to fail was test 2: wrong output.",
+        2 / 7,
         True,
         False,
         {"success": False},
@@ -92,10 +92,7 @@ def test_a_reply_without_a_block_is_malformed(reply):
 def test_a_crash_is_told_without_the_test():
     step = step_on(SUM, "```\nimport sys\nint('x')\n```")
     assert step.reward == 0.0
-    assert step.observation == (
-        "Your program passed 0 of 7 tests. The first to fail was test 1: "
-        "ended with status 1 (ValueError: invalid literal for int() with base 10: 'x')."
-    )
+    assert step.observation == ("Your program passed 0 of 7 tests. The first to fail was test 1: an error.")
 
 
 def test_samples_are_programs_that_run_and_change_nothing():
@@ -109,7 +106,7 @@ def test_samples_are_programs_that_run_and_change_nothing():
     assert [env.reset() for _ in range(5)] == [sampled.reset() for _ in range(5)]
     step = sampled.step(samples.pop())
     assert "malformed" not in step.info
-    assert "ended" not in step.observation
+    assert "error" not in step.observation
 
 
 def test_no_junk_raises():
@@ -139,7 +136,6 @@ def test_equal_seeds_give_equal_bytes_in_other_processes():
     ]
     assert transcripts[0] == transcripts[1]
     assert transcripts[0].count(b"'success': True") == 3
-    assert b"ended with status 1 ({'" in transcripts[0]
 
 
 def test_a_snapshot_brings_the_task_back():

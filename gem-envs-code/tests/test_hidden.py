@@ -74,7 +74,7 @@ def step_on(env, program):
 def test_a_program_that_goes_for_the_answers_earns_nothing(cheat, level):
     step = step_on(Basics(level=level), CHEATS[cheat])
     assert (step.reward, step.info["success"]) == (0.0, False)
-    assert "passed 0 of 7 tests. The first to fail was test 1: ended with status 1 (" in step.observation
+    assert "passed 0 of 7 tests. The first to fail was test 1: an error." in step.observation
 
 
 @pytest.mark.parametrize("cheat", CHEATS)

@@ -30,7 +30,13 @@ DOUBLE = tuple(Case(f"{n}\n", f"{2 * n}\n") for n in (1, 2, 3, 4))
     ],
 )
 def test_outputs_are_compared_by_the_words_of_each_line(printed, right, same):
-    assert same_output(printed, right) is same
+    assert same_output(printed.encode(), right.encode()) is same
+
+
+def test_outputs_are_compared_as_bytes():
+    assert not same_output(b"\xff\n", "\ufffd\n".encode())
+    assert not same_output("a\u2028b\n".encode(), b"a\nb\n")
+    assert not same_output("1\u00a02\n".encode(), b"1 2\n")
 
 
 def test_a_right_program_passes_every_case(box):
@@ -43,11 +49,10 @@ def test_a_right_program_passes_every_case(box):
         ("print(4)", Judgement(1, "test 1: wrong output")),
         (
             "n = int(input())\nprint(2 * n)\nassert n < 3, 'too big'",
-            Judgement(2, "test 3: ended with status 1 (AssertionError: too big)"),
+            Judgement(2, "test 3: an error"),
         ),
-        ("n = int(input())\nprint(2 * n)\nexit(n // 4)", Judgement(3, "test 4: ended with status 1")),
-        ("import os\nos.kill(os.getpid(), 40)", Judgement(0, "test 1: ended by signal 40 (real-time)")),
-        ("import sys\nsys.exit('x' * 10_000)", Judgement(0, f"test 1: ended with status 1 ({'x' * 200})")),
+        ("n = int(input())\nprint(2 * n)\nexit(n // 4)", Judgement(3, "test 4: an error")),
+        ("import os\nos.kill(os.getpid(), 40)", Judgement(0, "test 1: a crash")),
         ("print('x' * 2_000_000)", Judgement(0, "test 1: more than 1048576 bytes of output")),
     ],
 )
@@ -60,20 +65,20 @@ def test_the_first_failure_is_told_and_the_passed_are_counted(program, judgement
     [
         ("", "wrong output"),
         ("quit()", "wrong output"),
-        ("import sys; sys.exit(3)", "ended with status 3"),
-        ("exit(4)", "ended with status 4"),
-        ("import os; os._exit(5)", "ended with status 5"),
-        ("import os; os.abort()", "ended by signal 6 (SIGABRT)"),
-        ("import os; os.kill(os.getpid(), 9)", "ended by signal 9 (SIGKILL)"),
-        ("1 / 0", "ended with status 1 (ZeroDivisionError: division by zero)"),
-        ("this is no program", "ended with status 1 (SyntaxError: invalid syntax)"),
-        ("\x00", "ended with status 1 (SyntaxError: "),
+        ("import sys; sys.exit(3)", "an error"),
+        ("exit(4)", "an error"),
+        ("import os; os._exit(5)", "an error"),
+        ("import os; os.abort()", "a crash"),
+        ("import os; os.kill(os.getpid(), 9)", "a crash"),
+        ("1 / 0", "an error"),
+        ("this is no program", "an error"),
+        ("\x00", "an error"),
         ("x = '\ud800'", "wrong output"),
-        ("(" * 5000, "ended with status 1 (SyntaxError: too many nested parentheses"),
-        ("def f(): return f()\nf()", "ended with status 1 (RecursionError: maximum recursion depth exceeded"),
-        ("import os; os.fork()", "ended with status 1 (PermissionError: "),
-        ("import numpy", "ended with status 1 (ModuleNotFoundError: No module named 'numpy')"),
-        ("input()\ninput()", "ended with status 1 (EOFError: EOF when reading a line)"),
+        ("(" * 5000, "an error"),
+        ("def f(): return f()\nf()", "an error"),
+        ("import os; os.fork()", "an error"),
+        ("import numpy", "an error"),
+        ("input()\ninput()", "an error"),
         ("bytearray(2**30)", "more than 536870912 bytes of memory"),
         ("print('x' * 2**30)", "more than 536870912 bytes of memory"),
         ("[0] * 2**30", "more than 536870912 bytes of memory"),
@@ -85,26 +90,45 @@ def test_the_first_failure_is_told_and_the_passed_are_counted(program, judgement
 def test_every_end_is_a_verdict(program, failure, box):
     passed, said = judge(program, DOUBLE, box)
     assert passed == 0
-    assert said.startswith(f"test 1: {failure}")
+    assert said == f"test 1: {failure}"
+
+
+def test_no_program_can_say_its_input_to_the_agent(box):
+    says = {
+        "exit": "sys.exit(given)",
+        "status": "sys.exit(int(given) % 256)",
+        "exception": "raise ValueError(given)",
+        "name of an exception": "raise type(f'Input{given}', (Exception,), {})",
+        "output": "print(given)",
+        "standard error": "print(given, file=sys.stderr)\n1 / 0",
+        "hook": "sys.excepthook = lambda *_: print(given, file=sys.stderr)\n1 / 0",
+        "signal": "import os\nos.kill(os.getpid(), int(given) % 64)",
+    }
+    for way, code in says.items():
+        program = f"import sys\ngiven = input()\n{code}"
+        told = {judge(program, [Case(f"{secret}\n", "right\n")], box) for secret in (10, 11, 12, 40)}
+        assert len(told) == 1, way
 
 
 @pytest.mark.parametrize(
-    ("hang", "failure"),
+    ("hang", "wall", "failure"),
     [
-        ("while n == 2: pass", "more than 0.5 s of CPU time"),
+        ("while n == 2: pass", 60, "more than 0.5 s of CPU time"),
         (
             "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile n == 2: pass",
+            60,
             "more than 0.5 s of CPU time",
         ),
         (
             "import os, time\nif n == 2: os.close(1), os.close(2), time.sleep(60)",
+            1,
             "more than 1 s, most of them without computing",
         ),
     ],
 )
-def test_nothing_is_run_after_a_case_that_ran_out_of_time(hang, failure, box):
+def test_nothing_is_run_after_a_case_that_ran_out_of_time(hang, wall, failure, box):
     program = f"n = int(input())\n{hang}\nprint(2 * n)"
-    assert judge(program, DOUBLE, box, Limits(timeout=0.5, wall=1)) == Judgement(1, f"test 2: {failure}")
+    assert judge(program, DOUBLE, box, Limits(timeout=0.5, wall=wall)) == Judgement(1, f"test 2: {failure}")
 
 
 def test_the_time_is_each_cases_own(box):
@@ -115,7 +139,7 @@ def test_the_time_is_each_cases_own(box):
 
 def test_a_fault_of_the_sandbox_is_no_verdict():
     class Failing(Sandbox):
-        def play(self, job, inputs, limits):
+        def play(self, job, stdin, limits):
             raise SlotLost("it died", "landlock")
 
     with pytest.raises(SandboxLost, match="it died"):

@@ -32,10 +32,13 @@ def prime_factors(text):
 
 
 def brackets(text):
-    text = text.strip()
     while text != (shorter := re.sub(r"\(\)|\[\]|\{\}", "", text)):
         text = shorter
     return "broken" if text else "sound"
+
+
+def of_each_line(oracle):
+    return lambda text: "\n".join(map(oracle, text.splitlines()))
 
 
 def favourite_word(text):
@@ -98,9 +101,9 @@ ORACLES = {
     "sum": lambda text: str(sum(numbers(text))),
     "mirrored-words": lambda text: " ".join(text.split()[::-1]),
     "vowels": lambda text: str(len(re.findall("[aeiouAEIOU]", text))),
-    "palindrome": is_palindrome,
+    "palindrome": of_each_line(is_palindrome),
     "prime-factors": prime_factors,
-    "brackets": brackets,
+    "brackets": of_each_line(brackets),
     "favourite-word": favourite_word,
     "run-lengths": run_lengths,
     "turned-table": turned_table,
@@ -129,10 +132,19 @@ def test_the_solution_passes_the_example_and_every_test(task, box):
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_the_tests_are_several_hidden_and_passed_by_no_constant(task):
+def test_the_tests_are_several_and_hidden_and_no_guess_earns_a_third(task):
+    outputs = [case.output for case in task.tests]
     assert len(task.tests) >= 6
     assert len({case.input for case in (task.example, *task.tests)}) == len(task.tests) + 1
-    assert len({case.output for case in task.tests}) > 1
+    assert max(map(outputs.count, outputs)) < len(outputs) / 3
+    assert sum(case.input == case.output for case in task.tests) < len(outputs) / 3
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS if task.name in ("palindrome", "brackets")])
+def test_a_test_of_a_task_with_two_answers_asks_for_several_and_both_occur_in_each(task):
+    for case in task.tests:
+        assert len(case.output.split()) >= 4
+        assert len(set(case.output.split())) == 2
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)

@@ -25,9 +25,8 @@ class Basics(DatasetEnv[Task, str]):
     prints too much fails its tests. A fault of the sandbox raises `gem.errors.SandboxLost`; where nothing keeps
     programs in, as outside Linux, the first one raises `gem.errors.SandboxUnavailable`, which says why and what to do.
 
-    The last observation says how many tests were passed and how the first failure looked, with the program's own last
-    line of standard error, but neither that test's input nor its right output: the tasks are few, and would be answered
-    from memory.
+    The last observation says how many tests were passed and of what kind the first failure was, and nothing that the
+    program wrote or chose: it could say the hidden inputs, and the tasks are few and would be answered from memory.
 
     `reset(options={"index": 3})` chooses the task.
 

@@ -1,6 +1,8 @@
 """Judging a program: running it in the sandbox on test cases and comparing what it prints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from itertools import zip_longest
 from typing import NamedTuple
 
 from gem.sandbox import Limits, Result, Sandbox
@@ -9,16 +11,13 @@ from gem_envs_code.tasks import Case
 LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
 """What a program may use for one case. The wall-clock time is generous: a busy machine is not the program's fault."""
 
-_MOST_WORDS = 200
-"""Characters of a program's own last words that a verdict repeats."""
-
 
 class Judgement(NamedTuple):
     """How a program did against some cases."""
 
     passed: int
     failure: str | None
-    """Which case failed first and how, without its input or its right output; None where all passed."""
+    """Which case failed first and how, in words that no program chooses; None where all passed."""
 
 
 def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LIMITS) -> Judgement:
@@ -38,22 +37,23 @@ def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LI
     return Judgement(verdict.count, None)
 
 
-def same_output(printed: str, right: str) -> bool:
+def same_output(printed: bytes, right: bytes) -> bool:
     """Whether two outputs are the same, line by line.
 
     As programming contests have it, the spaces at the ends of a line, their number between words, and empty lines at
-    the end do not count; everything else does.
+    the end do not count; everything else does, byte for byte.
     """
-    return _lines(printed) == _lines(right)
+    return all(ours == theirs for ours, theirs in zip_longest(_lines(printed), _lines(right)))
 
 
-def _lines(text: str) -> list[list[str]]:
-    return [line.split() for line in text.rstrip().split("\n")]
+def _lines(text: bytes) -> Iterator[list[bytes]]:
+    return (line.split() for line in BytesIO(text.rstrip()))
 
 
 def _fault(result: Result) -> str:
-    """What was wrong with a program that ended like this and failed."""
-    if result.ok:
-        return "wrong output"
-    last_words = result.stderr.rstrip().rpartition("\n")[2][:_MOST_WORDS] if result.reason == "error" else ""
-    return result.note + (f" ({last_words})" if last_words else "")
+    """What was wrong with a program that ended like this and failed.
+
+    The agent reads this, and the inputs are hidden: nothing that the program can choose is in it, neither what it wrote
+    nor its exit status or signal, since it could say its input with that.
+    """
+    return {"ok": "wrong output", "error": "an error", "killed": "a crash"}.get(result.reason, result.note)

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from gem.checks import whole_number
 from gem.errors import ConfigError, SandboxUnavailable
-from gem.sandbox.cases import Same, Stop, Verdict, run_cases, same_output
+from gem.sandbox.cases import Case, Same, Stop, Verdict, run_cases, same_output
 from gem.sandbox.files import footprint, whole_pages
 from gem.sandbox.probe import open_slot
 from gem.sandbox.results import lost, result
@@ -128,7 +128,7 @@ class Sandbox:
     def run_tests(
         self,
         code: str,
-        cases: Iterable[tuple[str, str]],
+        cases: Iterable[Case],
         *,
         same: Same = same_output,
         stop: Stop = "never",
@@ -144,19 +144,19 @@ class Sandbox:
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits
-        return run_cases(lambda inputs: self.play(job, inputs, most), cases, most, same, stop)
+        return run_cases(lambda stdin: self.play(job, stdin, most), cases, most, same, stop)
 
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""
         limits = job.limits or self.limits
         try:
-            level, outcome = self.play(job, [encoded(job.stdin)], limits)
+            level, outcome = self.play(job, encoded(job.stdin), limits)
         except SlotLost as error:
             return lost(str(error), error.level)
         return result(outcome, limits, level)
 
-    def play(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> tuple[Level, Outcome]:
-        """Run one process, once for each of `inputs`, in the next free slot.
+    def play(self, job: Job, stdin: bytes, limits: Limits) -> tuple[Level, Outcome]:
+        """Run `job` on the input `stdin`, in the next free slot.
 
         Raises:
             SlotLost: the slot died with it.
@@ -173,7 +173,7 @@ class Sandbox:
                 try:
                     if limits.processes and slot.level in ("landlock", "seccomp"):
                         raise SandboxUnavailable(f"processes need namespaces, which level {slot.level} has not")
-                    outcome = slot.run(job, inputs, limits)
+                    outcome = slot.run(job, stdin, limits)
                 except SlotGone:
                     slot.close()
                     continue

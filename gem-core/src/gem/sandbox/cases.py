@@ -1,30 +1,36 @@
-"""One program against many cases, without paying for a process for each."""
+"""One program against many cases, each in a process of its own."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import zip_longest
 from typing import Any, Literal, get_args
 
 from gem.errors import ConfigError, SandboxLost
-from gem.sandbox.results import result, shared_result
+from gem.sandbox.results import result
 from gem.sandbox.slot import Outcome, SlotLost, encoded
 from gem.sandbox.types import Level, Limits, Result, check_type
 
-MOST_AT_ONCE = 30
-"""Cases that share a process, at most: each needs two descriptors on both sides."""
+KEPT = 4096
+"""Bytes of each output of a case that its verdict keeps."""
 
-Same = Callable[[str, str], bool]
+Case = tuple[str | bytes, str | bytes]
+"""An input and the expected output."""
+
+Same = Callable[[bytes, bytes], bool]
 """Compares what a program wrote with what was expected."""
 
 Stop = Literal["never", "failure", "timeout"]
 """What ends the test of a program before its last case."""
 
-Play = Callable[[Sequence[bytes]], tuple[Level, Outcome]]
-"""Runs the program in a new process, once for each input."""
+Play = Callable[[bytes], tuple[Level, Outcome]]
+"""Runs the program in a new process, on an input."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """What became of one case. Cases that shared a process have its `stderr` and equal shares of its times."""
+    """What became of one case. Of what the program wrote, `result` has the first 4 KiB of standard output, and the
+    last 4 KiB of standard error."""
 
     passed: bool
     result: Result
@@ -53,30 +59,34 @@ class Verdict:
         return sum(case.passed for case in self.cases)
 
 
-def same_output(written: str, expected: str) -> bool:
-    """Whether two outputs are the same but for blanks at the ends of lines and blank lines at the end."""
-    return _lines(written) == _lines(expected)
+def same_output(written: bytes, expected: bytes) -> bool:
+    """Whether two outputs are the same, byte for byte, but for blanks at the ends of lines and blank lines at the end.
+
+    Lines end with a line feed; blanks are those of ASCII.
+    """
+    return all(ours == theirs for ours, theirs in zip_longest(_lines(written), _lines(expected)))
 
 
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().splitlines()]
+def _lines(text: bytes) -> Iterator[bytes]:
+    return (line.rstrip() for line in BytesIO(text.rstrip()))
 
 
 def run_cases(
     play: Play,
-    cases: Iterable[tuple[str, str]],
+    cases: Iterable[Case],
     limits: Limits,
     same: Same,
     stop: Stop = "never",
 ) -> Verdict:
     """Test a program on `cases`: pairs of an input and the expected output.
 
-    The first case has a process to itself, and most programs that are wrong end there. Those after it share one, as
-    many as its time is likely to do for. A case that passes there has passed; any other one is run again in a process
-    to itself, and that decides. So a program may pass because of what it kept from an earlier case, and never fails
-    because of it. Expected outputs stay in this process, where no program can read them.
+    Each case is run once, in a process of its own, as `Sandbox.run` would run it, and no case is run again. So nothing
+    tells a program that it is tested, an earlier case leaves nothing to a later one, and of the inputs it can read the
+    one it was given. A case passes where the process ended by itself, with status 0, and wrote what was expected.
+    Expected outputs stay in this process, where no program can read them.
 
     Args:
+        same: Compares the bytes that the program wrote with those expected, which are UTF-8 where the case has text.
         stop: After what no further case is tried: `failure`, the first; `timeout`, the first case that ran out of time,
             since a program that hangs on one hangs on most; or `never`.
 
@@ -91,25 +101,17 @@ def run_cases(
     for number, case in enumerate(wanted):
         _check_case(f"cases[{number}]", case)
     if not callable(same):
-        raise ConfigError(f"same is a function of two texts, not {same!r}")
+        raise ConfigError(f"same is a function of two outputs, not {same!r}")
     if stop not in get_args(Stop):
         raise ConfigError(f"stop={stop!r} is none of {', '.join(get_args(Stop))}")
-    done = [_alone(play, wanted[0], limits, same)]
-
-    def over() -> bool:
-        last = done[-1]
-        if stop == "timeout":
-            return last.result.reason in ("cpu", "timeout")
-        return stop == "failure" and not last.passed
-
-    while len(done) < len(wanted) and not over():
-        likely = int(limits.timeout / max(done[-1].result.cpu, 1e-3))
-        batch = wanted[len(done) : len(done) + max(1, min(MOST_AT_ONCE, likely))]
-        shared = _together(play, batch, limits, same) if len(batch) > 1 else []
-        for case, verdict in zip(batch, [*shared, None], strict=False):
-            done.append(verdict or _alone(play, case, limits, same))
-            if over():
-                break
+    done: list[CaseVerdict] = []
+    for stdin, expected in wanted:
+        level, outcome = _retried(play, encoded(stdin))
+        ended = result(outcome, limits, level, KEPT)
+        last = CaseVerdict(ended.ok and same(outcome.stdout, encoded(expected)), ended)
+        done.append(last)
+        if (stop == "failure" and not last.passed) or (stop == "timeout" and ended.reason in ("cpu", "timeout")):
+            break
     return Verdict(tuple(done), len(wanted))
 
 
@@ -118,31 +120,15 @@ def _check_case(name: str, case: Sequence[Any]) -> None:
     if len(case) != 2:
         raise ConfigError(f"{name} is a pair of an input and the expected output, not {len(case)} texts")
     for text in case:
-        check_type(f"each half of {name}", text, str)
+        check_type(f"each half of {name}", text, str, bytes)
 
 
-def _alone(play: Play, case: tuple[str, str], limits: Limits, same: Same) -> CaseVerdict:
-    level, outcome = _retried(play, [encoded(case[0])])
-    ended = result(outcome, limits, level)
-    return CaseVerdict(ended.ok and same(ended.stdout, case[1]), ended)
-
-
-def _together(play: Play, batch: Sequence[tuple[str, str]], limits: Limits, same: Same) -> list[CaseVerdict | None]:
-    """Verdicts on the cases that passed in one process; None for the others that it came to."""
-    level, outcome = _retried(play, [encoded(stdin) for stdin, _ in batch])
-    verdicts: list[CaseVerdict | None] = []
-    for which in range(len(outcome.log)):
-        ended = shared_result(outcome, which, limits, level)
-        verdicts.append(CaseVerdict(True, ended) if ended.ok and same(ended.stdout, batch[which][1]) else None)
-    return verdicts
-
-
-def _retried(play: Play, inputs: Sequence[bytes]) -> tuple[Level, Outcome]:
+def _retried(play: Play, stdin: bytes) -> tuple[Level, Outcome]:
     try:
-        return play(inputs)
+        return play(stdin)
     except SlotLost:
         pass
     try:
-        return play(inputs)
+        return play(stdin)
     except SlotLost as error:
         raise SandboxLost(f"the sandbox failed twice under this program: {error}") from error

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gem.sandbox.box import Sandbox
-from gem.sandbox.cases import Same, Stop, Verdict, same_output
+from gem.sandbox.cases import Case, Same, Stop, Verdict, same_output
 from gem.sandbox.types import Job, Level, Result, check_levels
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
@@ -66,7 +66,7 @@ def run_many(jobs: Iterable[Job | str], *, level: Level | None = None, min_level
 
 def run_tests(
     code: str,
-    cases: Iterable[tuple[str, str]],
+    cases: Iterable[Case],
     *,
     same: Same = same_output,
     stop: Stop = "never",

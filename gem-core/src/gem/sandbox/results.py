@@ -9,13 +9,17 @@ from gem.sandbox.types import Level, Limits, Reason, Result
 _MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b")
 
 
-def result(outcome: Outcome, limits: Limits, level: Level) -> Result:
-    """The result of a program that had a process to itself."""
+def result(outcome: Outcome, limits: Limits, level: Level, kept: int | None = None) -> Result:
+    """The result of a program.
+
+    Args:
+        kept: Bytes of its output that are kept: the first of `stdout` and the last of `stderr`. None: all of them.
+    """
     reason, note = _reason(outcome, limits)
-    stdout = outcome.outputs[0]
+    most = limits.output if kept is None else min(kept, limits.output)
     return Result(
-        stdout=_text(stdout, limits),
-        stderr=_text(outcome.stderr, limits),
+        stdout=outcome.stdout[:most].decode("utf-8", "replace"),
+        stderr=outcome.stderr[: limits.output][-most:].decode("utf-8", "replace"),
         exit_code=outcome.status if outcome.status >= 0 else None,
         signal=-outcome.status if outcome.status < 0 else None,
         reason=reason,
@@ -23,26 +27,7 @@ def result(outcome: Outcome, limits: Limits, level: Level) -> Result:
         duration=outcome.duration,
         cpu=outcome.cpu,
         max_rss=outcome.max_rss,
-        truncated=max(len(stdout), len(outcome.stderr)) > limits.output,
-        level=level,
-        isolated=level != "process",
-    )
-
-
-def shared_result(outcome: Outcome, which: int, limits: Limits, level: Level) -> Result:
-    """The result for one of several inputs of a process, which was done with it: ok, error or output."""
-    status, stdout, shares = outcome.log[which], outcome.outputs[which], len(outcome.log)
-    truncated = max(len(stdout), len(outcome.stderr)) > limits.output
-    return Result(
-        stdout=_text(stdout, limits),
-        stderr=_text(outcome.stderr, limits),
-        exit_code=status,
-        signal=None,
-        reason="output" if truncated else "error" if status else "ok",
-        duration=outcome.duration / shares,
-        cpu=outcome.cpu / shares,
-        max_rss=outcome.max_rss,
-        truncated=truncated,
+        truncated=max(len(outcome.stdout), len(outcome.stderr)) > most,
         level=level,
         isolated=level != "process",
     )
@@ -74,7 +59,7 @@ def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
         return "cpu", f"more than {limits.timeout:g} s of CPU time"
     if outcome.ended == "timeout":
         return "timeout", f"more than {limits.wall_seconds:g} s, most of them without computing"
-    if max(len(outcome.outputs[0]), len(outcome.stderr)) > limits.output:
+    if max(len(outcome.stdout), len(outcome.stderr)) > limits.output:
         return "output", f"more than {limits.output} bytes of output"
     if outcome.ended == "disk" or number == signal.SIGXFSZ:
         return "disk", _disk(limits)
@@ -104,7 +89,3 @@ def _out_of_memory(stderr: bytes) -> bool:
     """Whether the program says that it ended for want of memory. It may say so at any time: it is about itself."""
     lines = stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
     return bool(lines) and _MEMORY_ERROR.match(lines[-1]) is not None
-
-
-def _text(output: bytes, limits: Limits) -> str:
-    return output[: limits.output].decode("utf-8", "replace")

@@ -79,13 +79,13 @@ def check(slot: Slot, shown: Sequence[str] = (), listed: Sequence[str] = ()) -> 
             "pid": os.getpid(),
         }
         try:
-            outcome = slot.run(Job(code=_PROGRAM), [json.dumps(task).encode()], Limits())
+            outcome = slot.run(Job(code=_PROGRAM), json.dumps(task).encode(), Limits())
         except SlotLost as error:
             raise SandboxUnavailable(str(error)) from error
         if outcome.status != 0:
             words = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
             raise SandboxUnavailable(f"the self-test failed: {words[-1] if words else outcome.status}")
-        got_out = set[str](json.loads(outcome.outputs[0]))
+        got_out = set[str](json.loads(outcome.stdout))
         if target.exists():
             target.unlink()
             got_out.add("write files")

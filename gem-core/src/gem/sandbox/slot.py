@@ -4,7 +4,6 @@ import json
 import math
 import os
 import socket
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -36,8 +35,7 @@ class Outcome:
         status: Its exit status, or minus the number of the signal that ended it.
         ended: Why the server ended it: "cpu", "timeout", "disk" or None.
         full: Whether its disk was full at the end.
-        outputs: Its standard output, for each input, cut to one byte more than the limit.
-        log: The status for each input that it was done with, when there are several.
+        stdout, stderr: What it wrote, each cut to one byte more than the limit.
     """
 
     status: int
@@ -46,9 +44,8 @@ class Outcome:
     cpu: float
     max_rss: int
     full: bool
-    outputs: list[bytes]
+    stdout: bytes
     stderr: bytes
-    log: bytes
 
 
 class Slot:
@@ -58,8 +55,8 @@ class Slot:
         self.level: Level = level
         self._server = server
 
-    def run(self, job: Job, inputs: Sequence[bytes], limits: Limits) -> Outcome:
-        """Run `job` in one process, once for each of `inputs`, all of them within `limits`.
+    def run(self, job: Job, stdin: bytes, limits: Limits) -> Outcome:
+        """Run `job` in a process of its own, on the input `stdin`, within `limits`.
 
         Raises:
             SlotLost: the server is gone; so is the program.
@@ -76,13 +73,8 @@ class Slot:
                     _fill(fd, content)
                 return fd
 
-            source, stderr, log = memory(b"".join([code, table, *files.values()])), memory(), memory()
-            outputs: list[int] = []
-            streams: list[int] = []
-            for content in inputs:
-                output = memory()
-                outputs.append(output)
-                streams += [memory(content), output]
+            source, given = memory(b"".join([code, table, *files.values()])), memory(stdin)
+            stdout, stderr = memory(), memory()
             message = {
                 "source": len(code),
                 "table": len(table),
@@ -90,24 +82,22 @@ class Slot:
                 "wall": limits.wall_seconds,
                 "cpu_seconds": math.ceil(limits.timeout) + 1,
                 "memory": limits.memory,
-                # Where a process has many outputs, each is held to its own limit.
-                "file_size": limits.output + 1 if len(inputs) > 1 else max(limits.output + 1, limits.disk),
+                "file_size": max(limits.output + 1, limits.disk),
                 "disk": limits.disk,
                 "inodes": limits.inodes,
-                "open_files": limits.open_files + (len(streams) if len(inputs) > 1 else 0),
+                "open_files": limits.open_files,
                 "threads": limits.threads,
                 "processes": limits.processes,
             }
-            answer = self._ask(message, [source, stderr, log, *streams], limits.wall_seconds)
+            answer = self._ask(message, [source, given, stdout, stderr], limits.wall_seconds)
             if not answer.pop("started"):
                 said = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
                 last = said[-1] if said else f"status {answer['status']}"
                 raise SlotLost(f"the program could not be confined: {last}", self.level)
             return Outcome(
                 **answer,
-                outputs=[os.pread(fd, limits.output + 1, 0) for fd in outputs],
+                stdout=os.pread(stdout, limits.output + 1, 0),
                 stderr=os.pread(stderr, limits.output + 1, 0),
-                log=os.pread(log, len(inputs), 0),
             )
 
     def _ask(self, message: dict[str, Any], fds: list[int], wall: float) -> dict[str, Any]:

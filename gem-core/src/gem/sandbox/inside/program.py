@@ -3,7 +3,6 @@
 import atexit
 import builtins
 import gc
-import itertools
 import linecache
 import os
 import signal
@@ -13,7 +12,7 @@ import traceback
 from _sitebuiltins import Quitter
 from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple, NoReturn, TextIO, cast
+from typing import NoReturn, TextIO, cast
 
 NAME = "main.py"
 """What tracebacks call the program."""
@@ -23,13 +22,6 @@ _MOST_DESCRIPTORS = 1 << 20
 _FLUSH_FAILED = 120  # Python's own status where standard output could not be written
 
 _set_handler = signal._signal.signal  # pyright: ignore  # `signal.signal` writes to pages all over the interpreter
-
-
-class Streams(NamedTuple):
-    """Descriptors of one run of the program."""
-
-    stdin: int
-    stdout: int
 
 
 def prepare() -> None:
@@ -46,20 +38,15 @@ def prepare() -> None:
     _open_streams()
 
 
-def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: Callable[[], None]) -> NoReturn:
-    """Run `source` once for each of `streams`, one after another, and end the process.
-
-    A single run ends as Python would: its status is that of the process. After each of several a byte is written to
-    `log`, its status, and the process ends with 0; one that ends the process itself, or leaves threads behind, is
-    missing from it.
+def play(source: bytes, streams: tuple[int, int, int], confine: Callable[[], None]) -> NoReturn:
+    """Run `source` and end the process as Python would, with the status of the program.
 
     Args:
+        streams: Descriptors of its standard input, output and error.
         confine: Called before the program gets a say.
     """
-    os.dup2(stderr, 2)
-    several = len(streams) > 1
-    if not several:
-        _attach(streams[0])
+    for own, stream in enumerate(streams):
+        os.dup2(stream, own)
     linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
     sys.path.insert(0, os.getcwd())
     _set_handler(signal.SIGINT, signal.default_int_handler)
@@ -67,39 +54,15 @@ def play(source: bytes, streams: list[Streams], stderr: int, log: int, confine: 
     confine()
     status = FAILED
     try:
-        _close_all_but([0, 1, 2, log, *(fd for one in streams for fd in one)] if several else [0, 1, 2])
-        if several:
-            for one in streams:
-                _attach(one)
-                os.close(one.stdin)
-                os.close(one.stdout)
-                _open_streams()
-                module = ModuleType("__main__")
-                ended = _execute(source, module)
-                if threading.active_count() > 1:
-                    break
-                os.write(log, bytes([_finish(module) or ended]))
-            status = 0
-        else:
-            module = ModuleType("__main__")
-            status = _execute(source, module)
-            # Threads that may not have come to their end, which Python 3.13 does not show.
-            if getattr(threading, "_shutdown_locks", True) or threading._threading_atexits:  # pyright: ignore
-                threading._shutdown()  # pyright: ignore
-            status = _finish(module) or status
+        os.closerange(3, _MOST_DESCRIPTORS)
+        module = ModuleType("__main__")
+        status = _execute(source, module)
+        # Threads that may not have come to their end, which Python 3.13 does not show.
+        if getattr(threading, "_shutdown_locks", True) or threading._threading_atexits:  # pyright: ignore
+            threading._shutdown()  # pyright: ignore
+        status = _finish(module) or status
     finally:
         os._exit(status)
-
-
-def _close_all_but(kept: list[int]) -> None:
-    ends = [*sorted(kept), _MOST_DESCRIPTORS]
-    for below, above in itertools.pairwise(ends):
-        os.closerange(below + 1, above)
-
-
-def _attach(streams: Streams) -> None:
-    os.dup2(streams.stdin, 0)
-    os.dup2(streams.stdout, 1)
 
 
 def _open_streams() -> None:

@@ -26,8 +26,8 @@ from .ground import Ground, settle
 MOST_BYTES = 1 << 17
 """Bytes of the longest message."""
 
-MOST_DESCRIPTORS = 253
-"""Descriptors that one message can carry: SCM_MAX_FD of Linux."""
+MOST_DESCRIPTORS = 4
+"""Descriptors of one message: the program, its input and its two outputs."""
 
 _GENERATORS = {"random", "numpy.random"}
 """Modules with a generator that is seeded when they are imported."""
@@ -49,10 +49,10 @@ def main(channel: int, supervisor: int) -> None:
         finder.know(config["path"], config["view"]["shown"])
     fork = _load(config["preload"])
     program.prepare()
+    base = _address_space()
     gc.collect()
     gc.disable()
     gc.freeze()
-    base = _address_space()
     poll = select.poll()
     for fd in (channel, supervisor):
         poll.register(fd, select.POLLIN)
@@ -98,6 +98,7 @@ def _serve(
     confinement = ground.confinement(job)
     confined, tell = os.pipe()
     server = os.getpid()
+    gc.collect()  # or a program could tell how many came before it, by what the collector has left to do
     start = time.monotonic()
     pid = _fork_here(fork)
     if pid == 0:
@@ -184,14 +185,13 @@ def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, confinement:
         confinement.enter()
         os.write(tell, b"1")
 
-    source, stderr, log, *streams = fds
+    source, stdin, stdout, stderr = fds
     try:
-        pairs = [program.Streams(*streams[at : at + 2]) for at in range(0, len(streams), 2)]
         ground.drop_rights()
         code = os.pread(source, job["source"], 0)
         if job["table"]:
             _write_files(source, len(code), job["table"])
-        program.play(code, pairs, stderr, log, confine)
+        program.play(code, (stdin, stdout, stderr), confine)
     except BaseException as error:
         os.write(stderr, f"{type(error).__name__}: {error}".encode())
     finally:
