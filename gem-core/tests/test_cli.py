@@ -195,6 +195,10 @@ def test_run_as_json_has_exactly_the_promised_fields() -> None:
         ("calls_mean", None),
         ("refused_mean", None),
         ("failures", 0),
+        ("cut_off", 0),
+        ("asked", 8),
+        ("resumed", 0),
+        ("partial", False),
     ]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -77,7 +78,9 @@ def test_the_order_of_the_episodes_does_not_change_a_bit_of_the_report() -> None
 def test_a_report_is_json_with_its_fields_in_order() -> None:
     report = Report.of([episode([1.0], success=True)], id="game:A", policy="expert", seed=3).as_json()
 
-    fields = "id policy episodes seed success success_ci return_mean turns_mean calls_mean refused_mean failures"
+    fields = (
+        "id policy episodes seed success success_ci return_mean turns_mean calls_mean refused_mean failures cut_off"
+    )
     assert " ".join(report) == fields
     assert json.loads(json.dumps(report, allow_nan=False))["success"] == 1.0
 
@@ -87,3 +90,12 @@ def test_what_cannot_be_known_is_null() -> None:
 
     assert (report["success"], report["return_mean"], report["turns_mean"]) == (None, None, None)
     assert (report["success_ci"], report["failures"]) == ((0.0, 1.0), 1)
+
+
+def test_a_report_for_each_id_counts_its_own_episodes() -> None:
+    played = [
+        replace(episode([1.0], success=won), id=id) for id, won in [("b:B", True), ("a:A", False), ("b:B", False)]
+    ]
+    reports = Report.per_id(played, policy="p", seed=0)
+
+    assert [(report.id, report.episodes, report.success) for report in reports] == [("a:A", 1, 0.0), ("b:B", 2, 0.5)]

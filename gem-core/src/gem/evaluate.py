@@ -48,10 +48,12 @@ class Report:
     refused_mean: float | None
     """Those that were refused: see `gem.ToolEnv`."""
     failures: int
+    cut_off: int = 0
+    """Episodes that the rollout truncated, because the env did not end: see `gem.rollout.rollout`."""
 
     @classmethod
     def of(cls, episodes: Iterable[Episode], *, id: str, policy: str, seed: int) -> "Report":
-        """Sum up episodes that one policy played on one id."""
+        """Sum up episodes that one policy played on one id, or on several that together are called `id`."""
         played = list(episodes)
         sound = [episode for episode in played if episode.failure is None]
         successes = sum(episode.success for episode in sound)
@@ -67,7 +69,16 @@ class Report:
             calls_mean=_counted(sound, "tool_use_counter"),
             refused_mean=_counted(sound, "tool_refused_counter"),
             failures=len(played) - len(sound),
+            cut_off=sum(episode.cut_off for episode in sound),
         )
+
+    @classmethod
+    def per_id(cls, episodes: Iterable[Episode], *, policy: str, seed: int) -> "list[Report]":
+        """A report for each id that was played, sorted by id."""
+        by_id: dict[str, list[Episode]] = {}
+        for episode in episodes:
+            by_id.setdefault(episode.id, []).append(episode)
+        return [cls.of(by_id[id], id=id, policy=policy, seed=seed) for id in sorted(by_id)]
 
     def as_json(self) -> dict[str, Any]:
         """The report for `json.dumps`: NaN, which JSON lacks, becomes None."""

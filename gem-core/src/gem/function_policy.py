@@ -205,9 +205,9 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(called, "__call__", None))  # noqa: B004
 
 
-def reads_transcripts(function: Callable[..., Any], given: Mapping[str, Any]) -> bool:
-    """Whether a function with some arguments `given` still needs one: then it answers, and makes no policy itself."""
-    return any(_is_needed(each) and each.name not in given for each in _parameters(function))
+def needed_of(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
+    """The arguments without a default that are not `given`. A function with some answers, and makes no policy."""
+    return [each.name for each in _parameters(function) if _is_needed(each) and each.name not in given]
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:
@@ -230,10 +230,13 @@ def _reading(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
     others = [each for each in parameters if _is_needed(each) and each.name not in asked]
     if asked and not others:
         return lambda transcript: function(**{name: READS[name](transcript) for name in asked})
-    if len(others) == 1 and not asked and others[0].kind is not inspect.Parameter.KEYWORD_ONLY:
-        is_text = others[0].annotation in (str, "str") or others[0].name == "observation"
+    if len(others) == 1 and not asked:
+        name = others[0].name
+        is_text = others[0].annotation in (str, "str") or name == "observation"
         read = READS["observation" if is_text else "transcript"]
-        return lambda transcript: function(read(transcript))
+        if others[0].kind is inspect.Parameter.POSITIONAL_ONLY:
+            return lambda transcript: function(read(transcript))
+        return lambda transcript: function(**{name: read(transcript)})
     named = ", ".join(each.name for each in parameters)
     raise PolicyError(
         f"{getattr(function, '__name__', function)!r} has the parameters ({named}); a function that is a policy takes "

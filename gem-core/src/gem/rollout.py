@@ -98,6 +98,11 @@ def rollout(
             policy.forget(slot)
 
 
+def turn_limit(spec: EnvSpec, max_turns: int | None = None) -> int:
+    """After how many turns a rollout cuts off an episode, given its `max_turns`."""
+    return max_turns or max(MOST_TURNS, spec.max_turns or 0)
+
+
 def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[str, int]]:
     """Which id plays each seed: by weight, within one episode of the exact share at any time.
 
@@ -166,8 +171,9 @@ class _Games:
         self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
         for slot, start in begun.items():
             spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
-            self._limits[slot] = self._max_turns or max(MOST_TURNS, spec.max_turns or 0)
-        resets = {slot: Reset(start.seed, playing(start.id)) for slot, start in begun.items()}
+            self._limits[slot] = turn_limit(spec, self._max_turns)
+        mixed = bool(self._envs.shares)
+        resets = {slot: Reset(start.seed, playing(start.id) if mixed else None) for slot, start in begun.items()}
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
 

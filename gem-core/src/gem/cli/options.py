@@ -55,12 +55,12 @@ _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
-    """`["size=4", "mode=fast"]` → `{"size": 4, "mode": "fast"}`.
+    """The arguments of the environment by name; see `pairs_of`.
 
     Raises:
         ConfigError: one of them has no `=`, or is `wrappers`, which `gem.make` keeps for itself.
     """
-    parsed = _pairs("--arg", "max_turns=5", pairs)
+    parsed = pairs_of("--arg", "max_turns=5", pairs)
     if "wrappers" in parsed:
         raise ConfigError("--arg is for arguments of the environment, and wrappers are none")
     return parsed
@@ -73,7 +73,7 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
         ConfigError: JSON that is none or says something else, or arguments for tools that are not there.
     """
     around = components("--wrappers", wrappers)
-    settings = _pairs("--tool-arg", "max_calls=5", tool_arguments)
+    settings = pairs_of("--tool-arg", "max_calls=5", tool_arguments)
     if taken := settings.keys() & {"name", "tools"}:
         raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, and not for {min(taken)!r}")
     if tools.strip():
@@ -104,7 +104,12 @@ def components(option: str, text: str) -> list[Component]:
     return found
 
 
-def _pairs(option: str, example: str, pairs: Sequence[str]) -> dict[str, Any]:
+def pairs_of(option: str, example: str, pairs: Sequence[str]) -> dict[str, Any]:
+    """`["size=4", "mode=fast"]` → `{"size": 4, "mode": "fast"}`.
+
+    Raises:
+        ConfigError: one of them has no `=`; the message shows `option` with an `example`.
+    """
     parsed: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

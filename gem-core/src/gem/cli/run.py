@@ -1,21 +1,21 @@
-"""`gemx run`: play a policy on an environment, and measure it."""
+"""`gemx run`: play a policy on environments, and measure it."""
 
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import get_args
+from typing import Any, NamedTuple, get_args
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from gem import seeding
+from gem.cli.faults import in_a_line
 from gem.cli.options import (
     Seed,
     arguments,
     as_json,
+    components,
+    pairs_of,
     parse_arguments,
     parse_wrappers,
     tool_arguments,
@@ -23,11 +23,17 @@ from gem.cli.options import (
     wrappers,
 )
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
+from gem.cli.report import print_failures, table, with_progress
+from gem.component import Component, listed, name_and_settings
+from gem.errors import ConfigError
 from gem.evaluate import Report
-from gem.record import Recorder
-from gem.registry import find_policy
-from gem.rollout import rollout
-from gem.transcript import Episode, Failure
+from gem.policies import check_policy, make_policy, policy_component
+from gem.preflight import check_wrappers
+from gem.record import Recorded, Recorder, recorded
+from gem.registry import bind, get_spec, make
+from gem.rollout import MOST_TURNS, assign, rollout
+from gem.spec import EnvSpec
+from gem.transcript import Episode
 from gem.vector import BackendName, make_vec
 
 MOST_SLOTS = 16
@@ -35,17 +41,30 @@ MOST_SLOTS = 16
 
 
 @click.command()
-@click.argument("id")
+@click.argument("ids", metavar="ID…", nargs=-1, required=True)
 @click.option(
     "--policy",
     default="random",
     show_default=True,
     metavar="NAME",
-    help="random, expert, a pack's own, or module:callable.",
+    help="random, expert, a pack's own, module:name (a function that answers, or what makes a policy), or the folder "
+    "of a training run.",
+)
+@click.option(
+    "--policy-arg",
+    "policy_arguments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the policy, such as temperature=0.7.",
 )
 @click.option("--episodes", type=click.IntRange(min=1), default=100, show_default=True, help="How many to play.")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
-@click.option("--num-envs", type=click.IntRange(min=1), help=f"Episodes at once.  [default: up to {MOST_SLOTS}]")
+@click.option("--num-envs", type=click.IntRange(min=1), help=f"Most episodes at once.  [default: {MOST_SLOTS}]")
+@click.option(
+    "--max-turns",
+    type=click.IntRange(min=1),
+    help=f"Cut an episode off after so many turns.  [default: {MOST_TURNS:,}, or the environment's own limit]",
+)
 @click.option(
     "--backend",
     type=click.Choice(get_args(BackendName)),
@@ -57,7 +76,7 @@ MOST_SLOTS = 16
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Append each episode to FILE as it finishes.",
+    help="Append each episode to FILE as it finishes. Those that FILE holds already are not played again.",
 )
 @tools
 @tool_arguments
@@ -68,11 +87,13 @@ MOST_SLOTS = 16
 def run(
     ctx: click.Context,
     *,
-    id: str,
+    ids: Sequence[str],
     policy: str,
+    policy_arguments: Sequence[str],
     episodes: int,
     seed: int,
     num_envs: int | None,
+    max_turns: int | None,
     backend: BackendName,
     record: Path | None,
     tools: str,
@@ -83,75 +104,125 @@ def run(
 ) -> None:
     """Play a policy on the environment ID, and print its success with a 95% Wilson interval.
 
-    An episode whose environment raised an error is a failure: it is counted, printed on standard error, and left
-    out of the means. The exit status is 1 if every episode failed.
+    Several IDs share the episodes equally, and are reported one by one as well. An episode in which the environment or
+    the policy raised an error is a failure: it is counted, printed on standard error, and left out of the means. The
+    exit status is 1 if every episode failed.
+
+    Ctrl-C prints the report so far. With --record, the same command then plays what is missing.
     """
     with stray_prints_to_stderr():
-        seeds = (seeding.derive(seed, "run", i) for i in range(episodes))
-        slots = num_envs or min(episodes, MOST_SLOTS)
-        with (
-            Recorder(record) if record else nullcontext() as recorder,
-            closing(find_policy(policy)()) as player,
-            make_vec(
-                id,
-                slots,
-                backend=backend,
-                wrappers=parse_wrappers(wrappers, tools, tool_arguments),
-                hints=player.hints,
-                env_kwargs=parse_arguments(arguments),
-            ) as envs,
-        ):
-            playing = rollout(player, envs, seeds)
-            played = list(_with_progress(recorder.record(playing) if recorder else playing, episodes))
-    report = Report.of(played, id=id, policy=policy, seed=seed)
+        player = _parse_policy(policy, policy_arguments)
+        plan = _plan(ids, parse_wrappers(wrappers, tools, tool_arguments), parse_arguments(arguments), player)
+        starts = plan.starts(seed, episodes)
+        played: list[Episode] = []
+        stopped: BaseException | None = None
+        with ExitStack() as opened:
+            recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
+            if record:
+                held = recorded(record, plan.specs, starts, player, max_turns)
+                _say_what_is_held(record, held, episodes)
+                played += held.episodes.values()
+                starts = [start for start in starts if start not in held.episodes]
+            before = tuple(played)
+            if starts:
+                asked = opened.enter_context(closing(make_policy(player)))
+                envs = opened.enter_context(
+                    make_vec(
+                        plan.names,
+                        min(num_envs or MOST_SLOTS, len(starts)),
+                        backend=backend,
+                        wrappers=plan.wrappers,
+                        hints=asked.hints,
+                        env_kwargs=plan.kwargs,
+                    )
+                )
+                playing = rollout(asked, envs, starts, max_turns=max_turns)
+                try:
+                    for episode in with_progress(playing, episodes, before):
+                        played.append(episode)
+                        if recorder:
+                            recorder.write(episode)
+                except (Exception, KeyboardInterrupt) as error:
+                    stopped = error
+    if stopped and len(played) == len(before):
+        raise stopped
+    total = Report.of(played, id=",".join(plan.names), policy=_title(player), seed=seed)
+    each = Report.per_id(played, policy=total.policy, seed=seed)
     if as_json:
-        print_json(report.as_json())
+        object = total.as_json() | {"asked": episodes, "resumed": len(before), "partial": len(played) < episodes}
+        if len(plan.specs) > 1:
+            object["ids"] = [report.as_json() for report in each]
+        if isinstance(stopped, Exception):
+            object["error"] = in_a_line(stopped)
+        print_json(object)
     else:
-        console().print(_table(report))
-    _print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
-    if report.failures == report.episodes:
+        console().print(table(total, each, episodes))
+    print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
+    if stopped and record:
+        echo(f"The same command goes on from what {record} holds.", err=True)
+    if stopped:
+        raise stopped
+    if total.failures == total.episodes:
         ctx.exit(1)
 
 
-def _with_progress(episodes: Iterable[Episode], total: int) -> Iterator[Episode]:
-    """The same episodes, with a bar on standard error if that is a terminal."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        yield from progress.track(episodes, total=total, description="playing")
+class _Plan(NamedTuple):
+    """What is to be played."""
+
+    names: list[str]
+    """The ids as they were given, one as often as its share."""
+    specs: list[EnvSpec]
+    """One for each of them that differs."""
+    shares: dict[str, int]
+    wrappers: list[Component]
+    kwargs: dict[str, Any]
+
+    def starts(self, seed: int, episodes: int) -> list[tuple[str, int]]:
+        """The id and the seed of every episode: the first ones are the same for any number of them."""
+        return list(assign([seeding.derive(seed, "run", i) for i in range(episodes)], self.shares))
 
 
-def _table(report: Report) -> Table:
-    low, high = report.success_ci
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    table.add_row("environment", report.id)
-    table.add_row("policy", report.policy)
-    table.add_row("episodes", f"{report.episodes}, seed {report.seed}")
-    if report.failures < report.episodes:
-        table.add_row("success", f"{report.success:.1%}, 95% interval {low:.1%} to {high:.1%}", style="bold")
-        table.add_row("mean return", f"{report.return_mean:.3f}")
-        table.add_row("mean turns", f"{report.turns_mean:.2f}")
-        if report.calls_mean is not None:
-            table.add_row("mean tool calls", f"{report.calls_mean:.2f}, and {report.refused_mean:.2f} refused")
-    table.add_row("failures", str(report.failures), style="bold red" if report.failures else None)
-    return table
+def _plan(ids: Iterable[str], wrappers: list[Component], kwargs: dict[str, Any], policy: Component) -> _Plan:
+    """Look everything up: names first, of which nothing is imported, and then each env is built once and closed.
+
+    Raises:
+        GemError: whatever is not there, or refuses its settings.
+    """
+    names = [name for each in ids for name in listed(each)]
+    if not names:
+        raise ConfigError("there is no id; `gemx list` shows every one")
+    named = {name: get_spec(name) for name in names if isinstance(name, str)}
+    check_wrappers(wrappers)
+    check_policy(policy)
+    for spec in named.values():
+        make(spec, wrappers=wrappers, **kwargs).close()
+    bound = {name: bind(spec, wrappers=wrappers, **kwargs) for name, spec in named.items()}
+    shares = Counter(bound[str(name)].id for name in names)
+    return _Plan([str(name) for name in names], list(bound.values()), dict(shares), wrappers, kwargs)
 
 
-def _print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
-    """Each distinct failure once, with where it was raised; with `debug`, its whole traceback."""
-    failures: Counter[Failure] = Counter()
-    seeds: dict[Failure, int] = {}
-    for episode in failed:
-        assert episode.failure is not None
-        failures[episode.failure] += 1
-        seeds.setdefault(episode.failure, episode.seed)
-    for failure, count in failures.most_common():
-        echo(f"{count} failed, such as seed {seeds[failure]}: {failure.error}", fg="red", err=True)
-        echo(failure.traceback if debug else _raised_at(failure), err=True)
+def _parse_policy(policy: str, settings: Sequence[str]) -> Component:
+    named = [policy] if Path(policy).is_dir() else components("--policy", policy)
+    if len(named) != 1:
+        raise ConfigError(f"--policy takes one policy, not {policy!r}")
+    given = pairs_of("--policy-arg", "temperature=0.7", settings)
+    if "name" in given:
+        raise ConfigError("--policy-arg is for settings of the policy; what it is called is said by --policy")
+    name, own = name_and_settings(named[0])
+    return policy_component({"name": name, **own, **given})
 
 
-def _raised_at(failure: Failure) -> str:
-    """The line of the traceback that says where the error was raised."""
-    frames = [line for line in failure.traceback.splitlines() if line.startswith('  File "')]
-    return frames[-1] if frames else ""
+def _title(policy: Component) -> str:
+    """A policy in a few words: `random`, or `checkpoint(path='runs/a')`."""
+    name, settings = name_and_settings(policy)
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
+
+
+def _say_what_is_held(path: Path, held: Recorded, asked: int) -> None:
+    if held.episodes:
+        echo(f"{path} holds {len(held.episodes)} of the {asked} episodes; they are not played again.", err=True)
+    if held.others:
+        others = "an episode" if held.others == 1 else f"{held.others} episodes"
+        echo(
+            f"{path} also holds {others} of another policy, setting or seed, not in this report.", fg="yellow", err=True
+        )

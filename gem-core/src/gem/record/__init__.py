@@ -10,16 +10,19 @@ with gem.make_vec(id, 64, hints=policy.hints) as envs, Recorder("episodes.jsonl"
 from gem.record.file import Recorder, read, torn_bytes
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
+from gem.record.resume import Recorded, recorded
 
 __all__ = [
     "Difference",
     "EpisodeRecord",
     "PackVersion",
+    "Recorded",
     "Recorder",
     "Rescore",
     "TurnRecord",
     "outdated",
     "read",
+    "recorded",
     "reproduce",
     "rescore",
     "torn_bytes",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
+from gem.component import Component
 from gem.errors import PackError, RecordError, UnknownId
 from gem.record.format import PREFIX, EpisodeRecord, PackVersion, line_of
 from gem.registry import registry
@@ -23,13 +24,15 @@ class Recorder:
 
     Args:
         path: the file; it is made if it does not exist, and so are the folders it lies in.
+        policy: who plays, for the record: a name, or `{"name": …}` with settings.
 
     Raises:
         RecordError: the file holds something else than a recording of this version.
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, policy: Component | None = None) -> None:
+        self._policy = policy
         self._packs: dict[str, PackVersion | None] = {}
         self._path = Path(path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,8 +61,8 @@ class Recorder:
             OSError: the disk is full, for one.
         """
         if episode.id not in self._packs:
-            self._packs[episode.id] = _pack_of(episode.id) if episode.spec else None
-        self._append(line_of(episode, self._packs[episode.id]))
+            self._packs[episode.id] = pack_of(episode.id) if episode.spec else None
+        self._append(line_of(episode, self._packs[episode.id], self._policy))
 
     def _append(self, line: bytes) -> None:
         end = os.fstat(self._file.fileno()).st_size
@@ -135,7 +138,8 @@ def _mend(path: Path) -> None:
                 file.write(b"\n")
 
 
-def _pack_of(id: str) -> PackVersion | None:
+def pack_of(id: str) -> PackVersion | None:
+    """The distribution that provides `id` today; None for what no pack provides, such as `module.path:Class`."""
     try:
         pack = registry().find(id).pack
     except (UnknownId, PackError):  # `module.path:Class`, which no pack provides

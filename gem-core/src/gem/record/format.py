@@ -76,6 +76,8 @@ class EpisodeRecord(_Record):
     """The version of gem-core."""
     api: int
     """The version of the hooks."""
+    policy: Component | None = None
+    """Who played: its name, or with the settings it was built with; None where the recorder was not told."""
     started: datetime | None
     seconds: float
     turns: tuple[TurnRecord, ...]
@@ -85,15 +87,17 @@ class EpisodeRecord(_Record):
     truncated: bool
     success: bool
     failure: FailureRecord | None
+    cut_off: bool = False
+    """Whether the rollout truncated it; the env itself did not."""
 
     @classmethod
-    def of(cls, episode: Episode, pack: PackVersion | None = None) -> Self:
-        """The record of an episode whose env came from `pack`.
+    def of(cls, episode: Episode, pack: PackVersion | None = None, policy: Component | None = None) -> Self:
+        """The record of an episode whose env came from `pack`, and which `policy` played.
 
         Raises:
             RecordError: the env's kwargs hold something that JSON has no word for, or see `content_of`.
         """
-        return cls.model_validate(_fields(episode, pack, _recordable))
+        return cls.model_validate(_fields(episode, pack, policy, _recordable))
 
     @classmethod
     def parse(cls, line: bytes, where: str) -> Self:
@@ -122,7 +126,7 @@ class EpisodeRecord(_Record):
             raise RecordError(f"{where}: {field}: {fault['msg']}") from error
 
 
-def line_of(episode: Episode, pack: PackVersion | None = None) -> bytes:
+def line_of(episode: Episode, pack: PackVersion | None = None, policy: Component | None = None) -> bytes:
     """The record of an episode as a line of a file, in ASCII: no text of a model can break a line or its encoding.
 
     A number that is not finite is spelt NaN or Infinity, as Python's `json` does.
@@ -131,13 +135,15 @@ def line_of(episode: Episode, pack: PackVersion | None = None) -> bytes:
         RecordError: see `EpisodeRecord.of`.
     """
     try:  # nearly every info is JSON as it stands, so it is looked at only where the line cannot be written
-        line = json.dumps(_fields(episode, pack, _without_hints))
+        line = json.dumps(_fields(episode, pack, policy, _without_hints))
     except (TypeError, ValueError, RecursionError):
-        line = json.dumps(_fields(episode, pack, _recordable))
+        line = json.dumps(_fields(episode, pack, policy, _recordable))
     return line.encode() + b"\n"
 
 
-def _fields(episode: Episode, pack: PackVersion | None, info_of: Callable[[Info], Info]) -> dict[str, Any]:
+def _fields(
+    episode: Episode, pack: PackVersion | None, policy: Component | None, info_of: Callable[[Info], Info]
+) -> dict[str, Any]:
     """The fields of an `EpisodeRecord`, in its order."""
     spec, failure = episode.spec, episode.failure
     kwargs = dict(spec.kwargs) if spec else {}
@@ -159,6 +165,7 @@ def _fields(episode: Episode, pack: PackVersion | None, info_of: Callable[[Info]
         "pack": pack.model_dump() if pack else None,
         "gem_core": __version__,
         "api": API_VERSION,
+        "policy": policy,
         "started": episode.started.isoformat() if episode.started else None,
         "seconds": episode.seconds,
         "turns": [
@@ -175,6 +182,7 @@ def _fields(episode: Episode, pack: PackVersion | None, info_of: Callable[[Info]
         "truncated": bool(episode.truncated),
         "success": bool(episode.success),
         "failure": {"error": failure.error, "traceback": failure.traceback, "action": action} if failure else None,
+        "cut_off": bool(episode.cut_off),
     }
 
 

@@ -141,7 +141,8 @@ def _moments(record: EpisodeRecord) -> list[_Moment]:
         _Moment(observation, reward, False, False, False)
         for observation, reward in zip(observations, rewards, strict=True)
     ]
-    moments[-1] = moments[-1]._replace(terminated=record.terminated, truncated=record.truncated, success=record.success)
+    truncated = record.truncated and not record.cut_off
+    moments[-1] = moments[-1]._replace(terminated=record.terminated, truncated=truncated, success=record.success)
     return moments
 
 

@@ -1,0 +1,84 @@
+"""From a name, or a name with settings, to a policy."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from gem.component import Component, name_and_settings
+from gem.errors import GemError, PolicyError, UnknownId
+from gem.function_policy import FunctionPolicy, needed_of
+from gem.importing import check_arguments
+from gem.policy import Policy
+from gem.preflight import check_name
+from gem.registry import find_offer, find_policy
+from gem.vector.slot import failure_of
+
+CHECKPOINT = "checkpoint"
+"""The policy that a folder is: gem-train's."""
+
+
+def policy_component(policy: Component) -> Component:
+    """A policy as data: a folder's path becomes the policy `checkpoint` with that path.
+
+    Raises:
+        SpecError: it is neither a name nor a mapping with one.
+    """
+    name, settings = name_and_settings(policy)
+    if Path(name).is_dir():
+        name, settings = CHECKPOINT, {"path": name, **settings}
+    return {"name": name, **settings} if settings else name
+
+
+def check_policy(policy: Component) -> None:
+    """See that there is such a policy; what makes it is not imported.
+
+    Raises:
+        UnknownId: there is not; where it is gem-train's, the message says what to install.
+    """
+    name, settings = name_and_settings(policy_component(policy))
+    if name == CHECKPOINT and find_offer("policy", name) is None:
+        what = settings.get("path", name)
+        raise UnknownId(f"{what!r} as a policy is a trained model, which gem-train plays, and that is not installed")
+    if "/" in name and ":" not in name:
+        raise UnknownId(f"there is no folder {name!r}; a policy is a name, module:name, or the folder of a model")
+    check_name("policy", name)
+
+
+def make_policy(policy: Component) -> Policy:
+    """Build a policy.
+
+    Args:
+        policy: a name that a pack offers; `"module:name"`, which is a `Policy`, what makes one, or a function that
+            answers (see `gem.function_policy`); the folder of a run or a checkpoint; or `{"name": …}` with any of
+            them and the settings to build it with. A function's settings are arguments of its own, and `at_once`.
+
+    Raises:
+        UnknownId: there is no such policy.
+        SpecError: a setting that it does not take, or one that it lacks.
+        PolicyError: it is something else, or building it raised an error.
+    """
+    check_policy(policy)
+    name, settings = name_and_settings(policy_component(policy))
+    what, found = f"the policy {name!r}", find_policy(name)
+    if isinstance(found, Policy):
+        if settings:
+            raise PolicyError(f"{what} is built already, and takes no settings, such as {next(iter(settings))!r}")
+        return found
+    if not callable(found):
+        raise PolicyError(f"{what} is of type {type(found).__name__}: neither a gem.Policy nor what makes one")
+    if not isinstance(found, type) and (needed := needed_of(found, settings)):
+        limits = {"at_once": settings.pop("at_once")} if "at_once" in settings else {}
+        check_arguments(what, found, {**settings, **dict.fromkeys(needed)})
+        return FunctionPolicy(functools.partial(found, **settings), **limits)
+    check_arguments(what, found, settings)
+    try:
+        made: Any = found(**settings)
+    except GemError:
+        raise
+    except Exception as error:
+        raise PolicyError(f"{what} cannot be built: {failure_of(error).error}") from error
+    if isinstance(made, Policy):
+        return made
+    if callable(made) and not isinstance(made, type):
+        return FunctionPolicy(made)
+    raise PolicyError(f"{what} makes something of type {type(made).__name__}, and not a gem.Policy")

@@ -1,0 +1,52 @@
+"""Policies, and what is none, for the tests of the core."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gem
+from gem.policy import Policy, expert_policy
+from gem.transcript import Transcript
+
+CALLS: list[str] = []
+"""What the function below was asked."""
+
+
+def parrot(transcript: Transcript, word: str = "", fails_at: str = "") -> str:
+    said = str(transcript.observation)
+    CALLS.append(said)
+    if fails_at and fails_at in said:
+        raise ConnectionError("503")
+    return f"{word}{said}"
+
+
+def make_parrot(word: str) -> Callable[..., str]:
+    return lambda observation: f"{word}{observation}"
+
+
+class Abstract(Policy):
+    """Lacks its methods."""
+
+
+class Breaking(Policy):
+    """Breaks after some answers, and can break while it is built."""
+
+    def __init__(self, answers: int = 3, built: bool = True) -> None:
+        if not built:
+            raise ValueError("no weights\nhere")
+        self.left = answers
+
+    def send(self, transcripts: Any) -> None:
+        self.asked = list(transcripts)
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> Any:
+        said, self.asked = self.asked, []
+        self.left -= len(said)
+        return {slot: gem.Completion("x") if self.left >= 0 else "just text" for slot in said}
+
+
+READY = expert_policy()
+NOTHING = 3
+
+
+def nothing() -> str:
+    return "no policy"

@@ -1,0 +1,288 @@
+"""`gemx run`: who plays, what is played, and what is left after an end in the middle."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from policy_samples import CALLS
+
+import gem
+from gem.cli.main import main
+from gem.errors import PolicyError
+from gem.function_policy import FunctionPolicy
+from gem.policies import make_policy
+from gem.record import EpisodeRecord, read
+
+pytestmark = pytest.mark.usefixtures("core_only")
+
+TESTS = Path(__file__).parent
+ECHO, SUM = "core:Echo-v0", "sample_envs:Sum"
+
+
+def gemx(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(each) for each in arguments])
+
+
+def run(*arguments: str | Path) -> dict[str, Any]:
+    done = gemx("run", *arguments, "--json")
+    assert "Traceback" not in done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "message"),
+    [
+        ("policy_samples:nothing", [], "makes something of type str, and not a gem.Policy"),
+        ("policy_samples:NOTHING", [], "is of type int: neither a gem.Policy nor what makes one"),
+        ("gem.envs.echo:Echo", [], "makes something of type Echo, and not a gem.Policy"),
+        ("policy_samples:Abstract", [], "cannot be built: TypeError: Can't instantiate abstract class Abstract"),
+        ("policy_samples:Breaking", ["built=false"], "cannot be built: ValueError: no weights here"),
+        ("policy_samples:Breaking", ["answrs=1"], "takes no argument 'answrs'. Did you mean 'answers'?"),
+        ("policy_samples:Breaking", ["answers"], "--policy-arg takes KEY=VALUE"),
+        ("policy_samples:Breaking", ["name=x"], "--policy-arg is for settings of the policy"),
+        ("policy_samples:parrot", ["wort=x"], "takes no argument 'wort'. Did you mean 'word'?"),
+        ("policy_samples:parrot", ["at_once=0"], "at_once is a whole number of at least 1, not 0"),
+        ("policy_samples:READY", ["word=x"], "is built already, and takes no settings, such as 'word'"),
+        ("random,expert", [], "--policy takes one policy"),
+        ("no_such_module:answer", [], "there is no module 'no_such_module'"),
+        ("policy_samples:parot", [], "Did you mean 'parrot'"),
+        ("runs/there/is/none", [], "there is no folder 'runs/there/is/none'"),
+        (".", [], "'.' as a policy is a trained model, which gem-train plays, and that is not installed"),
+    ],
+)
+def test_a_policy_that_is_none_is_one_line(policy: str, settings: list[str], message: str) -> None:
+    options = [part for each in settings for part in ("--policy-arg", each)]
+    done = gemx("run", ECHO, "--policy", policy, *options)
+
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "policy",
+    ["policy_samples:parrot", "policy_samples:READY", '{"name": "policy_samples:make_parrot", "word": ""}', "expert"],
+)
+def test_a_policy_is_a_function_or_what_makes_one_or_a_policy(policy: str) -> None:
+    assert run(ECHO, "--policy", policy, "--episodes", "5")["failures"] == 0
+
+
+def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
+    said = run(ECHO, "--policy", "policy_samples:parrot", "--policy-arg", "word=x", "--policy-arg", "at_once=1")
+
+    assert said["policy"] == "policy_samples:parrot(word='x', at_once=1)"
+    with pytest.raises(PolicyError, match="takes no settings"):
+        make_policy({"name": "policy_samples:READY", "word": 1})
+    assert isinstance(make_policy("policy_samples:parrot"), FunctionPolicy)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([SUM, "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
+        ([ECHO, "--wrappers", "concatt"], "no installed pack has a wrapper 'concatt'. Did you mean 'concat'"),
+        ([ECHO, "--wrappers", "no_such_module:Wrapper"], "there is no module 'no_such_module'"),
+        ([ECHO, "--tools", "pyton"], "no installed pack has a tool 'pyton'"),
+        ([ECHO, "--tools", '[{"name": "no_such_module:tool"}]'], "there is no module 'no_such_module'"),
+        ([ECHO, "--wrappers", '{"name": "turn_limit", "max_turns": 0}'], "max_turns is a whole number of at least 1"),
+        ([SUM, "--arg", "max_turns=0"], "max_turns is a whole number of at least 1"),
+        ([SUM, "--arg", "sze=3"], "takes no argument 'sze'"),
+        ([","], "there is no id"),
+    ],
+)
+def test_whatever_is_wrong_is_found_before_the_policy_is_imported(arguments: list[str], message: str) -> None:
+    sys.modules.pop("never_imported", None)
+    done = gemx("run", *arguments, "--policy", "never_imported:policy")
+
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert "never_imported" not in sys.modules
+
+
+def test_a_wrong_policy_is_found_before_the_env_is_imported() -> None:
+    done = gemx("run", "never_imported:Env", "--policy", "exprt")
+
+    assert "Did you mean 'expert'?" in done.stderr
+    assert "never_imported" not in sys.modules
+
+
+@pytest.fixture(autouse=True)
+def never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is found, and must not be imported."""
+    (tmp_path / "never_imported.py").write_text("raise SystemExit('it was imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    CALLS.clear()
+
+
+def test_several_ids_share_the_episodes_and_are_reported_one_by_one() -> None:
+    said = run(ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30")
+    shown = gemx("run", ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30").stdout
+
+    assert (said["id"], said["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
+    assert [(each["id"], each["episodes"], each["turns_mean"]) for each in said["ids"]] == [
+        (ECHO, 10, 1.0),
+        (SUM, 20, 3.0),
+    ]
+    assert "20 episodes, 0 failed" in shown
+    assert "10 episodes, 0 failed" in shown
+
+
+def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots: list[int] = []
+    make_vec = gem.make_vec
+
+    def watched(ids: Any, num_envs: int, **options: Any) -> gem.VectorEnv:
+        slots.append(num_envs)
+        return make_vec(ids, num_envs, **options)
+
+    monkeypatch.setattr("gem.cli.run.make_vec", watched)
+    for episodes, options in [("3", ["--num-envs", "64"]), ("100", []), ("5", ["--num-envs", "2"])]:
+        run(ECHO, "--episodes", episodes, *options)
+    assert slots == [3, 16, 2]
+
+
+def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = ("test_rollout:Endless", "--episodes", "3", "--record", path)
+
+    assert run(*options, "--max-turns", "4")["cut_off"] == 3
+    assert run(*options, "--max-turns", "4")["resumed"] == 3
+    assert run(*options, "--max-turns", "5")["resumed"] == 0
+    assert "cut off" in gemx("run", *options, "--max-turns", "6").stdout
+    assert [(len(record.turns), record.cut_off) for record in read(path)] == [(4, True)] * 3 + [(5, True)] * 3 + [
+        (6, True)
+    ] * 3
+    assert gemx("reproduce", path, "--trust").exit_code == 0
+
+
+def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_run(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = (SUM, "--episodes", "20", "--record", path)
+    policy = ("--policy", "policy_samples:parrot")
+    # The same policy by name and settings, whose server gets well again.
+    flaky = run(*options, *policy, "--policy-arg", "fails_at=is 7.")
+    assert 0 < flaky["failures"] < 20
+    assert (flaky["episodes"], flaky["partial"]) == (20, False)
+
+    calls = len(CALLS)
+    again = run(*options, *policy, "--policy-arg", "fails_at=is 7.")
+    assert again["resumed"] == 20 - flaky["failures"]
+    assert again["episodes"] == 20
+    assert len(CALLS) - calls >= flaky["failures"]
+    assert run(*options, *policy)["resumed"] == 0
+
+
+def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = [SUM, "--policy", "policy_samples:parrot", "--record", str(path)]
+    whole = run(*options, "--episodes", "9")
+    CALLS.clear()
+
+    assert run(*options, "--episodes", "9") == {**whole, "resumed": 9}
+    assert CALLS == []
+    assert run(*options, "--episodes", "12")["resumed"] == 9
+    assert len(list(read(path))) == 12
+    assert "holds 12 of the 12 episodes" in gemx("run", *options, "--episodes", "12").stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ["--policy", "expert"],
+        ["--policy-arg", "word=x"],
+        ["--seed", "1"],
+        ["--arg", "rounds=2"],
+        ["--arg", "max_turns=9"],
+        ["--wrappers", "concat"],
+    ],
+)
+def test_what_was_played_otherwise_does_not_count(change: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = [
+        SUM,
+        "--policy",
+        "policy_samples:parrot",
+        "--arg",
+        "max_turns=2",
+        "--episodes",
+        "4",
+        "--record",
+        str(path),
+    ]
+    run(*options)
+    other = gemx("run", *options, *change, "--json")
+
+    assert json.loads(other.stdout)["resumed"] == 0
+    assert json.loads(other.stdout)["episodes"] == 4
+    assert "also holds 4 episodes of another policy, setting or seed" in other.stderr
+
+
+def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = [f"{ECHO},{SUM}", "--policy", "expert", "--record", str(path)]
+    run(*options, "--episodes", "7")
+    said = run(*options, "--episodes", "20")
+
+    assert (said["resumed"], [each["episodes"] for each in said["ids"]]) == (7, [10, 10])
+    assert len({record.seed for record in read(path)}) == 20
+
+
+def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = [ECHO, "--policy", "policy_samples:Breaking", "--episodes", "9", "--num-envs", "1", "--record", str(path)]
+    done = gemx("run", *options, "--json")
+    said = json.loads(done.stdout)
+
+    assert done.exit_code == 1
+    assert (said["episodes"], said["asked"], said["partial"]) == (3, 9, True)
+    assert "gives a gem.Completion for each slot, not 'just text'" in said["error"]
+    assert f"gemx: {said['error']}" in done.stderr
+    assert len(list(read(path))) == 3
+    assert "6 of 9: a partial report" in gemx("run", *options).stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_ends_the_evaluation_with_the_report_so_far() -> None:
+    done = gemx("run", ECHO, "--episodes", "5", "--record", "/dev/full", "--json")
+    said = json.loads(done.stdout)
+
+    assert done.exit_code == 1
+    assert (said["episodes"], said["error"]) == (1, "/dev/full: No space left on device")
+    assert done.stderr.endswith("gemx: /dev/full: No space left on device\n")
+
+
+def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef answer(observation):\n    time.sleep(0.02 if 'slow' in __file__ else 0)\n    return 'x'\n"
+    )
+    command = [sys.executable, "-m", "gem", "run", ECHO, "--policy", "slow:answer", "--episodes", "2000"]
+    command += ["--num-envs", "4", "--record", str(path), "--json"]
+    playing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while (not path.exists() or path.stat().st_size == 0) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    playing.send_signal(signal.SIGINT)
+    out, err = playing.communicate(timeout=60)
+    said = json.loads(out)
+
+    assert playing.returncode == 130
+    assert "Traceback" not in err
+    assert "The same command goes on" in err
+    assert 0 < said["episodes"] < 2000
+    assert said["partial"] is True
+    assert len(list(read(path))) == said["episodes"]
+    some: EpisodeRecord = next(read(path))
+    assert some.policy == "slow:answer"
+    command[command.index("2000")] = str(said["episodes"])
+    again = subprocess.run(command, capture_output=True, check=True, text=True, cwd=tmp_path)
+    assert json.loads(again.stdout)["partial"] is False
+    assert json.loads(again.stdout)["resumed"] > 0
