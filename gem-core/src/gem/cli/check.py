@@ -8,9 +8,9 @@ import click
 from gem.cli.options import as_json
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
 from gem.registry import Entry
-from gem.testing.checks import CHECKS, Outcome, run_check, summary
-from gem.testing.elsewhere import Elsewhere
-from gem.testing.subject import EPISODES, Subject, find_entries
+from gem.testing.checks import CHECKS, Outcome, summary
+from gem.testing.guard import LIMIT, Guard
+from gem.testing.subject import EPISODES, find_entries
 
 _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped": ("skip", "yellow")}
 
@@ -24,9 +24,16 @@ _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped"
     show_default=True,
     help="How many each check plays; the check of the expert plays four times as many.",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=LIMIT,
+    show_default=True,
+    help="Seconds that a check of an environment may take.",
+)
 @as_json
 @click.pass_context
-def check(ctx: click.Context, *, names: Sequence[str], episodes: int, as_json: bool) -> None:
+def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: float, as_json: bool) -> None:
     """Check that environments keep the contract.
 
     NAME is an id, a "module:Class", or a pack by its distribution or namespace. Each line is one check; a failed one
@@ -35,9 +42,9 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, as_json: b
     entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
     debug: bool = ctx.find_root().params["debug"]
     found: dict[str, list[Outcome]] = {}
-    with Elsewhere() as elsewhere:
+    with Guard(timeout) as guard:
         for id, entry in entries.items():
-            found[id] = _check(Subject(entry.spec, entry.pack, elsewhere, episodes), quiet=as_json, debug=debug)
+            found[id] = _check(guard, entry, episodes, quiet=as_json, debug=debug)
     outcomes = [outcome for each in found.values() for outcome in each]
     failed = sum(outcome.state == "failed" for outcome in outcomes)
     if as_json:
@@ -51,15 +58,15 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, as_json: b
         ctx.exit(1)
 
 
-def _check(subject: Subject, *, quiet: bool, debug: bool) -> list[Outcome]:
+def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: bool) -> list[Outcome]:
     """The outcome of every check, each printed as soon as it is there."""
     out = console()
     if not quiet:
-        out.print(subject.spec.id, style="bold cyan")
+        out.print(entry.spec.id, style="bold cyan")
     outcomes: list[Outcome] = []
     for name in CHECKS:
         with stray_prints_to_stderr():
-            outcome = run_check(name, subject)
+            outcome = guard.run(name, entry, episodes)
         outcomes.append(outcome)
         if not quiet:
             _print(out, outcome, debug=debug)

@@ -50,14 +50,16 @@ class Outcome:
 
 
 def run_check(name: str, subject: Subject) -> Outcome:
-    """Run one check. It never raises: an error of the env is an outcome as well."""
+    """Run one check. It never raises: an error of the env is an outcome as well, and so is its wish to exit."""
     try:
         CHECKS[name](subject)
     except ContractViolation as violation:
         return Outcome(name, "failed", violation.what, violation.mend)
     except (Inapplicable, MissingExtra) as reason:
         return Outcome(name, "skipped", str(reason))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
         mend = "Mend that fault first; `gemx --debug check` shows its traceback."

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from gem.registry import Entry
-    from gem.testing.subject import Subject
+    from gem.testing.guard import Guard
 
 MARKER = "gem_contract"
 
@@ -22,10 +21,19 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    if not float(text) > 0:
+        raise ValueError(text)
+    return float(text)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gem", "the contract of GEM's environments")
     group.addoption(
         "--gem-episodes", type=_count, metavar="N", help="Episodes that each check of an environment plays."
+    )
+    group.addoption(
+        "--gem-timeout", type=_seconds, metavar="SECONDS", help="How long each check of an environment may take."
     )
 
 
@@ -56,30 +64,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def _gem_subjects() -> Iterator[Callable[["Entry", int], "Subject"]]:  # pyright: ignore[reportUnusedFunction]
-    """Makes the subjects, one for each env, so that its checks share what they play; and ends their processes."""
-    from gem.testing.elsewhere import Elsewhere
-    from gem.testing.subject import Subject
+def _gem_guard(pytestconfig: pytest.Config) -> Iterator["Guard"]:  # pyright: ignore[reportUnusedFunction]
+    """The process in which the checks run: an env that ends it would otherwise end pytest, as a success."""
+    from gem.testing.guard import LIMIT, Guard
 
-    subjects: dict[tuple[str, int], Subject] = {}
-    with Elsewhere() as elsewhere:
-
-        def subject(entry: "Entry", episodes: int) -> Subject:
-            new = Subject(entry.spec, entry.pack, elsewhere, episodes)
-            return subjects.setdefault((entry.spec.id, episodes), new)
-
-        yield subject
+    with Guard(pytestconfig.getoption("gem_timeout") or LIMIT) as guard:
+        yield guard
 
 
 @pytest.fixture
-def gem_check(request: pytest.FixtureRequest, _gem_subjects: Callable[["Entry", int], "Subject"]) -> Callable[[], None]:
+def gem_check(request: pytest.FixtureRequest, _gem_guard: "Guard") -> Callable[[], None]:
     """One check of one environment, ready to run."""
-    from gem.testing.checks import run_check
-
     entry, name, episodes = request.param
 
     def run() -> None:
-        outcome = run_check(name, _gem_subjects(entry, episodes))
+        outcome = _gem_guard.run(name, entry, episodes)
         if outcome.state == "skipped":
             pytest.skip(outcome.what)
         if outcome.state == "failed":

@@ -1,0 +1,38 @@
+"""Environments that end the process that plays them, or keep it for ever."""
+
+import os
+import signal
+import sys
+import time
+
+from planted_envs import Good
+
+
+class Exits(Good):
+    def _step(self, action):
+        sys.exit(0)
+
+
+class Ends(Good):
+    def _reset(self, options):
+        os._exit(0)
+
+
+class Crashes(Good):
+    def close(self):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class Hangs(Good):
+    """Only when it is said nothing."""
+
+    def _step(self, action):
+        while not action:
+            time.sleep(1)
+        return super()._step(action)
+
+
+class HangsAlways(Good):
+    def _reset(self, options):
+        while True:
+            time.sleep(1)
