@@ -1,4 +1,4 @@
-"""Policies, and what is none, for the tests of the core."""
+"""Policies, and what only looks like one, for the tests of the core."""
 
 from collections.abc import Callable
 from typing import Any

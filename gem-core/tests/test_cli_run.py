@@ -57,7 +57,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         (".", [], "'.' as a policy is a trained model, which gem-train plays, and that is not installed"),
     ],
 )
-def test_a_policy_that_is_none_is_one_line(policy: str, settings: list[str], message: str) -> None:
+def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:
     options = [part for each in settings for part in ("--policy-arg", each)]
     done = gemx("run", ECHO, "--policy", policy, *options)
 
@@ -124,15 +124,17 @@ def never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_several_ids_share_the_episodes_and_are_reported_one_by_one() -> None:
     said = run(ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30")
-    shown = gemx("run", ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30").stdout
+    shown = gemx("run", ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30").stdout.splitlines()
 
     assert (said["id"], said["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
     assert [(each["id"], each["episodes"], each["turns_mean"]) for each in said["ids"]] == [
         (ECHO, 10, 1.0),
         (SUM, 20, 3.0),
     ]
-    assert "20 episodes, 0 failed" in shown
-    assert "10 episodes, 0 failed" in shown
+    assert [line.split() for line in shown[-2:]] == [
+        [ECHO, "100.0%", "72.2%", "to", "100.0%", "1.000", "10", "0"],
+        [SUM, "100.0%", "83.9%", "to", "100.0%", "3.000", "20", "0"],
+    ]
 
 
 def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +278,7 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
 
     assert playing.returncode == 130
     assert "Traceback" not in err
-    assert "The same command goes on" in err
+    assert f"The same command, with --record {path}, continues" in err
     assert 0 < said["episodes"] < 2000
     assert said["partial"] is True
     assert len(list(read(path))) == said["episodes"]

@@ -34,7 +34,7 @@ class Policy(ABC):
         """
 
     def forget(self, slot: int) -> None:
-        """The conversation in `slot` has ended: let go of what is kept for it, a request under way included."""
+        """The conversation in `slot` has ended: drop what is kept for it, a request under way included."""
 
     def close(self) -> None:
         """Give back what the policy holds."""

@@ -51,8 +51,8 @@ def _so_far(won: int, played: int, failed: int) -> str:
     return f"{success} {failed} failed".strip() if failed else success
 
 
-def table(total: Report, each: Sequence[Report], asked: int) -> Table:
-    """A report for a person; of several ids, with a row for each of them and one for all.
+def print_report(total: Report, each: Sequence[Report], asked: int) -> None:
+    """A report for a person; of several ids, with a row for each of them.
 
     Args:
         total: of all episodes.
@@ -62,14 +62,14 @@ def table(total: Report, each: Sequence[Report], asked: int) -> Table:
     grid = Table(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
-    grid.add_row("environment", total.id)
+    grid.add_row("environment", total.id if len(each) < 2 else f"{len(each)}, listed below")
     grid.add_row("policy", total.policy)
     if total.episodes < asked:
         grid.add_row("episodes", f"{total.episodes} of {asked}: a partial report, seed {total.seed}", style="yellow")
     else:
         grid.add_row("episodes", f"{total.episodes}, seed {total.seed}")
     if total.failures < total.episodes:
-        grid.add_row("success", f"{total.success:.1%}, {_interval(total)}", style="bold")
+        grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total)}", style="bold")
         grid.add_row("mean return", f"{total.return_mean:.3f}")
         grid.add_row("mean turns", f"{total.turns_mean:.2f}")
         if total.calls_mean is not None:
@@ -77,17 +77,27 @@ def table(total: Report, each: Sequence[Report], asked: int) -> Table:
     grid.add_row("failures", str(total.failures), style="bold red" if total.failures else None)
     if total.cut_off:
         grid.add_row("cut off", f"{total.cut_off}, which had not ended at the limit of turns (--max-turns)")
+    console().print(grid)
     if len(each) > 1:
-        grid.add_row("")
-        for report in each:
-            success = "" if report.failures == report.episodes else f"{report.success:.1%}, {_interval(report)}, "
-            grid.add_row(report.id, f"{success}{report.episodes} episodes, {report.failures} failed")
-    return grid
+        console().print()
+        console().print(_by_id(each))
+
+
+def _by_id(reports: Sequence[Report]) -> Table:
+    rows = Table(box=None, pad_edge=False, header_style="dim")
+    rows.add_column("environment")
+    for title in ("success", "95% interval", "return", "episodes", "failed"):
+        rows.add_column(title, justify="right", no_wrap=True)
+    for report in reports:
+        measured = (f"{report.success:.1%}", _interval(report), f"{report.return_mean:.3f}")
+        known = report.failures < report.episodes
+        rows.add_row(report.id, *(measured if known else ("", "", "")), str(report.episodes), str(report.failures))
+    return rows
 
 
 def _interval(report: Report) -> str:
     low, high = report.success_ci
-    return f"95% interval {low:.1%} to {high:.1%}"
+    return f"{low:.1%} to {high:.1%}"
 
 
 def print_failures(failed: Sequence[Episode], *, debug: bool) -> None:

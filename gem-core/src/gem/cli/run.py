@@ -22,8 +22,8 @@ from gem.cli.options import (
     tools,
     wrappers,
 )
-from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.cli.report import print_failures, table, with_progress
+from gem.cli.output import echo, print_json, stray_prints_to_stderr
+from gem.cli.report import print_failures, print_report, with_progress
 from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError
 from gem.evaluate import Report
@@ -156,10 +156,11 @@ def run(
             object["error"] = in_a_line(stopped)
         print_json(object)
     else:
-        console().print(table(total, each, episodes))
+        print_report(total, each, episodes)
     print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
-    if stopped and record:
-        echo(f"The same command goes on from what {record} holds.", err=True)
+    if record and record.is_file() and (stopped or total.failures):
+        what = "continues from what the file holds" if stopped else "plays the failed episodes again"
+        echo(f"The same command, with --record {record}, {what}.", err=True)
     if stopped:
         raise stopped
     if total.failures == total.episodes:
