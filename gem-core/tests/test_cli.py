@@ -56,7 +56,10 @@ def test_the_version_is_that_of_the_package() -> None:
         (["lst"], "there is no command 'lst'. Did you mean 'list'?"),
         (["train", "core:Echo-v0"], "'train' is a command of gem-train"),
         (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
-        (["info", "qa:NaturalQuestions"], "gem-envs-qa, which is not installed: pip install gem-envs-qa"),
+        (
+            ["info", "qa:NaturalQuestions"],
+            "no installed pack provides 'qa:NaturalQuestions'. `gemx list`",
+        ),
         (["info", "Echo"], "is not an environment id"),
         (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
         (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
@@ -148,7 +151,7 @@ def test_list_keeps_what_matches(arguments: list[str], found: int) -> None:
 def test_list_names_the_pack_that_would_provide_what_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
 
-    assert "gem-envs-games is not installed: pip install gem-envs-games" in gemx("list", "game").stderr
+    assert "gem-envs-games is not installed: pip install ./gem-envs-games in a clone" in gemx("list", "game").stderr
 
 
 def test_info_shows_the_arguments_the_rules_and_the_first_observation() -> None:
@@ -169,15 +172,69 @@ def test_info_as_json_has_the_spec_and_the_observation() -> None:
     assert (described["pack"], described["version"], described["kwargs"]) == ("gem-core", gem.__version__, {})
 
 
-def test_doctor_is_content_with_the_core_alone() -> None:
+def test_doctor_is_content_with_the_core_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
     done = gemx("doctor")
-    report = gemx_json("doctor")
+    report = json.loads(gemx("doctor", "--json").stdout)
     packs = {row["pack"]: row for row in report["packs"]}
 
     assert done.exit_code == 0
     assert report["ok"] is True
     assert (packs["gem-core"]["state"], packs["gem-core"]["envs"], packs["gem-core"]["mend"]) == ("loaded", 1, None)
-    assert packs["gem-envs-qa"]["mend"] == "pip install gem-envs-qa"
+    assert packs["gem-tools"]["mend"] == "pip install ./gem-tools in a clone of the GEM repository"
+
+
+FAULTY = """
+import gem
+GEM_API = 1
+
+@gem.hookimpl
+def gem_envs():
+    names = {"A": "no_such_module:A", "B": "sample_envs:Summ", "C": "sample_envs:boxed", "D": "sample_envs:Half"}
+    names |= {"E": "sample_envs:Sum", "F": "no_such_module:A"}
+    return [gem.EnvSpec(id=f"faulty:{name}", entry_point=at) for name, at in names.items()]
+
+@gem.hookimpl
+def gem_tools():
+    return {"faulty_tool": "tool_samples:RAN", "fine_tool": "tool_samples:now", "odd_tool": "math:pi"}
+
+@gem.hookimpl
+def gem_wrappers():
+    return {"faulty_wrapper": "sample_envs:Loudly", "fine_wrapper": "sample_envs:Loud"}
+
+@gem.hookimpl
+def gem_policies():
+    return {"faulty_policy": "math:pi"}
+
+@gem.hookimpl
+def gem_commands():
+    return [gem.CommandSpec(name="faulty", entry_point="sample_envs:Sum", help="Nothing")]
+"""
+
+
+def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "faulty_plugin.py").write_text(FAULTY)
+    monkeypatch.syspath_prepend(tmp_path)
+    pack = Pack("faulty-pack", "1.0", "faulty_plugin", ("faulty",))
+    monkeypatch.setattr(registry, "_registry", registry.Registry([*registry.registry().packs[:1], pack]))
+
+    assert gemx("list", "faulty").exit_code == 0
+    assert pack.state == "loaded"
+    done = gemx("doctor", "--json")
+    (row,) = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "faulty-pack"]
+    assert (done.exit_code, json.loads(done.stdout)["ok"], row["state"]) == (1, False, "faulty")
+    assert row["mend"] == "pip install --upgrade faulty-pack"
+    assert row["reason"].split("; ") == [
+        "faulty:A: 'no_such_module:A' cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
+        "faulty:B: 'sample_envs:Summ': sample_envs has no 'Summ'. Did you mean 'Sum'?",
+        "faulty:C: 'sample_envs:boxed' is no environment: it is no class that derives from gem.Env",
+        "faulty:D: 'sample_envs:Half' cannot be made: its class does not define sample_action, step",
+        "the tool 'odd_tool': 'math:pi' is float 3.141592653589793, which is not a tool",
+        "the wrapper 'faulty_wrapper': 'sample_envs:Loudly': sample_envs has no 'Loudly'. Did you mean 'Loud'?",
+        "the policy 'faulty_policy': 'math:pi' is float 3.141592653589793, which is not callable",
+        "the command 'faulty': 'sample_envs:Sum' is ABCMeta <class 'sample_envs.Sum'>, which is not a click command",
+    ]
+    assert "faulty-pack: faulty:A: 'no_such_module:A' cannot be imported" in gemx("doctor").stdout
 
 
 def test_run_as_json_has_exactly_the_promised_fields() -> None:
@@ -375,7 +432,7 @@ def test_a_command_that_an_installed_pack_is_too_old_for_says_to_upgrade_it(monk
 
     assert gemx("train").stderr == (
         "gemx: 'train' is a command of gem-train, but not of the version that is installed, 0.0.1: "
-        "pip install --upgrade gem-train\n"
+        "pip install ./gem-train in a clone of the GEM repository\n"
     )
 
 
@@ -387,5 +444,5 @@ def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(
     wrong = gem.CommandSpec(name="wrong", entry_point="sample_envs:Sum", help="Nothing")
     monkeypatch.setattr(core, "commands", [*core.commands, spec, wrong])
 
-    assert "pip install --force-reinstall gem-core" in gemx("broken").stderr
+    assert "pip install ./gem-core in a clone" in gemx("broken").stderr
     assert "is no click command" in gemx("wrong").stderr

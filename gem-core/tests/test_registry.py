@@ -215,7 +215,9 @@ def test_an_id_that_nobody_provides_is_answered_with_what_to_do(id: str, error: 
 
 
 def test_an_id_of_a_pack_that_is_not_installed_names_the_pack_to_install() -> None:
-    with pytest.raises(UnknownId, match=r"gem-envs-games, which is not installed: pip install gem-envs-games$"):
+    with pytest.raises(
+        UnknownId, match=r"gem-envs-games, which is not installed: pip install \./gem-envs-games in a clone"
+    ):
         Registry([]).find("game:Sudoku-v0-easy")
 
 

@@ -115,13 +115,16 @@ def test_debug_shows_the_traceback_of_an_env_that_raises() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("gem-envs-qa", "gem-envs-qa is not installed: pip install gem-envs-qa"),
-        ("qa", "gem-envs-qa is not installed: pip install gem-envs-qa"),
+        ("gem-tools", "gem-tools is not installed: pip install ./gem-tools in a clone"),
+        ("tools", "gem-tools is not installed: pip install ./gem-tools in a clone"),
         ("gem-cor", "no installed pack is called 'gem-cor', and it is no id. Did you mean 'gem-core'"),
         ("core:Ecko-v0", "Did you mean 'core:Echo-v0'?"),
     ],
 )
-def test_a_name_that_stands_for_nothing_is_one_clear_line(name: str, message: str) -> None:
+def test_a_name_that_stands_for_nothing_is_one_clear_line(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
     done = gemx_check(name)
 
     assert (done.exit_code, done.stdout) == (1, "")

@@ -31,13 +31,22 @@ KNOWN_PACKS: Mapping[str, str] = {
     "math": "gem-envs-math",
     "code": "gem-envs-code",
     "rg": "gem-envs-reasoning",
-    "qa": "gem-envs-qa",
-    "logic": "gem-envs-qa",
     "tools": "gem-tools",
     "train": "gem-train",
 }
 """Namespace → the distribution that is known to provide it: what to install when it is missing, and who owns the
 namespace when several installed packs declare it."""
+
+
+def how_to_install(distribution: str, *options: str) -> str:
+    """The command that installs a distribution, where pip needs `options` if it is there already.
+
+    Ours are not released yet, so no index has them.
+    """
+    if distribution in KNOWN_PACKS.values():
+        return f"pip install ./{distribution} in a clone of the GEM repository"
+    return " ".join(("pip install", *options, distribution))
+
 
 T = TypeVar("T")
 State = Literal["found", "loaded", "failed", "disabled"]
@@ -73,7 +82,7 @@ class Pack:
         Without a `mend` of its own, the fault lies in the pack's code, and a newer version is what can help.
         """
         self.state, self.reason = "failed", " ".join(reason.split())
-        self.mend = mend or f"pip install --upgrade {self.distribution}"
+        self.mend = mend or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.commands = (), ()
         self.tools, self.wrappers, self.policies, self.safe_settings = {}, {}, {}, {}
@@ -121,7 +130,7 @@ def load(pack: Pack) -> None:
         raise
     except BaseException as error:  # a pack may even call sys.exit() on import; that must not end the program
         reason = f"importing {pack.module} raised {type(error).__name__}: {error}"
-        pack.fail(reason, error=error, mend=f"pip install --force-reinstall {pack.distribution}")
+        pack.fail(reason, error=error, mend=how_to_install(pack.distribution, "--force-reinstall"))
         return
     finally:
         pack.seconds = time.perf_counter() - started
@@ -144,7 +153,7 @@ def _refuse_version(pack: Pack, target: object) -> None:
         advice = f"upgrade {CORE if newer else pack.distribution}"
     pack.fail(
         f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; {advice}",
-        mend=f"pip install --upgrade {CORE}" if newer else None,
+        mend=how_to_install(CORE) if newer else None,
     )
 
 

@@ -18,7 +18,7 @@ from gem.component import Component, listed, name_and_settings
 from gem.core import Env
 from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
 from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct
-from gem.plugins import KNOWN_PACKS, Pack
+from gem.plugins import KNOWN_PACKS, Pack, how_to_install
 from gem.spec import EnvId, EnvSpec
 
 WrapperLike = Component | Callable[[Env], Env]
@@ -158,12 +158,12 @@ class Registry:
             )
         owner = KNOWN_PACKS.get(namespace)
         if owner is not None and not declaring:
-            raise UnknownId(f"{id!r} is provided by {owner}, which is not installed: pip install {owner}")
+            raise UnknownId(f"{id!r} is provided by {owner}, which is not installed: {how_to_install(owner)}")
         message = f"no installed pack provides {id!r}.{did_you_mean(id, (entry.spec.id for entry in self.entries()))}"
         for pack in unusable:
             message += f" The pack {pack.distribution}, which has {namespace!r} ids too, is {pack.state}."
         if owner is not None and owner not in {pack.distribution for pack in self.packs}:
-            message += f" {owner}, which has {namespace!r} ids too, is not installed: pip install {owner}."
+            message += f" {owner}, which has {namespace!r} ids too, is not installed: {how_to_install(owner)}."
         raise UnknownId(f"{message} `gemx list` shows every id.")
 
 

@@ -8,12 +8,13 @@ import click
 from rich.table import Table
 
 from gem import __version__, sandbox
+from gem.cli.entry_points import faults
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.plugins import KNOWN_PACKS, Pack
+from gem.plugins import KNOWN_PACKS, Pack, how_to_install
 from gem.registry import registry
 
-_STYLES = {"failed": "bold red", "disabled": "yellow", "not installed": "bold"}
+_STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
 """The states that call for an explanation, and their looks."""
 
 
@@ -23,13 +24,14 @@ _STYLES = {"failed": "bold red", "disabled": "yellow", "not installed": "bold"}
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check every installed pack and the sandbox, and say how to mend what is broken.
 
-    The exit status is 1 if any pack failed. `gemx --debug doctor` shows the tracebacks.
+    A pack is faulty if some of what its tables name cannot be imported or used; to find out, all of it is imported. The
+    exit status is 1 if any pack failed or is faulty. `gemx --debug doctor` shows the tracebacks.
     """
     with stray_prints_to_stderr():
         packs = registry().load()
-    rows = [_row(pack) for pack in packs] + _missing(packs)
+        rows = [_row(pack) for pack in packs] + _missing(packs)
     levels = sandbox.levels()
-    failed = [pack for pack in packs if pack.state == "failed"]
+    failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
         print_json(report | {"sandbox": [asdict(level) for level in levels]})
@@ -37,22 +39,23 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         _print(rows)
         _print_sandbox(levels)
     if ctx.find_root().params["debug"]:
-        for pack in failed:
+        for pack in (pack for pack in packs if pack.state == "failed"):
             echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
     if failed:
         ctx.exit(1)
 
 
 def _row(pack: Pack) -> dict[str, Any]:
+    faulty = faults(pack)
     return {
         "pack": pack.distribution,
         "version": pack.version,
-        "state": pack.state,
+        "state": "faulty" if faulty else pack.state,
         "namespaces": list(pack.namespaces),
         "envs": len(pack.envs),
         "seconds": round(pack.seconds, 4),
-        "reason": pack.reason,
-        "mend": pack.mend,
+        "reason": "; ".join(faulty) or pack.reason,
+        "mend": how_to_install(pack.distribution, "--upgrade") if faulty else pack.mend,
     }
 
 
@@ -72,7 +75,7 @@ def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
             "envs": 0,
             "seconds": 0.0,
             "reason": None,
-            "mend": f"pip install {distribution}",
+            "mend": how_to_install(distribution),
         }
         for distribution, names in namespaces.items()
     ]

@@ -14,7 +14,7 @@ from gem.cli.output import Promise, echo, printable
 from gem.errors import PackError, UnknownId, did_you_mean
 from gem.hookspecs import CommandSpec
 from gem.importing import import_object
-from gem.plugins import CORE, Pack
+from gem.plugins import CORE, Pack, how_to_install
 from gem.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
@@ -95,7 +95,7 @@ def _import_command(spec: CommandSpec, pack: Pack) -> click.Command:
     except ImportError as error:
         raise PackError(
             f"the command {spec.name!r} of {pack.distribution} could not be imported ({error}): "
-            f"pip install --force-reinstall {pack.distribution}"
+            f"{how_to_install(pack.distribution, '--force-reinstall')}"
         ) from error
     if not isinstance(command, click.Command):
         raise PackError(f"{spec.entry_point!r}, the command {spec.name!r} of {pack.distribution}, is no click command")
@@ -112,10 +112,10 @@ def _no_such_command(name: str, known: list[str]) -> UnknownId:
         if pack.state == "loaded":
             return UnknownId(
                 f"{name!r} is a command of {distribution}, but not of the version that is installed, {pack.version}: "
-                f"pip install --upgrade {distribution}"
+                f"{how_to_install(distribution, '--upgrade')}"
             )
         return UnknownId(f"{name!r} is a command of {distribution}, which is {pack.state}: {pack.reason}")
-    return UnknownId(f"{name!r} is a command of {distribution}, which is not installed: pip install {distribution}")
+    return UnknownId(f"{name!r} is a command of {distribution}, which is not installed: {how_to_install(distribution)}")
 
 
 @click.group(

@@ -13,6 +13,7 @@ from gem.component import Component
 from gem.core import Info
 from gem.errors import RecordError
 from gem.hookspecs import API_VERSION
+from gem.plugins import CORE, how_to_install
 from gem.transcript import Episode
 
 VERSION = 1
@@ -116,7 +117,7 @@ class EpisodeRecord(_Record):
         if version != VERSION:
             raise RecordError(
                 f"{where}: this episode is in version {version!r} of the format, and this gem-core reads version "
-                f"{VERSION}; pip install --upgrade gem-core"
+                f"{VERSION}; {how_to_install(CORE)}"
             )
         try:
             return cls.model_validate(content)

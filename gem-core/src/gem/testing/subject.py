@@ -7,7 +7,7 @@ from functools import cached_property
 from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
-from gem.plugins import KNOWN_PACKS, Pack
+from gem.plugins import KNOWN_PACKS, Pack, how_to_install
 from gem.registry import Entry, make, registry
 from gem.spec import EnvSpec
 from gem.testing.elsewhere import Elsewhere, Fault, play_fresh
@@ -97,6 +97,6 @@ def find_entries(name: str) -> Sequence[Entry]:
 def _no_such_pack(name: str) -> UnknownId:
     if name in KNOWN_PACKS or name in KNOWN_PACKS.values():
         owner = KNOWN_PACKS.get(name, name)
-        return UnknownId(f"{owner} is not installed: pip install {owner}")
+        return UnknownId(f"{owner} is not installed: {how_to_install(owner)}")
     names = {pack.distribution for pack in registry().packs}.union(*(pack.namespaces for pack in registry().packs))
     return UnknownId(f"no installed pack is called {name!r}, and it is no id.{did_you_mean(name, sorted(names))}")
