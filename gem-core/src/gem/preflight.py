@@ -1,13 +1,15 @@
-"""Names, looked up before anything that they name is imported: a wrong one is known at once."""
+"""Names are looked up before anything that they name is imported, and envs are tried before a policy is built."""
 
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gem.component import Component, listed, name_and_settings
-from gem.errors import UnknownId
+from gem.errors import ConfigError, UnknownId
 from gem.importing import is_direct
-from gem.registry import Kind, find_named, find_offer
+from gem.registry import Kind, bind, find_named, find_offer, get_spec, make
+from gem.spec import EnvSpec
 
 
 def check_name(kind: Kind, name: str) -> None:
@@ -34,6 +36,29 @@ def check_wrappers(wrappers: Iterable[Component]) -> None:
         check_name("wrapper", name)
         for tool in listed(settings.get("tools", ())) if name == "tool_env" else ():
             check_name("tool", name_and_settings(tool)[0])
+
+
+def check_envs(ids: str | Sequence[str], wrappers: Sequence[Component] = (), **kwargs: Any) -> dict[str, EnvSpec]:
+    """See that these envs can be built: all names first, and then each is built once and closed.
+
+    Args:
+        ids: one or several, or names with commas between.
+        wrappers, kwargs: as in `gem.make`, for all of them.
+
+    Returns:
+        Each id with its spec, with the wrappers and kwargs in force.
+
+    Raises:
+        ConfigError: there is no id.
+        UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
+    """
+    specs = {str(id): get_spec(str(id)) for id in listed(ids)}
+    if not specs:
+        raise ConfigError("there is no id; `gemx list` shows every one")
+    check_wrappers(wrappers)
+    for spec in specs.values():
+        make(spec, wrappers=wrappers, **kwargs).close()
+    return {id: bind(spec, wrappers=wrappers, **kwargs) for id, spec in specs.items()}
 
 
 def _check_module(kind: Kind, name: str) -> None:

@@ -28,9 +28,9 @@ from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError
 from gem.evaluate import Report
 from gem.policies import check_policy, make_policy, policy_component
-from gem.preflight import check_wrappers
+from gem.preflight import check_envs, check_wrappers
 from gem.record import Recorded, Recorder, recorded
-from gem.registry import bind, get_spec, make
+from gem.registry import get_spec
 from gem.rollout import MOST_TURNS, assign, rollout
 from gem.spec import EnvSpec
 from gem.transcript import Episode
@@ -184,22 +184,18 @@ class _Plan(NamedTuple):
 
 
 def _plan(ids: Iterable[str], wrappers: list[Component], kwargs: dict[str, Any], policy: Component) -> _Plan:
-    """Look everything up: names first, of which nothing is imported, and then each env is built once and closed.
+    """Look everything up: all names first, the policy's too, and then each env is built once and closed.
 
     Raises:
         GemError: whatever is not there, or refuses its settings.
     """
-    names = [name for each in ids for name in listed(each)]
-    if not names:
-        raise ConfigError("there is no id; `gemx list` shows every one")
-    named = {name: get_spec(name) for name in names if isinstance(name, str)}
+    names = [str(name) for each in ids for name in listed(each)]
+    for name in names:
+        get_spec(name)
     check_wrappers(wrappers)
     check_policy(policy)
-    for spec in named.values():
-        make(spec, wrappers=wrappers, **kwargs).close()
-    bound = {name: bind(spec, wrappers=wrappers, **kwargs) for name, spec in named.items()}
-    shares = Counter(bound[str(name)].id for name in names)
-    return _Plan([str(name) for name in names], list(bound.values()), dict(shares), wrappers, kwargs)
+    specs = check_envs(names, wrappers, **kwargs)
+    return _Plan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
 
 
 def _parse_policy(policy: str, settings: Sequence[str]) -> Component:
