@@ -5,7 +5,7 @@
 runs a document's blocks in order, in the current folder, as a reader would who starts with an empty one:
 
 - A block whose first line is a comment with a file's name (`# coin.py`) is that file. Files are written first.
-- `python` blocks run in one namespace.
+- `python` blocks run in one namespace; in a README each has its own, because people copy one of them.
 - In `console` blocks the lines that begin with `$ ` are commands; `COMMANDS` says how each is run. Whatever else
   stands there must be part of what the command before it prints; `…` stands for anything.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
@@ -114,6 +114,8 @@ def run(document: Path) -> None:
         if not block.run or block.file is not None:
             continue
         if block.language == "python":
+            if document.name == "README.md":
+                module = sys.modules["document"] = ModuleType("document")
             # Empty lines before it make the traceback name the document's own lines.
             exec(compile("\n" * (block.line - 1) + block.text, document, "exec"), module.__dict__)
         elif block.language == "console":

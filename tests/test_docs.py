@@ -137,6 +137,15 @@ def test_a_document_that_is_not_true_is_found_out(text: str, reason: str, tmp_pa
     assert reason in done.stderr
 
 
+def test_in_a_readme_each_block_stands_on_its_own(tmp_path: Path) -> None:
+    text = "```python\nx = 1\n```\n```python\nprint(x)\n```\n"
+    (tmp_path / "README.md").write_text(text, "utf-8")
+    (tmp_path / "page.md").write_text(text, "utf-8")
+
+    assert "NameError: name 'x' is not defined" in run(tmp_path / "README.md", tmp_path).stderr
+    assert run(tmp_path / "page.md", tmp_path).returncode == 0
+
+
 def test_files_come_first_and_what_is_shown_and_what_is_not_run_are_heeded(tmp_path: Path) -> None:
     text = (
         "```python\nfrom coin import side\n```\n```python\n# coin.py\nside = 'heads'\n```\n"

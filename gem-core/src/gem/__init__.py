@@ -89,6 +89,10 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"gem.{name}")
     if name not in _MODULE_OF:
+        from gem.gem_llm import TOP, instead_of
+
+        if name in TOP:
+            raise instead_of(name, TOP[name])
         raise AttributeError(f"module 'gem' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value

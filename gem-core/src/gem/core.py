@@ -9,11 +9,12 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict, cast
 
 from gem import seeding
 from gem.checks import whole_number
 from gem.errors import ConfigError, SnapshotError
+from gem.gem_llm import Renamed
 from gem.spec import EnvSpec
 
 
@@ -186,6 +187,10 @@ class Env(ABC):
 
     def close(self) -> None:
         """Give back what the env holds. Closing twice is fine."""
+
+    if not TYPE_CHECKING:  # to a type checker they are not there
+        sample_random_action = Renamed("sample_action()")
+        spawn = Renamed("gem.make(env.spec, …) for a new env, and fork(n) for copies in this state")
 
     @property
     def spec(self) -> EnvSpec | None:
