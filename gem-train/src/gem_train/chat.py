@@ -4,6 +4,7 @@ What the engine sampled is never tokenised again. The next prompt is the ids so 
 the end of the assistant's message, the new observation, and the opening of the next answer.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -12,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from gem.core import Observation
 from gem.errors import ConfigError
+from gem.tool.content import mapped
 from gem.transcript import Message, Transcript
 
 History = Literal["template", "keep"]
@@ -29,6 +31,10 @@ class Prompt:
 
     ids: tuple[int, ...]
     new_segment: bool
+
+
+def _spaced(token: re.Match[str]) -> str:
+    return f"{token[0][0]} {token[0][1:]}"
 
 
 class ChatEncoder:
@@ -59,6 +65,13 @@ class ChatEncoder:
         self.tokenizer = tokenizer
         self._history = history
         self._template_kwargs = template_kwargs or {}
+        special = [
+            str(token) for token in tokenizer.added_tokens_decoder.values() if token.special and len(str(token)) > 1
+        ]
+        # The longest first: of two that begin alike, a text holds the longer one.
+        self._special = (
+            re.compile("|".join(map(re.escape, sorted(special, key=len, reverse=True)))) if special else None
+        )
         # Observations repeat, above all in small games; rendering and encoding one costs more than a tiny model's step.
         self.encode = lru_cache(maxsize=4096)(self._encode_text)
         self._between = lru_cache(maxsize=4096)(self._after_answer)
@@ -129,9 +142,22 @@ class ChatEncoder:
 
     def _render(self, messages: list[Message]) -> str:
         rendered = self.tokenizer.apply_chat_template(
-            cast("Any", messages), tokenize=False, add_generation_prompt=True, **self._template_kwargs
+            cast("Any", [self._harmless(message) for message in messages]),
+            tokenize=False,
+            add_generation_prompt=True,
+            **self._template_kwargs,
         )
         return cast("str", rendered)
+
+    def _harmless(self, message: Message) -> Message:
+        """The message without special tokens in what an env says, which would end its turn and begin another.
+
+        Each is spelt with a space after its first character. What the model itself said stays as it is.
+        """
+        if message["role"] == "assistant" or self._special is None:
+            return message
+        special = self._special
+        return {**message, "content": mapped(message["content"], lambda text: special.sub(_spaced, text))}
 
     def _encode_text(self, text: str) -> tuple[int, ...]:
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))

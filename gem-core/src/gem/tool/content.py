@@ -1,5 +1,7 @@
 """What a tool answers: text, or a list of content parts."""
 
+from collections.abc import Callable
+
 from gem.core import ContentPart, Observation
 
 Content = Observation
@@ -28,18 +30,21 @@ def around(before: str, content: Content, after: str) -> Content:
     return [*first, *content, *last]
 
 
+def mapped(content: Content, change: Callable[[str], str]) -> Content:
+    """`content` with each of its texts changed."""
+    if isinstance(content, str):
+        return change(content)
+    return [{**part, "text": change(part["text"])} if "text" in part else part for part in content]
+
+
 def shortened(content: Content, most: int) -> Content:
     """`content` without the middle of each text of more than `most` characters; a note stands there."""
-    if isinstance(content, str):
-        if len(content) <= most:
-            return content
-        head = (most + 1) // 2
-        note = f"\n[… {len(content) - most} characters left out …]\n"
-        return content[:head] + note + content[len(content) - (most - head) :]
-    return [{**part, "text": _short(part["text"], most)} if "text" in part else part for part in content]
+    return mapped(content, lambda text: _short(text, most))
 
 
 def _short(text: str, most: int) -> str:
-    short = shortened(text, most)
-    assert isinstance(short, str)
-    return short
+    if len(text) <= most:
+        return text
+    head = (most + 1) // 2
+    note = f"\n[… {len(text) - most} characters left out …]\n"
+    return text[:head] + note + text[len(text) - (most - head) :]

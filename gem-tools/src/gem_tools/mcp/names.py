@@ -9,6 +9,8 @@ from mcp_types import Tool
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
+_TAKEN = frozenset(("answer", "result", "think", "tool_call", "tool_response"))
+"""What agents write around other things than calls: a tool of that name would hear what was not meant for it."""
 
 
 class Offer(NamedTuple):
@@ -22,7 +24,8 @@ def named(listings: Mapping[str, Sequence[Tool]]) -> dict[str, Offer]:
     """Server → its tools, turned into name → tool.
 
     Chat APIs know letters, digits, `_` and `-` in a name and no more than 64 of them: what else MCP allows becomes
-    `_`, and the end is left out. A name that several servers have gets the server's in front. Where two are still the
+    `_`, and the end is left out. A name that several servers have, or that means
+    something else in a reply, gets the server's in front. Where two are still the
     same, the later one, or the one that was changed, gets a number at its end. What a server lists twice is one tool.
     """
     offers = [Offer(server, tool) for server, tools in listings.items() for tool in {t.name: t for t in tools}.values()]
@@ -32,7 +35,7 @@ def named(listings: Mapping[str, Sequence[Tool]]) -> dict[str, Offer]:
     wanted: list[tuple[str, Offer]] = []
     for offer in offers:
         name = callable_name(offer.tool.name)
-        shared = len(servers[name]) > 1
+        shared = len(servers[name]) > 1 or name in _TAKEN
         wanted.append((callable_name(f"{offer.server}_{name}") if shared else name, offer))
     found: dict[str, Offer] = {}
     # Sorting keeps the order among those whose name stays, which come first, and among the others.

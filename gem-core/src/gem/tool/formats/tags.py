@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from gem.tool.content import Content, around
-from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
+from gem.tool.content import Content, around, mapped
+from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, harmless, malformed, without_thoughts
 from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
 
@@ -55,7 +55,7 @@ class Tags(CallFormat):
         )
 
     def show(self, content: Content) -> Content:
-        return around("<result>\n", content, "\n</result>")
+        return around("<result>\n", mapped(content, harmless), "\n</result>")
 
 
 def _example(tool: Tool) -> str:
