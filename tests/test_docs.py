@@ -188,4 +188,6 @@ def shown(value: object) -> str:
     """A value as TOML, in back-ticks; nothing for None, which TOML lacks."""
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
     return f"`{list(value)}`" if isinstance(value, tuple) else f"`{value}`".replace("'", '"')

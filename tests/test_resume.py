@@ -1,13 +1,15 @@
-"""A trainer that is killed goes on where its last checkpoint was, and ends where it would have ended."""
+"""A trainer that is stopped goes on where its last checkpoint was, and ends where it would have ended."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import load_file
 
@@ -15,14 +17,15 @@ SETTINGS = {
     "rollout.episodes": 8,
     "rollout.num_envs": 8,
     "rollout.max_new_tokens": 8,
-    "warmup.steps": 10,
+    "warmup.steps": 40,
     "eval.episodes": 8,
     "checkpoint_every": 3,
-    "steps": 40,
+    "watch.stop": "false",  # what so small a run does to its model is not the question here
+    "steps": 20,
 }
 
 
-def command(id: str, out: Path, **settings: int) -> list[str]:
+def command(id: str, out: Path, **settings: int | str) -> list[str]:
     words = [sys.executable, "-m", "gem", "train", id, "--model", "tiny", "--out", str(out)]
     for key, value in {**SETTINGS, **settings}.items():
         words += ["--set", f"{key}={value}"]
@@ -30,8 +33,7 @@ def command(id: str, out: Path, **settings: int) -> list[str]:
 
 
 def start(out: Path) -> subprocess.Popen[bytes]:
-    words = command("game:GuessTheNumber-v0-easy", out)
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(command("core:Echo-v0", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
@@ -45,34 +47,54 @@ def metrics(out: Path) -> list[dict]:
     return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in lines]
 
 
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(tmp_path):
-    unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
-    finish(start(unbroken))
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "unbroken"
+    finish(start(out))
+    # Weights that never changed would be equal for no good reason.
+    assert sum(line["signal"] for line in metrics(out) if line["phase"] == "train") > 10
+    return out
 
-    process = start(killed)
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbroken, sent):
+    stopped = tmp_path / "stopped"
+    process = start(stopped)
     deadline = time.monotonic() + 300
-    # Killed some steps after a checkpoint, most likely between two of them.
-    while not ((killed / "metrics.jsonl").exists() and '"train", "step": 7' in (killed / "metrics.jsonl").read_text()):
+    # Stopped some steps after a checkpoint, most likely between two of them.
+    while not (
+        (stopped / "metrics.jsonl").exists() and '"train", "step": 7' in (stopped / "metrics.jsonl").read_text()
+    ):
         assert process.poll() is None, process.communicate()[1].decode()
         assert time.monotonic() < deadline
         time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert not (killed / "summary.json").exists()
-    assert list((killed / "checkpoint").glob("step-*"))
-    # A line that the kill tore is no obstacle.
-    with (killed / "metrics.jsonl").open("a") as file:
-        file.write('{"phase": "train", "st')
-    finish(start(killed))
+    os.kill(process.pid, sent)
+    said = process.communicate(timeout=60)[1].decode()
+    assert not (stopped / "summary.json").exists()
+    kept = {int(path.name.removeprefix("step-")) for path in (stopped / "checkpoint").glob("step-*")}
+    assert kept
+    if sent == signal.SIGINT:
+        made = [line["step"] for line in metrics(stopped) if line["phase"] == "train"]
+        assert process.returncode == 130
+        assert made[-1] in kept
+        assert f"stopped after step {made[-1]} of 20, and saved" in said
+        # The line that it prints is the whole command.
+        again = next(line for line in said.splitlines() if line.startswith("gemx train ")).split()[1:]
+    else:
+        # A line that the kill tore is no obstacle.
+        with (stopped / "metrics.jsonl").open("a") as file:
+            file.write('{"phase": "train", "st')
+        again = command("core:Echo-v0", stopped)[3:]
+    finish(subprocess.Popen([sys.executable, "-m", "gem", *again], stdout=subprocess.PIPE, stderr=subprocess.PIPE))
 
-    assert metrics(killed) == metrics(unbroken)
-    steps = [line["step"] for line in metrics(killed) if line["phase"] == "train"]
-    assert steps == list(range(1, 41))
-    ours = load_file(killed / "checkpoint" / "step-40" / "model" / "model.safetensors")
-    theirs = load_file(unbroken / "checkpoint" / "step-40" / "model" / "model.safetensors")
+    assert metrics(stopped) == metrics(unbroken)
+    steps = [line["step"] for line in metrics(stopped) if line["phase"] == "train"]
+    assert steps == list(range(1, 21))
+    ours = load_file(stopped / "checkpoint" / "step-20" / "model" / "model.safetensors")
+    theirs = load_file(unbroken / "checkpoint" / "step-20" / "model" / "model.safetensors")
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    episodes = [(out / "episodes.jsonl").read_text() for out in (killed, unbroken)]
+    episodes = [(out / "episodes.jsonl").read_text() for out in (stopped, unbroken)]
     assert episodes[0] == episodes[1]
 
 
@@ -98,3 +120,16 @@ def test_a_finished_run_and_a_run_with_other_settings_are_told_apart(tmp_path):
     }
     assert {path.name for path in out.iterdir()} == expected
     assert json.loads((out / "summary.json").read_text()) == json.loads(first.stdout)
+
+
+def test_a_finished_run_is_extended_by_more_steps_and_by_nothing_else(unbroken, tmp_path):
+    out = tmp_path / "run"
+    shutil.copytree(unbroken, out)
+    fewer = subprocess.run([*command("core:Echo-v0", out, steps=19)], capture_output=True, text=True, check=False)
+    assert (fewer.returncode, "has made 20 steps already" in fewer.stderr) == (1, True)
+    assert (out / "summary.json").exists()
+    finish(subprocess.Popen(command("core:Echo-v0", out, steps=23), stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    lines = [line for line in metrics(out) if line["phase"] == "train"]
+    assert lines[:20] == [line for line in metrics(unbroken) if line["phase"] == "train"]
+    assert [line["step"] for line in lines] == list(range(1, 24))
+    assert json.loads((out / "summary.json").read_text())["steps"] == 23

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from gem_train.algorithms.base import Scores
+from gem_train.algorithms.rebn import ReBN
+from gem_train.batch import Batch
 from gem_train.credit import discounted_returns, normalised
 
 
@@ -41,6 +44,26 @@ def test_normalised_returns_have_mean_0_and_deviation_1(seed):
 
 def test_equal_returns_are_worth_nothing():
     assert normalised(np.full(7, 0.73, np.float32)).tolist() == [0.0] * 7
+
+
+@pytest.mark.parametrize("value", [0.1, -0.1, 0.3, 1e6])
+def test_equal_returns_leave_no_trace_of_rounding(value):
+    assert not normalised(np.full(1001, value, np.float32)).any()
+
+
+@pytest.mark.parametrize(
+    ("rewards", "episode", "alike"),
+    [
+        ([0, 0, -1, 0, 0, -1], [0, 0, 0, 1, 1, 1], True),
+        ([0, 0, -1, 0, -1], [0, 0, 0, 1, 1], False),
+        ([0, 1, 0, 0], [0, 0, 1, 1], False),
+        ([0, 1], [0, 0], False),
+    ],
+)
+def test_rebn_prefers_nothing_where_all_episodes_were_rewarded_alike(rewards, episode, alike):
+    batch = Batch((), np.array(rewards, np.float32), np.array(episode))
+    credit = ReBN(gamma=0.9, clip=0.2, old_logprobs="engine").credit(batch, Scores())
+    assert bool(credit.advantages.any()) is not alike
 
 
 def test_nothing_is_normalised_to_nothing():

@@ -7,11 +7,13 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from gem_train.algorithms import ReBN, Scores
+from gem_train.algorithms.base import Algorithm, Scores, TokenTerms
+from gem_train.algorithms.rebn import ReBN
+from gem_train.algorithms.reinforce import Reinforce
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
-from gem_train.learner import Learner
+from gem_train.learner import Learner, LossTerms
 from gem_train.packing import pack
 from gem_train.scoring import score_tokens
 from gem_train.tiny import tiny_model, tiny_tokenizer
@@ -123,3 +125,37 @@ def test_schedules_go_from_the_first_step_to_the_last(model: PreTrainedModel, ba
     rates = [learner.update(batch, Scores(), credit, loss)["lr"] for _ in range(3)]
     assert rates == pytest.approx([1e-3, 5.5e-4, 1e-4])
     assert seen == pytest.approx([0.2, 0.1, 0.0])
+
+
+@pytest.mark.parametrize("algorithm", [ALGORITHM, Reinforce(gamma=0.9, clip=0.2, old_logprobs="engine")])
+def test_a_batch_without_any_signal_changes_no_weight(model: PreTrainedModel, batch: Batch, algorithm: Algorithm):
+    """Not by the entropy bonus, not by weight decay, and not by what is left of the momentum of earlier batches."""
+    learner = Learner(model, OPTIM.model_copy(update={"weight_decay": 0.1}), steps=4, temperature=1.0, seed=7)
+    learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    nothing = replace(batch, rewards=np.zeros_like(batch.rewards))
+    metrics = learner.update(nothing, Scores(), algorithm.credit(nothing, Scores()), algorithm.loss)
+    assert all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
+    assert (metrics["signal"], metrics["grad_norm"], learner.step) == (0.0, 0.0, 2)
+    assert metrics["entropy"] > 0
+    metrics = learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
+    assert metrics["signal"] == 1.0
+    assert not all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
+
+
+def test_the_entropy_bonus_rests_while_entropy_is_above_where_it_began(model: PreTrainedModel, batch: Batch):
+    learner = Learner(model, OPTIM, steps=4, temperature=1.0, seed=0)
+    weights: list[float] = []
+    entropies = iter([1.0, 1.2, 0.9, 0.9])
+
+    def loss(terms: TokenTerms, entropy_weight: float) -> LossTerms:
+        weights.append(entropy_weight)
+        total, metrics = ALGORITHM.loss(terms, entropy_weight)
+        return total, {**metrics, "entropy": torch.tensor(entropy)}
+
+    for entropy in entropies:  # noqa: B007 - loss() reads it
+        learner.update(batch, Scores(), Credit(batch.rewards, batch.rewards), loss)
+        resumed = Learner(model, OPTIM, steps=4, temperature=1.0, seed=0)
+        resumed.restore(learner.state())
+        learner = resumed
+    assert [weight > 0 for weight in weights[::4]] == [True, True, False, True]

@@ -15,6 +15,7 @@ GemError
 ├── PolicyError(TypeError)         what should be a policy is something else, or cannot be built
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
+├── TrainingStopped(RuntimeError)  a training that learns nothing, gets worse, or cannot write what it learned
 ├── ToolError(RuntimeError)        a tool that could not do what it was asked: its text is the agent's answer
 ├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool: text for the agent as well
 ├── ToolTimeout(TimeoutError)      a tool that has not come back in time: a fault, not an answer
@@ -92,6 +93,10 @@ class ContractViolation(GemError, AssertionError):
 
 class NothingToLearn(GemError, RuntimeError):
     """Every episode of a batch failed, so there is nothing to learn from."""
+
+
+class TrainingStopped(GemError, RuntimeError):
+    """A training run learns nothing or gets worse, or its files cannot be written. What it saved is kept."""
 
 
 class SandboxUnavailable(GemError, RuntimeError):

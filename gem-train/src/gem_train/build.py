@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gem.errors import ConfigError, did_you_mean
+from gem.importing import import_object
 from gem.vector import VectorEnv
-from gem_train.algorithms import ALGORITHMS, Algorithm
+from gem_train.algorithms import ALGORITHMS
+from gem_train.algorithms.base import Algorithm
 from gem_train.chat import ChatEncoder
 from gem_train.config import TrainConfig
 from gem_train.envs import make_envs
@@ -28,40 +29,24 @@ class Parts(NamedTuple):
 
 
 @contextmanager
-def build(config: TrainConfig, checkpoint: Path | None = None) -> Generator[Parts]:
+def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str = "random") -> Generator[Parts]:
     """Build everything that a run needs, and close it at the end.
 
     Args:
         config: the settings.
         checkpoint: whose weights to take.
+        teacher: the policy whose words the tokenizer of `tiny` is made for.
 
     Raises:
         ConfigError: settings that name something that does not exist, or that do not fit each other.
     """
-    algorithm = build_algorithm(config)
-    if config.rollout.episodes % config.rollout.group_size:
-        raise ConfigError(
-            f"rollout.episodes ({config.rollout.episodes}) must be a multiple of "
-            f"rollout.group_size ({config.rollout.group_size})"
-        )
+    algorithm: Algorithm = import_object(ALGORITHMS[config.algorithm])(**config.credit.model_dump())
     play = config.rollout
     with make_envs(config, play.num_envs) as envs:
-        loaded = load_model(config, checkpoint and checkpoint / "model")
+        loaded = load_model(config, checkpoint and checkpoint / "model", teacher=teacher)
         chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
         policy = HFPolicy(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature)
         learner = Learner(
             loaded.model, config.optim, steps=config.steps, temperature=play.temperature, seed=config.seed
         )
         yield Parts(loaded, chat, policy, envs, algorithm, learner)
-
-
-def build_algorithm(config: TrainConfig) -> Algorithm:
-    """The algorithm that the settings name.
-
-    Raises:
-        ConfigError: there is none of that name.
-    """
-    if config.algorithm not in ALGORITHMS:
-        near = did_you_mean(config.algorithm, ALGORITHMS)
-        raise ConfigError(f"there is no algorithm {config.algorithm!r}.{near} Known: {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[config.algorithm](**config.credit.model_dump())

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gem.cli.options import Seed, as_json
-from gem.cli.output import echo, stray_prints_to_stderr
+from gem.cli.output import echo, print_json, stray_prints_to_stderr
 
 
 @click.command()
@@ -31,14 +31,16 @@ def train(
 ) -> None:
     """Train a model on the environment ID by reinforcement learning.
 
-    The run folder keeps everything: settings, metrics, episodes, the learning curve and the newest checkpoint. A run
-    that was stopped goes on when it is started again with the same settings and the same --out.
+    The run folder keeps everything: settings, metrics, episodes, the learning curve, the newest checkpoint and the
+    best. A run that was stopped, by Ctrl-C or otherwise, goes on when it is started again with the same settings and
+    the same --out; a finished one goes on with more --steps.
 
     \b
     gemx train game:GuessTheNumber-v0-easy --model tiny
     gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
     """
     # Imported here: a command line that only wants --help should not wait for torch.
+    from gem_train.check import check
     from gem_train.config import load_config, parse_setting, read_toml, to_toml
 
     sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
@@ -46,8 +48,13 @@ def train(
     sources += [parse_setting(setting) for setting in settings]
     config = load_config(sources)
     if show_config:
-        echo(to_toml(config), nl=False)
+        if as_json:
+            print_json(config.model_dump(mode="json"))
+        else:
+            echo(to_toml(config), nl=False)
         return
+    with stray_prints_to_stderr():
+        check(config, out)
 
     from transformers.utils import logging
 
@@ -57,5 +64,7 @@ def train(
 
     # Ours is the one progress bar; transformers would draw another at every checkpoint.
     logging.disable_progress_bar()
-    with Display(config, as_json=as_json) as display, stray_prints_to_stderr():
-        run(config, out or new_run_path(config), display)
+    with Display(config, quiet=as_json) as display, stray_prints_to_stderr():
+        summary = run(config, out or new_run_path(config), display)
+    if as_json:
+        print_json(summary)

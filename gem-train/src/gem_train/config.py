@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem import seeding
 from gem.errors import ConfigError, did_you_mean
+from gem_train.algorithms import ALGORITHMS
 
 
 class _Section(BaseModel):
@@ -71,13 +72,22 @@ class WarmupConfig(_Section):
     steps: int = Field(default=0, ge=0)
     episodes: int = Field(default=32, ge=1, description="in a step's batch")
     lr: float = Field(default=2e-3, gt=0, description="learning rate at the first step; it falls linearly to 0")
-    policy: str = Field(default="random", description="whose play is imitated")
+    policy: str = Field(
+        default="auto", description="whose play is imitated; auto: random play where it often succeeds, else the expert"
+    )
 
 
 class EvalConfig(_Section):
     """How success is measured before and after."""
 
     episodes: int = Field(default=512, ge=1)
+
+
+class WatchConfig(_Section):
+    """What is done about a run that learns nothing or gets worse; see `gem_train.watch`."""
+
+    stop: bool = Field(default=True, description="whether such a run is stopped; else it is only said")
+    window: int = Field(default=10, ge=1, description="steps in a row that are judged together")
 
 
 class TrainConfig(_Section):
@@ -101,12 +111,15 @@ class TrainConfig(_Section):
     optim: OptimConfig = OptimConfig()
     warmup: WarmupConfig = WarmupConfig()
     eval: EvalConfig = EvalConfig()
+    watch: WatchConfig = WatchConfig()
 
 
 TINY: dict[str, Any] = {
     "device": "cpu",
     "threads": 1,
+    "steps": 150,
     "rollout": {"max_new_tokens": 32},
+    "credit": {"gamma": 1.0},
     "optim": {
         "lr": 4e-4,
         "lr_end": 1e-5,
@@ -125,7 +138,8 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     """Merge settings, later ones over earlier ones, and validate them.
 
     Raises:
-        ConfigError: a key that does not exist (with the nearest that does), or a value out of range.
+        ConfigError: a key or an algorithm that does not exist (with the nearest that does), a value out of range, or
+            values that do not fit each other.
     """
     merged: dict[str, Any] = {}
     for source in sources:
@@ -136,9 +150,22 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
         _merge(preset, merged)
         merged = preset
     try:
-        return TrainConfig.model_validate(merged)
+        config = TrainConfig.model_validate(merged)
     except ValidationError as error:
         raise ConfigError("; ".join(dict.fromkeys(map(_problem, error.errors())))) from error
+    _check_together(config)
+    return config
+
+
+def _check_together(config: TrainConfig) -> None:
+    if config.algorithm not in ALGORITHMS:
+        near = did_you_mean(config.algorithm, ALGORITHMS)
+        raise ConfigError(f"there is no algorithm {config.algorithm!r}.{near} Known: {', '.join(ALGORITHMS)}")
+    play = config.rollout
+    if play.episodes % play.group_size:
+        raise ConfigError(
+            f"rollout.episodes ({play.episodes}) must be a multiple of rollout.group_size ({play.group_size})"
+        )
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -151,8 +178,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read the config file {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: it is not UTF-8 text (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path} is not a config file: its values are nested too deeply") from error
 
 
 def parse_setting(text: str) -> dict[str, Any]:
@@ -166,7 +197,7 @@ def parse_setting(text: str) -> dict[str, Any]:
         raise ConfigError(f"--set takes key=value, such as optim.lr=1e-3, not {text!r}")
     try:
         parsed: Any = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         parsed = value
     for part in reversed(key.strip().split(".")):
         parsed = {part: parsed}

@@ -39,7 +39,19 @@ def normalised(values: Floats, epsilon: float = 1e-8) -> Floats:
     Return batch normalisation (ReBN) of *GEM* (arXiv 2510.01051) is this, applied to the returns of all
     turns.
     """
-    if len(values) == 0:
-        return values
+    if len(values) == 0 or values.min() == values.max():
+        return np.zeros_like(values)  # exactly, where rounding of the mean would leave a trace
     exact = values.astype(np.float64)
     return ((exact - exact.mean()) / (exact.std() + epsilon)).astype(np.float32)
+
+
+def rewarded_alike(rewards: Floats, episode: Ints) -> bool:
+    """Whether there are several episodes and all have the same rewards, turn by turn: nothing says which was better.
+
+    Args:
+        rewards: ``[turns]``, the turns of an episode consecutive and in order.
+        episode: ``[turns]``, which episode each turn belongs to.
+    """
+    starts = np.flatnonzero(np.diff(episode)) + 1
+    first, *others = np.split(rewards, starts)
+    return bool(others) and all(np.array_equal(first, other) for other in others)

@@ -1,12 +1,14 @@
-"""What a person sees of a run, on standard error: a live progress line in a terminal, plain lines elsewhere."""
+"""What a person sees of a run, on standard error: two live lines in a terminal, plain lines elsewhere."""
 
-import json
+import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from rich.console import Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from gem.cli.output import as_text, console
@@ -14,49 +16,70 @@ from gem_train.config import TrainConfig
 from gem_train.run_folder import RunFolder
 
 _EPISODES = 3
+_QUIET = 20.0
+"""Seconds after which a pipe gets a line, whatever the step."""
 
 
 class Display:
     """Shows one run: progress on standard error, what came of it on standard output.
 
+    In a terminal the first live line has the bar, the steps, the time and the time left, and the second how it goes,
+    the most important first, cut off at the terminal's width.
+
     Args:
         config: of the run.
-        as_json: print what came of it as one JSON object, and nothing else.
+        quiet: print nothing of what came of it.
     """
 
-    def __init__(self, config: TrainConfig, *, as_json: bool = False) -> None:
+    def __init__(self, config: TrainConfig, *, quiet: bool = False) -> None:
         self._config = config
         self._console = console(stderr=True)
         self._result = console()
-        self._as_json = as_json
+        self._quiet = quiet
         self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[status]}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=None, table_column=Column(ratio=1)),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            TimeElapsedColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
             console=self._console,
-            disable=not self._console.is_terminal,
+            expand=True,
         )
+        self._status = Text(no_wrap=True, overflow="ellipsis")
+        self.view = Group(self._progress, self._status)
+        """The live lines."""
+        self._live = Live(self.view, console=self._console, transient=True)
         self._task: TaskID | None = None
         self._phase = ""
+        self._began = self._said = 0.0
+        self._first = 0
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self._console.is_terminal:
+            self._live.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        self._live.stop()
+
+    def measuring(self, who: str, done: int, total: int) -> None:
+        """So many episodes of an evaluation have been played."""
+        self._advance(who, done, total, "", every=total + 1)
+
+    def measured(self, who: str, report: Mapping[str, Any] | None) -> None:
+        """An evaluation has ended; None where the env has no expert."""
+        if report is not None:
+            self._say(f"success {_label(who)}: {_rate(report['success'], report['success_ci'])}")
+
+    def imitating(self, teacher: str) -> None:
+        """The warm-up begins."""
+        self._say(f"warm-up: imitating {teacher} play")
 
     def warmed_up(self, step: int, loss: float) -> None:
         """A step of the warm-up was made."""
         self._advance("warm-up", step, self._config.warmup.steps, f"loss {loss:.3f}", every=100)
-
-    def evaluated(self, when: str, report: Mapping[str, Any]) -> None:
-        """The model was evaluated."""
-        self._say(f"success {when} training: {_rate(report['success'], report['success_ci'])}")
 
     def resumed(self, step: int) -> None:
         """The run goes on from a checkpoint."""
@@ -64,15 +87,28 @@ class Display:
 
     def stepped(self, step: int, metrics: Mapping[str, float]) -> None:
         """A step of training was made."""
-        status = (
-            f"success {metrics['success']:.2f}  return {metrics['return']:.2f}  turns {metrics['turns']:.1f}  "
-            f"entropy {metrics['entropy']:.2f}  kl {metrics['kl']:.4f}"
-        )
+        status = f"success {metrics['success']:.2f}  return {metrics['return']:.2f}  turns {metrics['turns']:.1f}"
         if metrics["malformed"]:
             status += f"  malformed {metrics['malformed']:.0%}"
         if metrics["failures"]:
             status += f"  failures {metrics['failures']:.0f}"
+        status += f"  entropy {metrics['entropy']:.2f}  kl {metrics['kl']:.4f}"
+        if not metrics["signal"]:
+            status = f"no signal  {status}"
         self._advance("training", step, self._config.steps, status, every=10)
+
+    def found(self, step: int, text: str) -> None:
+        """The watch has something to say."""
+        self._console.print(f"step {step}: {text}", style="bold yellow", soft_wrap=True)
+
+    def interrupted(self, step: int | None, folder: RunFolder) -> None:
+        """Ctrl-C, with what was saved; None before there was anything to save."""
+        self._live.stop()
+        if step is None:
+            self._say("stopped before the first step of training: nothing to go on from; the same command begins anew")
+            return
+        self._say(f"stopped after step {step} of {self._config.steps}, and saved. To go on:")
+        self._say(f"gemx train {self._config.id} --config {folder.path / 'config.toml'} --out {folder.path}")
 
     def already_finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
         """The folder holds this very run, finished."""
@@ -81,9 +117,8 @@ class Display:
 
     def finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
         """The run is done."""
-        self._progress.stop()
-        if self._as_json:
-            self._result.file.write(json.dumps(summary) + "\n")
+        self._live.stop()
+        if self._quiet:
             return
         # Short episodes finish first; evenly spaced ones are of all lengths.
         episodes = folder.episodes("evaluation")
@@ -96,15 +131,34 @@ class Display:
         self._result.print(f"run folder      {folder.path}", soft_wrap=True)
 
     def _advance(self, phase: str, step: int, total: int, status: str, *, every: int) -> None:
+        now = time.monotonic()
         if self._task is None or self._phase != phase:
-            self._task = self._progress.add_task(phase, total=total, status="")
-            self._phase = phase
-        self._progress.update(self._task, completed=step, status=status)
-        if not self._console.is_terminal and (step % every == 0 or step in (1, total)):
-            self._console.print(f"{phase} {step}/{total}  {status}", soft_wrap=True)
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(phase, total=total, left="")
+            # A run that goes on has not made its earlier steps in this time.
+            self._phase, self._began, self._said, self._first = phase, now, now, step if every > total else step - 1
+        made = step - self._first
+        left = (total - step) * (now - self._began) / made if made and now > self._began else None
+        self._progress.update(self._task, completed=step, left="" if left is None else f"{_clock(left)} left")
+        self._status.plain = status
+        if self._console.is_terminal:
+            return
+        if step and (step % every == 0 or now - self._said > _QUIET or (every <= total and step in (1, total))):
+            self._said = now
+            self._console.print(f"{phase} {step}/{total}  {status}".rstrip(), soft_wrap=True)
 
     def _say(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)
+
+
+def _label(who: str) -> str:
+    return f"of {who}" if who.endswith("play") else who
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
 def _episode(episode: Mapping[str, Any]) -> Text:

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem_train.algorithms import Need, Scores, TokenTerms
+from gem_train.algorithms.base import Need, Scores, TokenTerms
 from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
@@ -45,6 +45,8 @@ class Learner:
         self._steps = steps
         self._temperature = temperature
         self._seed = seed
+        # The mean entropy at the first update, and at the newest.
+        self._entropies: tuple[float, float] | None = None
         self._optimizer = torch.optim.AdamW(
             model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
         )
@@ -64,10 +66,19 @@ class Learner:
         return tuple(found)
 
     def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss) -> dict[str, float]:
-        """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches."""
+        """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches.
+
+        Where every advantage is 0 nothing changes but the step, neither by the entropy bonus nor by the optimizer's
+        momentum or weight decay; the metric `signal` is 0 then, and else 1.
+        """
         optim = self._config
+        signal = bool(credit.advantages.any())
         lr = self._scheduled(optim.lr, optim.lr_end)
         entropy = self._scheduled(optim.entropy, optim.entropy_end)
+        if self._entropies is not None and self._entropies[1] > self._entropies[0]:
+            # The bonus keeps the model exploring. It is not to make it explore more than it did at first: where
+            # rewards are rare it would win against them, and end in noise.
+            entropy = 0.0
         sequences = batch.sequences
         if scores.old_logprobs is not None:
             pairs = zip(sequences, scores.old_logprobs, strict=True)
@@ -75,15 +86,19 @@ class Learner:
         for group in self._optimizer.param_groups:
             group["lr"] = lr
         gathered: dict[str, list[float]] = {}
-        for epoch in range(optim.epochs):
+        for epoch in range(optim.epochs if signal else 1):
             for chosen in self._minibatches(len(sequences), epoch):
-                metrics = self._minibatch_step(
-                    [sequences[index] for index in chosen], credit, lambda terms: loss(terms, entropy)
-                )
+                with torch.set_grad_enabled(signal):
+                    metrics = self._minibatch_step(
+                        [sequences[index] for index in chosen], credit, lambda terms: loss(terms, entropy)
+                    )
                 for name, value in metrics.items():
                     gathered.setdefault(name, []).append(value)
         self.step += 1
-        return {"lr": lr, **{name: float(np.mean(values)) for name, values in gathered.items()}}
+        means = {name: float(np.mean(values)) for name, values in gathered.items()}
+        if "entropy" in means:
+            self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
+        return {"lr": lr, "signal": float(signal), **means}
 
     def _scheduled(self, first: float, last: float | None) -> float:
         """A setting that moves linearly from the first step of the run to its last."""
@@ -104,13 +119,16 @@ class Learner:
         self._optimizer.zero_grad(set_to_none=True)
         for part in packed.split(self._config.micro_rows):
             summed, metrics = loss(self._terms(part, credit))
-            (summed / tokens).backward()
+            if torch.is_grad_enabled():
+                (summed / tokens).backward()
             weight = part.sampled.sum() / tokens
             for name, value in metrics.items():
                 sums[name] = sums.get(name, torch.zeros((), device=value.device)) + value * weight
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip)
-        self._optimizer.step()
-        return {"grad_norm": norm.item(), **{name: value.item() for name, value in sums.items()}}
+        norm = 0.0
+        if torch.is_grad_enabled():
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip).item()
+            self._optimizer.step()
+        return {"grad_norm": norm, **{name: value.item() for name, value in sums.items()}}
 
     def _terms(self, part: Packed, credit: Credit) -> TokenTerms:
         scores = score_tokens(self.model, part, self._temperature)
@@ -127,9 +145,10 @@ class Learner:
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs beside the model's weights."""
-        return {"step": self.step, "optimizer": self._optimizer.state_dict()}
+        return {"step": self.step, "optimizer": self._optimizer.state_dict(), "entropies": self._entropies}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a `state`; the model already has its weights."""
         self.step = state["step"]
+        self._entropies = state["entropies"]
         self._optimizer.load_state_dict(state["optimizer"])

@@ -17,6 +17,7 @@ from gem import seeding
 from gem.errors import ConfigError
 from gem.registry import find_policy
 from gem.rollout import rollout
+from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
 from gem_train.envs import make_envs
 from gem_train.tiny import tiny_model, tiny_tokenizer
@@ -31,22 +32,23 @@ class Loaded(NamedTuple):
     tokenizer: PreTrainedTokenizerBase
 
 
-def load_model(config: TrainConfig, source: Path | None = None) -> Loaded:
+def load_model(config: TrainConfig, source: Path | None = None, *, teacher: str = "random") -> Loaded:
     """The model that the settings name, on its device.
 
     Args:
         config: names the model, the device and the type of its numbers.
         source: a checkpoint's model to take instead, when a run goes on.
+        teacher: the policy whose words the tokenizer of `tiny` is made for.
 
     Raises:
         ConfigError: there is no such model.
     """
     device = _device(config.device)
     if config.model == "tiny" and source is None:
-        tokenizer = _train_tokenizer(config)
+        tokenizer = _train_tokenizer(config, teacher)
         model = tiny_model(tokenizer, config.seed)
         return Loaded(_ready(model, device, config.dtype), tokenizer)
-    name = str(source) if source is not None else config.model
+    name = str(source if source is not None else model_folder(config.model))
     try:
         # Else transformers asks whoever sits at the terminal whether to run code that lies beside a model.
         tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
@@ -81,9 +83,9 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _train_tokenizer(config: TrainConfig) -> PreTrainedTokenizerFast:
+def _train_tokenizer(config: TrainConfig, teacher: str) -> PreTrainedTokenizerFast:
     # What is imitated is what has to be spelt.
-    policy = find_policy(config.warmup.policy)()
+    policy = find_policy(teacher)()
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
     with make_envs(config, config.rollout.num_envs, policy.hints) as envs:
         return tiny_tokenizer(rollout(policy, envs, seeds))

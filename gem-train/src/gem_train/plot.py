@@ -7,15 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gem_train.config import TrainConfig
+
 _WINDOW = 10
 
 
-def plot_curve(metrics: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], path: Path) -> None:
+def plot_curve(
+    config: TrainConfig,
+    metrics: Sequence[Mapping[str, Any]],
+    reports: Mapping[str, Mapping[str, Any] | None],
+    path: Path,
+) -> None:
     """Draw success against steps into a PNG, beside random play, the expert, and the evaluations.
 
     Args:
-        metrics: of the training steps.
-        summary: of the run.
+        config: of the run.
+        metrics: of the training steps so far.
+        reports: of `random`, the `expert` and the `model` before training, and `after` it if that is known.
         path: of the PNG.
     """
     # Not pyplot: it picks a window system and keeps every figure in global state.
@@ -30,21 +38,22 @@ def plot_curve(metrics: Sequence[Mapping[str, Any]], summary: Mapping[str, Any],
     axes.plot(steps, success, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
     axes.plot(steps, _running_mean(success), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
     for name, colour in (("expert", "tab:green"), ("random", "tab:gray")):
-        if summary[f"{name}_success"] is not None:
-            axes.axhline(summary[f"{name}_success"], color=colour, linestyle="--", label=f"{name} play")
-    ends = [(0, "before"), (summary["steps"], "after")]
-    for step, when in ends:
-        rate, (low, high) = summary[f"success_{when}"], summary[f"success_{when}_ci"]
-        if rate is not None:
+        report = reports.get(name)
+        if report is not None and report["success"] is not None:
+            axes.axhline(report["success"], color=colour, linestyle="--", label=f"{name} play")
+    for step, name in ((0, "model"), (steps[-1], "after")):
+        report = reports.get(name)
+        if report is not None and report["success"] is not None:
+            rate, (low, high) = report["success"], report["success_ci"]
             axes.errorbar(
                 [step], [rate], yerr=[[rate - low], [high - rate]], fmt="o", color="black", capsize=4,
-                label="evaluation, 95% interval" if when == "before" else None,
+                label="evaluation, 95% interval" if name == "model" else None,
             )  # fmt: skip
     axes.set(
         xlabel="step",
         ylabel="success",
         ylim=(-0.02, 1.05),
-        title=f"{summary['id']}, {summary['algorithm']}, seed {summary['seed']}",
+        title=f"{config.id}, {config.algorithm}, seed {config.seed}",
     )
     axes.grid(alpha=0.3)
     axes.legend(loc="best")

@@ -14,3 +14,8 @@ def gem_commands() -> list[gem.CommandSpec]:
             help="Train a model on an environment by reinforcement learning",
         )
     ]
+
+
+@gem.hookimpl
+def gem_policies() -> dict[str, str]:
+    return {"checkpoint": "gem_train.policies.checkpoint:checkpoint_policy"}

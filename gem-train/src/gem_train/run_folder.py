@@ -5,7 +5,7 @@ config.toml      every setting that was in force
 metrics.jsonl    one object a line: {"phase": "warmup" | "train", "step": …}
 episodes.jsonl   some episodes of every step, as text
 tensorboard/     the same metrics
-checkpoint/      the newest state to go on from; its `model` folder loads with transformers
+checkpoint/      the newest state to go on from, and the best; the `model` folder in each loads with transformers
 curve.png        success against steps
 summary.json     what came of it
 ```
@@ -17,15 +17,18 @@ checkpoint counts only when it is complete.
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import torch
+from safetensors import SafetensorError
 from torch.utils.tensorboard.writer import SummaryWriter
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, TrainingStopped
 from gem.transcript import Episode
+from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
 from gem_train.config import TrainConfig, read_toml, to_toml
 from gem_train.models import Loaded
 
@@ -35,7 +38,8 @@ class RunFolder:
 
     Args:
         path: the folder; `claim` makes it if it does not exist.
-        config: of the run. A folder that holds a checkpoint or a summary already must hold this run's.
+        config: of the run. A folder that holds a checkpoint or a summary already must hold this run's; only `steps`
+            may differ, as long as the run has not made more already.
 
     Raises:
         ConfigError: the folder holds a run with other settings, or something that is no run.
@@ -45,30 +49,68 @@ class RunFolder:
         self.path = path
         self._config = config
         self._boards: dict[str, SummaryWriter] = {}
+        self._steps = config.steps
+        """That the folder's own settings name."""
         if (path / "config.toml").exists():
-            if self.newest_checkpoint() is not None or self.summary() is not None:
-                _refuse_other(path, read_toml(path / "config.toml"), config)
+            if self.newest_checkpoint() is not None or (path / "summary.json").exists():
+                self._steps = self._accept(read_toml(path / "config.toml"))
         elif path.exists() and (not path.is_dir() or any(file.suffix != ".partial" for file in path.iterdir())):
             raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
 
+    def _accept(self, old: dict[str, Any]) -> int:
+        """See that `old` settings are the run's, and return the steps they name."""
+        steps, config = old.get("steps", 0), self._config
+        _refuse_other(self.path, {**old, "steps": config.steps}, config)
+        newest = self.newest_checkpoint()
+        if newest is not None and config.steps < step_of(newest):
+            raise ConfigError(
+                f"the run in {self.path} has made {step_of(newest)} steps already; give more --steps to extend it"
+            )
+        return steps
+
     def claim(self) -> None:
         """Make the folder this run's. Done when the settings have proved good, so that a typo claims nothing."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        _write(self.path / "config.toml", to_toml(self._config))
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / "summary.json").unlink(missing_ok=True)
+            _write(self.path / "config.toml", to_toml(self._config))
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """Whatever cannot be written is one clear line."""
+        try:
+            yield
+        except (OSError, SafetensorError, RuntimeError) as error:
+            # torch says RuntimeError of a disk that is full, and safetensors has an error of its own.
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+            newest = self.newest_checkpoint()
+            again = f"goes on from step {step_of(newest)}" if newest else "begins anew"
+            raise TrainingStopped(
+                f"cannot write the run folder {self.path}: {reason}. When that is solved, the same command with "
+                f"--out {self.path} {again}"
+            ) from error
 
     @property
     def curve(self) -> Path:
         """Where the learning curve goes."""
         return self.path / "curve.png"
 
+    def draw(self, plot: Callable[[Path], None]) -> None:
+        """Draw the learning curve with `plot`, which writes it to the path that it is given."""
+        with self._writing():
+            partial = self.path / ".curve.partial.png"
+            plot(partial)
+            partial.replace(self.curve)
+
     def summary(self) -> dict[str, Any] | None:
-        """What came of the run, if it has finished."""
+        """What came of the run, if it has finished with the steps that are asked for."""
         path = self.path / "summary.json"
-        return json.loads(path.read_text("utf-8")) if path.exists() else None
+        return json.loads(path.read_text("utf-8")) if path.exists() and self._steps == self._config.steps else None
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write what came of the run; the run has finished."""
-        _write(self.path / "summary.json", json.dumps(summary, indent=2) + "\n")
+        with self._writing():
+            _write(self.path / "summary.json", json.dumps(summary, indent=2) + "\n")
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
         """The metrics that were written for a phase."""
@@ -76,37 +118,59 @@ class RunFolder:
 
     def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
         """Append the metrics of one step."""
-        _append(self.path / "metrics.jsonl", {"phase": phase, "step": step, **values})
-        # A writer a phase, because purging what a resumed run does again cuts every series of a writer.
-        if phase not in self._boards:
-            self._boards[phase] = SummaryWriter(str(self.path / "tensorboard" / phase), purge_step=step)
-        for name, value in values.items():
-            self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
+        with self._writing():
+            _append(self.path / "metrics.jsonl", {"phase": phase, "step": step, **values})
+            # A writer a phase, because purging what a resumed run does again cuts every series of a writer.
+            if phase not in self._boards:
+                self._boards[phase] = SummaryWriter(str(self.path / "tensorboard" / phase), purge_step=step)
+            for name, value in values.items():
+                self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
 
     def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
         """Append one episode, as text."""
-        _append(self.path / "episodes.jsonl", {"phase": phase, "step": step, **episode_as_json(episode)})
+        with self._writing():
+            _append(self.path / "episodes.jsonl", {"phase": phase, "step": step, **episode_as_json(episode)})
 
-    def save_checkpoint(self, loaded: Loaded, state: Mapping[str, Any], step: int) -> None:
-        """Save what the run needs to go on from `step`, and then let go of the older one."""
+    def save_checkpoint(
+        self, loaded: Loaded, state: Mapping[str, Any], step: int, went: tuple[float, float] | None = None
+    ) -> None:
+        """Save what the run needs to go on from `step`, and remove the older ones but for the best.
+
+        Args:
+            loaded: the model and its tokenizer.
+            state: of the learner and the run.
+            step: how many steps have been made.
+            went: mean success and return of the batches since the checkpoint before; the highest is the best.
+        """
         folder = self.path / "checkpoint"
         partial, complete = folder / f".step-{step}", folder / f"step-{step}"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        loaded.model.save_pretrained(partial / "model")
-        loaded.tokenizer.save_pretrained(str(partial / "model"))
-        torch.save(dict(state), partial / "state.pt")
-        for file in partial.rglob("*"):
-            _sync(file)
-        partial.rename(complete)
-        _sync(folder)
-        for old in _checkpoints(folder):
-            if old != complete:
-                shutil.rmtree(old)
+        if complete.exists():
+            return
+        with self._writing():
+            try:
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir(parents=True)
+                loaded.model.save_pretrained(partial / "model")
+                loaded.tokenizer.save_pretrained(str(partial / "model"))
+                torch.save(dict(state), partial / "state.pt")
+                for file in partial.rglob("*"):
+                    _sync(file)
+                partial.rename(complete)
+            except BaseException:
+                shutil.rmtree(partial, ignore_errors=True)
+                raise
+            _sync(folder)
+            best = best_checkpoint(self.path)
+            if went is not None and (best is None or went >= best[1:]):
+                _write(folder / BEST, json.dumps({"step": step, "success": went[0], "return": went[1]}) + "\n")
+                best = (complete, *went)
+            for old in checkpoints(self.path):
+                if old not in (complete, best and best[0]):
+                    shutil.rmtree(old)
 
     def newest_checkpoint(self) -> Path | None:
         """The folder of the checkpoint to go on from, if there is one."""
-        found = _checkpoints(self.path / "checkpoint")
+        found = checkpoints(self.path)
         return found[-1] if found else None
 
     def episodes(self, phase: str) -> list[dict[str, Any]]:
@@ -115,17 +179,20 @@ class RunFolder:
 
     def rewind(self, step: int | None) -> None:
         """Forget what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
-        for name in ("metrics.jsonl", "episodes.jsonl"):
-            path = self.path / name
-            kept = [line for line in _lines(path) if step is not None and _is_before(line, step)]
-            _write(path, "".join(json.dumps(line) + "\n" for line in kept))
+        with self._writing():
+            for name in ("metrics.jsonl", "episodes.jsonl"):
+                path = self.path / name
+                kept = [line for line in _lines(path) if step is not None and _is_before(line, step)]
+                _write(path, "".join(json.dumps(line) + "\n" for line in kept))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for board in self._boards.values():
-            board.close()
+            # The same numbers are in metrics.jsonl; a disk that is full has been reported where it was written.
+            with suppress(OSError):
+                board.close()
 
 
 def new_run_path(config: TrainConfig) -> Path:
@@ -177,10 +244,6 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         else:
             flat[prefix + key] = repr(value)
     return flat
-
-
-def _checkpoints(folder: Path) -> list[Path]:
-    return sorted(folder.glob("step-*"), key=lambda path: int(path.name.removeprefix("step-")))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

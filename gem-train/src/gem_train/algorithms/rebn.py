@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gem_train.algorithms.base import Algorithm, Scores
 from gem_train.batch import Batch
-from gem_train.credit import Credit, discounted_returns, normalised
+from gem_train.credit import Credit, discounted_returns, normalised, rewarded_alike
 
 
 @dataclass(frozen=True)
@@ -13,8 +15,13 @@ class ReBN(Algorithm):
 
     It needs no critic and no groups, gives every turn its own credit, and so takes any ``gamma``. Source: *GEM*,
     arXiv 2510.01051.
+
+    Where all episodes were rewarded alike, every advantage is 0: with ``gamma`` below 1 the formula would prefer early
+    turns to late ones, or the reverse, whatever was said in them.
     """
 
     def credit(self, batch: Batch, scores: Scores) -> Credit:
         returns = discounted_returns(batch.rewards, batch.episode, self.gamma)
+        if rewarded_alike(batch.rewards, batch.episode):
+            return Credit(returns, np.zeros_like(returns))
         return Credit(returns, normalised(returns))

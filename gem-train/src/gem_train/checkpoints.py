@@ -1,0 +1,55 @@
+"""Where in a run folder its checkpoints lie, and which file holds what. Reads names alone, and imports no torch."""
+
+import json
+from pathlib import Path
+
+from gem.errors import ConfigError
+
+BEST = "best.json"
+"""In `checkpoint/`: `{"step": …, "success": …, "return": …}` of the best checkpoint so far."""
+
+
+def checkpoints(run: Path) -> list[Path]:
+    """The whole checkpoints of a run folder, oldest first: `checkpoint/step-N`."""
+    found = [path for path in (run / "checkpoint").glob("step-*") if path.name.removeprefix("step-").isdigit()]
+    return sorted(found, key=step_of)
+
+
+def step_of(checkpoint: Path) -> int:
+    """After how many steps it was saved."""
+    return int(checkpoint.name.removeprefix("step-"))
+
+
+def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
+    """The checkpoint before which the batches went best, with their mean success and return, if it is known."""
+    try:
+        best = json.loads((run / "checkpoint" / BEST).read_text("utf-8"))
+        path = run / "checkpoint" / f"step-{best['step']}"
+    except (OSError, ValueError):
+        return None
+    return (path, best["success"], best["return"]) if path.is_dir() else None
+
+
+def model_folder(name: str) -> str:
+    """The folder with the model of a run folder (its newest checkpoint's) or of a checkpoint; else `name` itself.
+
+    Raises:
+        ConfigError: the run folder holds no checkpoint yet.
+    """
+    path = Path(name).expanduser()
+    if (path / "model" / "config.json").is_file():
+        return str(path / "model")
+    if (path / "config.toml").is_file() and not (path / "config.json").exists():
+        found = checkpoints(path)
+        if not found:
+            raise ConfigError(f"the run folder {path} holds no checkpoint yet; train it for a step first")
+        return str(found[-1] / "model")
+    return str(path) if path.is_dir() else name
+
+
+def run_of(path: Path) -> Path | None:
+    """The run folder that `path` is, or is a checkpoint or a model of, if it is one."""
+    for folder in (path, *path.absolute().parents[:3]):
+        if (folder / "config.toml").is_file():
+            return folder
+    return None

@@ -1,0 +1,59 @@
+"""`checkpoint`: the model of a run folder or a checkpoint as a policy, sampled as it was in training."""
+
+from pathlib import Path
+
+import torch
+
+from gem.errors import ConfigError
+from gem.policy import Policy
+from gem_train.chat import ChatEncoder
+from gem_train.checkpoints import best_checkpoint, model_folder, run_of
+from gem_train.config import load_config, read_toml
+from gem_train.models import load_model
+from gem_train.policies.hf import HFPolicy
+
+
+def checkpoint_policy(
+    path: str,
+    *,
+    best: bool = False,
+    temperature: float | None = None,
+    max_new_tokens: int | None = None,
+    device: str | None = None,
+    seed: int = 0,
+) -> Policy:
+    """The model at `path` with the settings of its run, where it has one; else with the defaults of training.
+
+    Args:
+        path: a run folder (its newest checkpoint is taken), a checkpoint in one, or a folder with a model.
+        best: of a run folder, take the checkpoint that went best in training.
+        temperature: of sampling, above 0; by default the run's.
+        max_new_tokens: the longest answer; by default the run's.
+        device: `cpu`, `cuda`, …; by default the run's.
+        seed: of the sampling.
+
+    Raises:
+        ConfigError: there is no model at `path`, or a setting is out of range.
+    """
+    folder = Path(path).expanduser()
+    if best:
+        found = best_checkpoint(folder)
+        if found is None:
+            raise ConfigError(f"{path} is not a run folder that knows its best checkpoint; leave out best")
+        folder = found[0]
+    model = Path(model_folder(str(folder)))
+    if not (model / "config.json").is_file():
+        raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")
+    run = run_of(folder)
+    settings = {"id": "any", "model": path} if run is None else read_toml(run / "config.toml")
+    play = {"temperature": temperature, "max_new_tokens": max_new_tokens}
+    given = {"rollout": {name: value for name, value in play.items() if value is not None}}
+    config = load_config([settings, given, {} if device is None else {"device": device}])
+    if config.threads is not None:
+        # A tiny model is slower on many threads than on one.
+        torch.set_num_threads(config.threads)
+    loaded, rollout = load_model(config, model), config.rollout
+    chat = ChatEncoder(loaded.tokenizer, history=rollout.history, template_kwargs=rollout.template_kwargs)
+    return HFPolicy(
+        loaded.model, chat, max_new_tokens=rollout.max_new_tokens, temperature=rollout.temperature, seed=seed
+    )

@@ -1,0 +1,186 @@
+"""Whole runs in this process, as small as they can be: what is said, what is kept, what is refused."""
+
+import json
+import resource
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gem import seeding
+from gem.errors import ConfigError, TrainingStopped
+from gem.evaluate import Report
+from gem.registry import find_policy
+from gem.rollout import rollout
+from gem.vector import make_vec
+from gem_train.baselines import evaluation_seeds, teacher
+from gem_train.config import load_config, read_toml
+from gem_train.display import Display
+from gem_train.train import train
+
+SMALL = {
+    "steps": 2,
+    "rollout": {"episodes": 8, "num_envs": 8, "max_new_tokens": 8},
+    "warmup": {"steps": 2, "episodes": 4},
+    "eval": {"episodes": 8},
+    "checkpoint_every": 1,
+    "watch": {"stop": False},
+}
+UNREWARDED = '''
+from gem import Step
+from gem.dataset_env import QuestionEnv
+
+class Unrewarded(QuestionEnv[str]):
+    """Nothing that is said in it is worth anything."""
+
+    def _reset(self, options):
+        return f"Question {self.rng.randrange(100)}"
+
+    def _read(self, reply):
+        return reply
+
+    def _grade(self, answer):
+        return Step.final("So be it.", 0.0, success=False)
+
+    def sample_action(self):
+        return "yes"
+'''
+
+
+def run(out: Path, *settings: dict) -> dict:
+    config = load_config([{"id": "core:Echo-v0"}, SMALL, *settings])
+    with Display(config, quiet=True) as display:
+        return train(config, out, display)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "echo"
+    run(out)
+    return out
+
+
+def test_an_env_without_reward_stops_the_run_and_says_what_to_change(tmp_path, monkeypatch, capsys):
+    (tmp_path / "unrewarded.py").write_text(UNREWARDED)
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = {"id": "unrewarded:Unrewarded", "steps": 50, "watch": {"window": 3, "stop": True}}
+    with pytest.raises(TrainingStopped, match=r"stopped at step 3: no signal.*Give the model a start that sometimes"):
+        run(tmp_path / "run", settings)
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2 + 3
+    assert (tmp_path / "run" / "curve.png").stat().st_size > 0
+    assert run(tmp_path / "on", settings, {"steps": 4, "watch": {"stop": False}})["steps"] == 4
+    assert "step 3: no signal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", [".", "checkpoint/step-2", "checkpoint/step-2/model"])
+def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished, where):
+    config = load_config([read_toml(finished / "config.toml")])
+    policy = find_policy("checkpoint")(path=str(finished / where), seed=seeding.derive(0, "sampling", "after"))
+    assert (policy.max_new_tokens, policy.temperature) == (8, 1.0)
+    with make_vec("core:Echo-v0", 8) as envs:
+        episodes = list(rollout(policy, envs, evaluation_seeds(config)))
+    recorded = [json.loads(line) for line in (finished / "episodes.jsonl").read_text().splitlines()]
+    after = {line["seed"]: line["turns"][0]["action"] for line in recorded if line["phase"] == "evaluation"}
+    assert {episode.seed: episode.turns[0].action for episode in episodes} == after
+    summary = json.loads((finished / "summary.json").read_text())
+    assert Report.of(episodes, id="", policy="", seed=0).success == summary["success_after"]
+
+
+def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_what_is_no_model(finished, tmp_path):
+    policy = find_policy("checkpoint")(path=str(finished), best=True, temperature=0.5, max_new_tokens=3)
+    assert (policy.max_new_tokens, policy.temperature) == (3, 0.5)
+    with pytest.raises(ConfigError, match="there is no model at"):
+        find_policy("checkpoint")(path=str(tmp_path))
+    with pytest.raises(ConfigError, match="temperature"):
+        find_policy("checkpoint")(path=str(finished), temperature=-1.0)
+
+
+def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path):
+    run(tmp_path / "run", {"steps": 6})
+    folder = tmp_path / "run" / "checkpoint"
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    went = {line["step"]: (line["success"], line["return"]) for line in lines if line["phase"] == "train"}
+    best = max(went, key=lambda step: (went[step], step))
+    assert json.loads((folder / "best.json").read_text())["step"] == best
+    assert {path.name for path in folder.glob("step-*")} == {f"step-{best}", "step-6"}
+
+
+def test_a_disk_that_is_full_costs_nothing_but_the_steps_since_the_last_checkpoint(tmp_path):
+    """A limit on the size of a file stands in for the disk: what writes the model fails, metrics still fit."""
+    out = tmp_path / "run"
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, usual[1]))
+    try:
+        with pytest.raises(TrainingStopped, match=r"cannot write the run folder .*run: .*begins anew"):
+            run(out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert list((out / "checkpoint").iterdir()) == []
+    assert run(out)["steps"] == 2
+
+
+def test_the_expert_is_imitated_where_random_play_seldom_succeeds():
+    config = load_config([{"id": "core:Echo-v0"}])
+    seldom, often = {"success": 0.19}, {"success": 0.21}
+    assert teacher(config, seldom, {"success": 1.0}) == "expert"
+    assert teacher(config, often, {"success": 1.0}) == "random"
+    assert teacher(config, seldom, None) == "random"
+    assert teacher(load_config([{"id": "core:Echo-v0", "warmup": {"policy": "other"}}]), seldom, None) == "other"
+
+
+WRONG = {
+    "core:Ecko-v0": "Did you mean 'core:Echo-v0'",
+    "core:Echo-v0 --set wrappers=nope": "wrapper 'nope'",
+    "core:Echo-v0 --set env.wrod=3": "takes no argument 'wrod'",
+    "core:Echo-v0 --set warmup.policy=expret": "Did you mean 'expert'",
+    "core:Echo-v0 --algorithm rebm": "Did you mean 'rebn'",
+    "core:Echo-v0 --model ./missing": "there is no model at './missing'",
+    "core:Echo-v0 --model .": "there is no config.json in it",
+    "core:Echo-v0 --set rollout.group_size=3": "must be a multiple of rollout.group_size (3)",
+    "core:Echo-v0 --config binary.toml": "binary.toml is not TOML: it is not UTF-8 text",
+    "core:Echo-v0 --config deep.toml": "nested too deeply",
+    "core:Echo-v0 --out binary.toml/run": "is not a folder; choose another --out",
+    "core:Echo-v0 --out /proc/run": "cannot write the run folder /proc/run",
+}
+
+
+def test_what_is_wrong_with_a_command_is_one_line_before_anything_is_built(tmp_path):
+    (tmp_path / "binary.toml").write_bytes(b"\x7fELF\xff\xfe")
+    (tmp_path / "deep.toml").write_text(f"a = {'[' * 5000}{']' * 5000}")
+    program = (
+        "import sys, json\nfrom gem.cli.main import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    try:\n        main(['train', *words.split()])\n"
+        "    except SystemExit as end:\n        print(end.code, file=sys.stderr)\n"
+        "print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    words = [sys.executable, "-c", program, json.dumps(list(WRONG))]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
+    said = done.stderr.splitlines()
+    assert done.stdout.strip() == "[]"
+    assert said[1::2] == ["1"] * len(WRONG)
+    for line, (command, expected) in zip(said[::2], WRONG.items(), strict=True):
+        assert expected in line, command
+    assert {path.name for path in tmp_path.iterdir()} == {"binary.toml", "deep.toml"}
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_live_display_keeps_bar_step_and_time_at_every_width(width):
+    config = load_config([{"id": "core:Echo-v0", "steps": 100_000}])
+    display = Display(config)
+    metrics = {"success": 0.5, "return": -0.123, "turns": 12.3, "malformed": 0.5, "failures": 3, "entropy": 6.1}
+    for step in (1, 99_999):
+        display.stepped(step, {**metrics, "kl": 0.01234, "signal": 0.0})
+    screen = StringIO()
+    Console(file=screen, width=width, force_terminal=True, color_system=None).print(display.view)
+    bar, status = screen.getvalue().splitlines()
+    assert len(bar) <= width
+    assert len(status) <= width
+    assert "99999/100000" in bar
+    assert "0:00:0" in bar
+    assert "left" in bar
+    assert "━" in bar
+    assert status.startswith("no signal  success 0.50")

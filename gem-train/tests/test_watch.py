@@ -1,0 +1,62 @@
+"""What is noticed of a run that learns nothing or gets worse, and what must not be taken for it."""
+
+import math
+
+import pytest
+
+from gem_train.config import load_config
+from gem_train.watch import Finding, Watch
+
+GOOD = {"success": 0.5, "return": 0.4, "malformed": 0.02, "cut_replies": 0.0, "entropy": 0.4, "signal": 1.0}
+
+
+def judged(*stretches: tuple[int, dict[str, float]], **settings: object) -> list[tuple[int, Finding]]:
+    """What is said of a run: so many steps each with these metrics."""
+    watch = Watch(load_config([{"id": "core:Echo-v0"}, settings]), 512, expert=True)
+    lines = [{**GOOD, **change} for steps, change in stretches for _ in range(steps)]
+    return [(step, found) for step, line in enumerate(lines, start=1) if (found := watch.see(line)) is not None]
+
+
+@pytest.mark.parametrize(
+    ("stretches", "step", "kind", "words"),
+    [
+        ([(20, {"success": 0.0, "return": 0.0, "signal": 0.0})], 10, "collapse", "nothing to learn from"),
+        ([(5, {}), (20, {"success": 1.0, "return": 1.0, "signal": 0.0})], 15, "solved", "every episode of the last 10"),
+        ([(5, {}), (20, {"entropy": math.log(512) - 0.1})], 6, "collapse", "6.14 nats a token, where choosing blindly"),
+        ([(5, {}), (20, {"entropy": 0.001})], 6, "warning", "larger optim.entropy (now 0.02)"),
+        ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
+        ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
+    ],
+)
+def test_a_run_that_goes_wrong_is_noticed(stretches, step, kind, words):
+    found = judged(*stretches)
+    assert [(where, finding.kind) for where, finding in found] == [(step, kind)]
+    assert words in found[0][1].text
+
+
+def test_success_that_is_lost_stops_the_run():
+    assert [finding.kind for _, finding in judged((20, {}), (20, {"success": 0.0}))] == ["warning", "collapse"]
+
+
+@pytest.mark.parametrize(
+    "stretches",
+    [
+        [(40, {})],
+        [(3, {"entropy": 6.2, "malformed": 0.9, "success": 0.0}), (40, {"entropy": 5.9})],
+        [(9, {"signal": 0.0}), (1, {}), (9, {"signal": 0.0})],
+        [(20, {}), (20, {"entropy": 0.001, "success": 0.97})],
+        [(20, {"success": 0.02}), (20, {"success": 0.0})],
+        [(20, {"success": 0.8}), (20, {"success": 0.6})],
+    ],
+)
+def test_a_run_that_has_ups_and_downs_is_left_alone(stretches):
+    assert judged(*stretches) == []
+
+
+def test_what_is_advised_fits_the_settings():
+    silent = 10, {"signal": 0.0, "success": 0.0, "cut_replies": 0.9}
+    [(_, found)] = judged(silent, warmup={"policy": "random"}, rollout={"max_new_tokens": 6})
+    assert "--set warmup.policy=expert" in found.text
+    assert "rollout.max_new_tokens, now 6" in found.text
+    [(_, found)] = judged(silent, warmup={"steps": 0})
+    assert "--set warmup.steps=600" in found.text
