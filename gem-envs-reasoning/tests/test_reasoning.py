@@ -13,12 +13,11 @@ from reasoning_gym.factory import DATASETS
 import gem
 from gem.errors import ConfigError
 from gem_envs_reasoning import datasets
-from gem_envs_reasoning.evaluated import is_refused
 from gem_envs_reasoning.plugin import NAMES
 
 NO_ANSWER = {"boxnet", "rush_hour"}
 """reasoning-gym stores no answer for these."""
-SLOW = {"futoshiki", "knight_swap", "sokoban"}
+SLOW = {"futoshiki", "sokoban"}
 """Seconds for some items."""
 PLAY = """
 import sys, gem
@@ -104,45 +103,6 @@ def test_a_box_is_read_where_there_are_no_tags():
     env = gem.make("rg:chain_sum")
     env.reset(seed=1)
     assert env.step(f"\\boxed{{{env.item['answer']}}}").info["success"]
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("spiral_matrix", "__import__('os').getpid()"),
-        ("n_queens", "[print(1)]"),
-        ("binary_matrix", "9**9**9"),
-        ("countdown", "9**9**9"),
-        ("puzzle24", "((9**99)**99)**99"),
-        ("puzzle24", "9!!"),
-        ("simple_integration", "Integral(x**2, x)"),
-        ("simple_integration", "lambdify(x, 'x')"),
-        ("polynomial_multiplication", "x.subs(1, 2)"),
-        ("polynomial_multiplication", "(" * 5000),
-        ("complex_arithmetic", "nan + nani"),
-        ("coin_flip", "1e9999999"),
-    ],
-)
-def test_answers_that_would_run_as_programs_do_not_reach_the_scorer(name, answer):
-    assert is_refused(name, answer)
-    env = gem.make(f"rg:{name}")
-    env.reset(seed=0)
-    assert env.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
-
-
-@pytest.mark.parametrize(
-    ("name", "answer"),
-    [
-        ("spiral_matrix", "1 2 3"),
-        ("spiral_matrix", "[1, 2, 3]"),
-        ("puzzle24", "(8 - 2) * (5 - 1)"),
-        ("simple_integration", "-3*x**(7/2) + sin(2*x)/2 + C"),
-        ("complex_arithmetic", "1.0 - 2.0i"),
-        ("coin_flip", "1e-3"),
-    ],
-)
-def test_ordinary_answers_reach_it(name, answer):
-    assert not is_refused(name, answer)
 
 
 def test_a_scorer_that_cannot_read_an_answer_scores_nothing():

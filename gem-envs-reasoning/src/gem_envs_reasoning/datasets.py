@@ -109,6 +109,11 @@ def draw(dataset: Any, name: str, seed: int) -> dict[str, Any]:
         return own[0]
 
 
+def part(dataset: Any, item: Mapping[str, Any]) -> Any:
+    """The dataset that an item is from: in a mixture, the one of its parts that made it."""
+    return getattr(dataset, "datasets", {}).get(item["metadata"]["source_dataset"], dataset)
+
+
 def _seeded(dataset: Any, name: str, seed: int) -> Any:
     """The dataset as it were if it had been built with this seed."""
     config = dataclasses.replace(dataset.config, seed=seed)

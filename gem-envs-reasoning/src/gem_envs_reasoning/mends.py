@@ -4,6 +4,7 @@ Some walk through a set of texts, whose order is another one in every process; s
 Nothing here changes what a question asks.
 """
 
+import ast
 import random
 import re
 from collections.abc import Iterable, Iterator
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 import sympy
 from reasoning_gym.algebra import polynomial_multiplication
-from reasoning_gym.algorithmic import pool_matrix
+from reasoning_gym.algorithmic import binary_matrix, pool_matrix, spiral_matrix, string_insertion
 from reasoning_gym.code.codeio import CodeIODataset
 from reasoning_gym.code.contrib.bfit.Compiler import Optimizer
-from reasoning_gym.games import knight_swap
+from reasoning_gym.games import n_queens, tower_of_hanoi
 from reasoning_gym.induction.list_functions import generators
+
+from gem_envs_reasoning import quicker
 
 _list_functions = random.Random()
 _PLAIN = (
@@ -52,7 +55,7 @@ def _monomials(*arguments: Any) -> Iterable[Any]:
 
 
 def _say_nothing(*_: Any, **__: Any) -> None:
-    """Instead of `print`: the compiler of `bf` prints a dot for each program."""
+    """Instead of `print`: the compiler of `bf` prints a dot for each program, `tower_of_hanoi` wrong moves."""
 
 
 class _NumPy:
@@ -66,10 +69,14 @@ class _NumPy:
 
 def mend_modules() -> None:
     """Mend what is mended once for the process."""
-    setattr(knight_swap, "frozenset", Sorted)  # noqa: B010
+    quicker.speed_up()
     setattr(polynomial_multiplication, "itermonomials", _monomials)  # noqa: B010
     setattr(pool_matrix, "np", _NumPy())  # noqa: B010
-    setattr(Optimizer, "print", _say_nothing)  # noqa: B010
+    for module in (Optimizer, tower_of_hanoi):
+        setattr(module, "print", _say_nothing)  # noqa: B010
+    for module in (binary_matrix, n_queens, spiral_matrix, string_insertion):
+        # They read an answer as a Python list; an answer is no program.
+        setattr(module, "eval", ast.literal_eval)  # noqa: B010
     setattr(generators, "random", SimpleNamespace(randint=_list_functions.randint))  # noqa: B010
 
 

@@ -8,8 +8,7 @@ from gem.core import Env, Step
 from gem.dataset_env import QuestionEnv
 from gem.parsing import boxed, tagged
 from gem.turn_env import FORMAT_ERROR_REWARD
-from gem_envs_reasoning import datasets
-from gem_envs_reasoning.evaluated import is_refused
+from gem_envs_reasoning import datasets, graders, grading
 
 INSTRUCTION = (
     "You may think first. Give the answer itself between <answer> and </answer>, in the form that is asked for above; "
@@ -34,8 +33,8 @@ class Reasoning(QuestionEnv[str]):
     complete pair of tags counts, and in a reply without one the last `\boxed{}`, which is GEM's form.
 
     Rewards: what reasoning-gym's `score_answer` says, from 0 to 1; many datasets give partial credit. Success is a
-    score of 1. A reply without an answer earns 0, or -0.1 with ``use_format_error_reward``; so does one that the
-    scorer would have to run as a program (`gem_envs_reasoning.evaluated`).
+    score of 1. A reply without an answer earns 0, or -0.1 with ``use_format_error_reward``; so does one that is too
+    long to be read, or should be an expression and is something else (`gem_envs_reasoning.grading`).
 
     Args:
         dataset: its name, such as "chain_sum".
@@ -63,15 +62,20 @@ class Reasoning(QuestionEnv[str]):
         answer = tagged(reply)
         if answer is None:
             answer = boxed(reply)
-        source = self.item["metadata"].get("source_dataset", self.name)
-        return None if answer is None or is_refused(source, answer.strip()) else answer.strip()
+        if answer is None:
+            return None
+        answer = answer.strip()
+        return None if grading.is_refused(self.item["metadata"]["source_dataset"], answer, self.item) else answer
 
     def _grade(self, answer: str) -> Step:
+        scorer = datasets.part(self._dataset, self.item)
         try:
-            score = float(self._dataset.score_answer(answer, self.item))
+            score = grading.grade(self, scorer, answer, self.item)
+        except graders.GraderLost:
+            raise
         except Exception:
             # Some scorers raise where they cannot read an answer. One that raises at the right answer is broken.
-            self._dataset.score_answer(_stored(self.item), self.item)
+            scorer.score_answer(_stored(self.item), self.item)
             score = 0.0
         if score >= 1:
             return Step.final("That is right.", 1.0, success=True)
@@ -86,6 +90,10 @@ class Reasoning(QuestionEnv[str]):
         if answer is None:
             answer = self.action_rng.choice(self.item["question"].split())
         return f"<answer>{answer}</answer>"
+
+    def close(self) -> None:
+        graders.leave(self)
+        super().close()
 
     def expert_action(self) -> str | None:
         """The answer that is stored with the item, where it gets full marks."""

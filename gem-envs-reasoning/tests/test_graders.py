@@ -1,0 +1,165 @@
+"""Integrals, which other processes grade: what is right, what takes too long, and what is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import gem
+from gem_envs_reasoning import antiderivative, graders
+
+
+@pytest.fixture(scope="module")
+def pool():
+    pool = graders.Graders(2)
+    yield pool
+    pool.stop()
+
+
+class User:
+    """Whoever keeps the processes."""
+
+
+@pytest.fixture(scope="module")
+def user():
+    return User()
+
+
+def processes(parent):
+    """The children of a process that have not ended."""
+    children = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, above = stat.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if int(above) == parent and state != "Z":
+            children.append(int(stat.parent.name))
+    return children
+
+
+@pytest.mark.parametrize(
+    ("answer", "integrand", "right"),
+    [
+        ("x**3/3 + C", "x**2", True),
+        ("x**3/3 + Cx", "x**2", True),
+        ("x**3/3 + the_constant_of_integration - 7", "x**2", True),
+        ("x**3/3", "x**2", True),
+        ("x**3/3 + C*x", "x**2", False),
+        ("x**3*0.333333333333", "x**2", False),
+        ("X**3/3", "x**2", False),
+        ("-cos(x)**2/2 + C", "sin(2*x)/2", True),
+        ("ln(x)*x - x", "log(x)", True),
+        ("arctan(x)", "1/(1 + x**2)", True),
+        ("(E**x)*(x - 1)", "x*exp(x)", True),
+        ("sqrt(2*x + 1)*(2*x + 1)/3", "sqrt(2*x + 1)", True),
+        ("x/0", "x**2", False),
+        ("0*x**x", "0*x", True),
+        ("sin", "cos(x)", False),
+    ],
+)
+def test_what_is_an_antiderivative(answer, integrand, right):
+    assert antiderivative.parsed(integrand) is not None
+    try:
+        found = antiderivative.is_antiderivative(answer, integrand, "x")
+    except ValueError:
+        found = False
+    assert found is right
+
+
+@pytest.mark.parametrize(
+    "answer", ["Integral(x**2, x)", "lambdify(x, 'x')", "x.diff()", "x**3/3 if x else 0", "f(x)", "(" * 900, "x\0"]
+)
+def test_what_is_no_expression_is_malformed(answer):
+    with_integrals = gem.make("rg:simple_integration")
+    with_integrals.reset(seed=0)
+    assert with_integrals.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
+
+
+def test_an_answer_that_takes_too_long_is_wrong_and_the_next_one_is_graded(pool, user):
+    assert not pool.is_right(user, "9**9**9", "x**2", "x")
+    assert pool.is_right(user, "x**3/3", "x**2", "x")
+
+
+def test_threads_get_their_own_answers(pool, user):
+    told = {}
+
+    def ask(power):
+        told[power] = pool.is_right(user, f"x**{power}/3", "x**2", "x")
+
+    threads = [threading.Thread(target=ask, args=[power]) for power in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [power for power, right in told.items() if right] == [3]
+    assert len(told) == 8
+
+
+def test_a_grader_that_was_killed_is_replaced(pool, user):
+    assert pool.is_right(user, "x**3/3", "x**2", "x")
+    for grader in pool._idle:
+        os.kill(grader._process.pid, signal.SIGKILL)
+    assert pool.is_right(user, "x**3/3", "x**2", "x")
+
+
+def test_a_grader_that_cannot_answer_is_a_fault_and_not_a_wrong_answer(monkeypatch):
+    monkeypatch.setattr(graders, "_PROGRAM", "pass")
+    with pytest.raises(graders.GraderLost, match="memory"):
+        graders.Graders(1).is_right(User(), "x", "1", "x")
+
+
+def test_the_processes_end_with_the_last_env_that_used_them():
+    before = set(processes(os.getpid()))
+    one, other = gem.make("rg:simple_integration"), gem.make("rg:simple_integration")
+    for env in (one, other):
+        env.reset(seed=0)
+        env.step("<answer>x</answer>")
+    started = set(processes(os.getpid())) - before
+    assert len(started) == 1
+    one.close()
+    assert started <= set(processes(os.getpid()))
+    other.close()
+    assert not started & set(processes(os.getpid()))
+
+
+OPEN = """
+import os, sys, gem
+env = gem.make("rg:simple_integration")
+env.reset(seed=0)
+env.step("<answer>x</answer>")
+child = os.fork()
+if child == 0:
+    env.reset(seed=0)
+    print(env.step(env.expert_action()).reward, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+from pathlib import Path
+print(*[each._process.pid for each in __import__("gem_envs_reasoning.graders").graders._graders._idle], flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("end", ["left", "killed"])
+def test_nothing_is_left_of_a_process_that_ends_without_closing(end):
+    ran = subprocess.run([sys.executable, "-c", OPEN, end], capture_output=True, text=True, timeout=120, check=False)
+    reward, grader = ran.stdout.split()
+    assert float(reward) == 1.0
+    until = time.monotonic() + 30
+    while Path(f"/proc/{grader}").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{grader}").exists()
+
+
+@pytest.mark.parametrize("backend", ["thread", "process"])
+def test_integrals_are_graded_in_every_backend(backend):
+    with gem.make_vec(["rg:simple_integration"] * 3, backend=backend, seed=1) as envs:
+        envs.reset()
+        step = envs.step(["<answer>x + C</answer>"] * 3)
+    assert list(step[1]) == [0.0] * 3
