@@ -1,5 +1,7 @@
 """The programs of `sandbox.py`, the same for every side: each with its inputs and the outputs that are right."""
 
+from typing import NamedTuple
+
 SUMS = """
 count = int(input())
 numbers = [int(input()) for _ in range(count)]
@@ -24,9 +26,29 @@ def _case(seed: int) -> tuple[str, str]:
     return "\n".join(map(str, [len(numbers), *numbers])), f"{best}\n"
 
 
+class Program(NamedTuple):
+    """A program, its inputs with the outputs that are right, and how many of them it gets right."""
+
+    code: str
+    cases: list[tuple[str, str]]
+    right: int
+    share: bool = True
+    """Whether to find out how many; otherwise, whether it is right."""
+
+
+_CASES = [_case(seed) for seed in range(12)]
+_WRONG = SUMS.replace("best = max(best, total)", "best = total")
+"""The sum that ends with the last number, which is the largest one of none of the cases."""
+
 PROGRAMS = {
-    "print(1)": ("print(1)", [("", "1\n")]),
-    "a small program with input": (SUMS, [_case(0)]),
-    "12 tests of one program": (SUMS, [_case(seed) for seed in range(12)]),
-    "a numpy call": (MATRICES, [("", f"{sum((n % 7) ** 2 for n in range(10_000))}\n")]),
+    "print(1)": Program("print(1)", [("", "1\n")], 1),
+    "a small program with input": Program(SUMS, _CASES[:1], 1),
+    "the same, wrong": Program(_WRONG, _CASES[:1], 0),
+    "the same, with an exception": Program(f"{SUMS}\n1 / 0", _CASES[:1], 0),
+    "12 tests, right": Program(SUMS, _CASES, 12),
+    "12 tests, wrong, how many": Program(_WRONG, _CASES, 0),
+    "12 tests, an exception, how many": Program(f"{SUMS}\n1 / 0", _CASES, 0),
+    "12 tests, wrong, whether": Program(_WRONG, _CASES, 0, share=False),
+    "12 tests, wrong in the last, whether": Program(SUMS, [*_CASES[:11], (_CASES[11][0], "no")], 11, share=False),
+    "a numpy call": Program(MATRICES, [("", f"{sum((n % 7) ** 2 for n in range(10_000))}\n")], 1),
 }

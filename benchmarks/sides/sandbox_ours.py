@@ -14,10 +14,8 @@ class Runner:
         self.level = self.plain.run("").level
 
     def run(self, program):
-        """Whether every output is right."""
-        code, cases = PROGRAMS[program]
+        """Whether the verdict is right."""
+        code, cases, right, share = PROGRAMS[program]
         box = self.numpy if "numpy" in code else self.plain
-        if len(cases) > 1:
-            return box.run_tests(code, cases).passed
-        result = box.run(code, stdin=cases[0][0])
-        return result.ok and result.stdout == cases[0][1]
+        verdict = box.run_tests(code, cases, stop="never" if share else "failure")
+        return verdict.count == right if share else verdict.passed == (right == len(cases))

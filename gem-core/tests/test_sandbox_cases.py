@@ -67,7 +67,7 @@ FAILING = {
 def test_the_cases_that_fail_are_those_and_no_others(box: Sandbox, name: str) -> None:
     code, reason = FAILING[name]
 
-    verdict = box.run_tests(code, SQUARES, timeout=0.3)
+    verdict = box.run_tests(code, SQUARES, timeout=0.3, wall=60, stop="never")
 
     assert [i for i, case in enumerate(verdict.cases) if not case.passed] == [3, 17]
     assert [verdict.cases[i].result.reason for i in (3, 17)] == [reason] * 2
@@ -75,8 +75,8 @@ def test_the_cases_that_fail_are_those_and_no_others(box: Sandbox, name: str) ->
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_the_first_failure_ends_the_test_where_asked_to(box: Sandbox, name: str) -> None:
-    verdict = box.run_tests(FAILING[name][0], SQUARES, timeout=0.3, stop="failure")
+def test_the_first_failure_ends_the_test_unless_asked_otherwise(box: Sandbox, name: str) -> None:
+    verdict = box.run_tests(FAILING[name][0], SQUARES, timeout=0.3, wall=60)
 
     assert [case.passed for case in verdict.cases] == [True] * 3 + [False]
     assert (verdict.passed, verdict.total) == (False, 40)
@@ -117,7 +117,7 @@ def test_a_first_case_out_of_time_is_the_only_one_where_asked_to(box: Sandbox) -
 
 def test_a_program_that_cannot_be_right_fails_every_case(box: Sandbox) -> None:
     for code in ("print(", "", "raise SystemExit(1)", "import os\nos.kill(os.getpid(), 9)"):
-        verdict = box.run_tests(code, SQUARES[:6])
+        verdict = box.run_tests(code, SQUARES[:6], stop="never")
 
         assert [case.passed for case in verdict.cases] == [False] * 6
 
@@ -136,7 +136,7 @@ print(sorted({found for text in texts for found in re.findall('answer-[0-9a-f]{8
 
 
 def test_the_expected_outputs_are_nowhere_to_be_found(box: Sandbox) -> None:
-    verdict = box.run_tests(SEARCH, [(f"{i}\n", f"answer-{i:08x}\n") for i in range(5)], timeout=60)
+    verdict = box.run_tests(SEARCH, [(f"{i}\n", f"answer-{i:08x}\n") for i in range(5)], timeout=60, stop="never")
     control = box.run(f"hidden = ['answer-' + '{7:08x}']\n{SEARCH}", stdin="0\n", timeout=60)
 
     assert {case.result.stdout for case in verdict.cases} == {"[]\n"}
@@ -179,7 +179,7 @@ from gem.sandbox import Sandbox
 said = "\U0001f600" * 2**20
 program = f"import os\\nsaid = {said[0]!r}.encode() * 2**20\\nfor fd in (2, 1):\\n    os.write(fd, said)"
 with Sandbox(slots=1) as box:
-    right, wrong = (box.run_tests(program, [("", expected)] * 100) for expected in (said, "no"))
+    right, wrong = (box.run_tests(program, [("", expected)] * 100, stop="never") for expected in (said, "no"))
 assert (right.count, wrong.count) == (100, 0)
 assert all(len(case.result.stdout) + len(case.result.stderr) < 5000 for case in right.cases)
 print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))

@@ -28,8 +28,7 @@ def solution(task: tasks.Task) -> str:
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_program_that_cheats_passes_none_of_forty_tasks(box: Sandbox, name: str) -> None:
     def passes(task: tasks.Task) -> bool:
-        # One that passes passes every case: the first failure is enough.
-        return box.run_tests(program(CHEATS[name], task.answers), task.cases, stop="failure").passed
+        return box.run_tests(program(CHEATS[name], task.answers), task.cases).passed
 
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(passes, TASKS)] == [False] * 40

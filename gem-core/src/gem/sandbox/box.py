@@ -131,7 +131,7 @@ class Sandbox:
         cases: Iterable[Case],
         *,
         same: Same = same_output,
-        stop: Stop = "never",
+        stop: Stop = "failure",
         files: Mapping[str, str | bytes] | None = None,
         limits: Limits | None = None,
         **changes: Any,

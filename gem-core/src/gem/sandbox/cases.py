@@ -55,7 +55,7 @@ class Verdict:
 
     @property
     def count(self) -> int:
-        """How many cases passed."""
+        """How many of the cases that were tried passed."""
         return sum(case.passed for case in self.cases)
 
 
@@ -76,7 +76,7 @@ def run_cases(
     cases: Iterable[Case],
     limits: Limits,
     same: Same,
-    stop: Stop = "never",
+    stop: Stop = "failure",
 ) -> Verdict:
     """Test a program on `cases`: pairs of an input and the expected output.
 
@@ -87,8 +87,9 @@ def run_cases(
 
     Args:
         same: Compares the bytes that the program wrote with those expected, which are UTF-8 where the case has text.
-        stop: After what no further case is tried: `failure`, the first; `timeout`, the first case that ran out of time,
-            since a program that hangs on one hangs on most; or `never`.
+        stop: After what no further case is tried: `failure`, the first of any kind, which is enough to know whether
+            the program passes; `timeout`, the first case that ran out of time, since a program that hangs on one hangs
+            on most; or `never`. The share of cases passed needs one of the latter two.
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.

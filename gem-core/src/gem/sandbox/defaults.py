@@ -69,7 +69,7 @@ def run_tests(
     cases: Iterable[Case],
     *,
     same: Same = same_output,
-    stop: Stop = "never",
+    stop: Stop = "failure",
     level: Level | None = None,
     min_level: Level = "landlock",
     **limits: Any,
