@@ -13,6 +13,8 @@ from gem.sandbox import seccomp, syscalls
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 REFUSED = ERRNO | errno.EPERM
+ASK = 0x7FC00000
+BUSY = ERRNO | errno.EBUSY
 UNDONE = ERRNO  # the program is told that the call has succeeded
 
 
@@ -48,10 +50,8 @@ def machine(request: pytest.FixtureRequest) -> str:
 
 def number(name: str, machine: str) -> int:
     tables = (syscalls.PLAIN, syscalls.WRITING, syscalls.ATTRIBUTES, syscalls.FORKING, syscalls.CHECKED)
-    known = {"sendmsg": {"x86_64": 46, "aarch64": 211}[machine]}
-    return {name: n for table in tables for name, n in syscalls.numbers(table, machine).items()}.get(name) or known[
-        name
-    ]
+    known = {name: n for table in tables for name, n in syscalls.numbers(table, machine).items()}
+    return (known | {"sendmsg": {"x86_64": 46, "aarch64": 211}[machine]})[name]
 
 
 @pytest.mark.parametrize("forks", [False, True])
@@ -165,6 +165,65 @@ def test_without_writing_files_are_opened_for_reading_only(machine: str, flags: 
     assert verdict(program, number("openat", machine), 0, 0, flags, arch=ARCH[machine]) == expected
     if machine == "x86_64":
         assert verdict(program, number("open", machine), 0, flags, arch=ARCH[machine]) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("write", (1, 0, 9), ALLOW),
+        ("write", (2, 0, 9), ALLOW),
+        ("write", (0, 0, 9), ASK),
+        ("write", (3, 0, 9), ASK),
+        ("pwritev", (3,), ASK),
+        ("openat", (0, 0, 0o2000000), ALLOW),
+        ("openat", (0, 0, 1), ALLOW),
+        ("openat", (0, 0, 0o101), ASK),  # O_CREAT
+        ("openat", (0, 0, 0o20000000 | 0o200000 | 2), ASK),  # O_TMPFILE
+        ("mmap", (0, 9, 3, 0x22), ALLOW),  # of memory, for itself
+        ("mmap", (0, 9, 3, 0x21), ALLOW),  # of memory, shared
+        ("mmap", (0, 9, 3, 0x02), ALLOW),  # of a file, for itself
+        ("mmap", (0, 9, 1, 0x01), ASK),
+        ("mmap", (0, 9, 3, 0x03), ASK),
+        ("linkat", (), ASK),
+        ("renameat2", (), ASK),
+        ("mkdirat", (), ASK),
+        ("symlinkat", (), ASK),
+        ("ftruncate", (1, 9), ASK),
+        ("fallocate", (3, 0, 0, 9), ASK),
+        ("sendfile", (1, 3, 0, 9), ASK),
+        ("copy_file_range", (), ASK),
+        ("read", (3, 0, 9), ALLOW),
+        ("close", (1,), ALLOW),
+    ],
+)
+def test_the_keeper_is_asked_about_what_takes_room_on_disk_and_nothing_else(
+    machine: str, name: str, arguments: tuple[int, ...], expected: int
+) -> None:
+    assert verdict(seccomp.asking(machine), number(name, machine), *arguments, arch=ARCH[machine]) == expected
+
+
+def test_the_keeper_knows_every_call_that_it_is_asked_about(machine: str) -> None:
+    program, known = seccomp.asking(machine), seccomp.asked(machine)
+    asked = {n for n in range(1000) if verdict(program, n, 3, 0o100, 0o100, 1, arch=ARCH[machine]) == ASK}
+
+    assert asked == known.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        *(("close", (place,), BUSY if place in (1, 2) else ALLOW) for place in range(4)),
+        *(("dup3", (5, place), BUSY if place in (1, 2) else ALLOW) for place in range(4)),
+        *(("close_range", (place, 99, 0), ALLOW if place == 3 else BUSY) for place in range(4)),
+        ("close_range", (3, 99, 2), REFUSED),
+    ],
+)
+def test_where_nobody_is_asked_about_outputs_they_stay_in_their_place(
+    machine: str, name: str, arguments: tuple[int, ...], expected: int
+) -> None:
+    program = seccomp.build(machine, outputs_stay=True)
+
+    assert verdict(program, number(name, machine), *arguments, arch=ARCH[machine]) == expected
 
 
 @pytest.mark.parametrize("forbidden", [101, 165, 272, 308, 310, 317, 319, 321, 298, 323, 425, 41, 42, 49, 322, 133,

@@ -143,25 +143,31 @@ def test_when_the_program_is_killed_from_outside_it_is_killed(box: Sandbox) -> N
 
 
 @pytest.mark.parametrize("level", [*sandbox_levels.CONFINED, "process"])
-def test_when_the_supervisor_is_killed_nothing_survives_it(level: sandbox.Level) -> None:
+def test_when_the_supervisor_is_killed_nothing_survives_it(
+    level: sandbox.Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sandbox_levels.need(level)
     code = (
         "import warnings; warnings.simplefilter('ignore')\nfrom gem.sandbox import Sandbox\n"
         f"box = Sandbox(slots=2, level={level!r})\nbox.run('')\nprint('ready', flush=True)\n"
         f"box.run_many([{SLEEP!r}] * 2)"
     )
-    supervisor = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert supervisor.stdout is not None
-    with supervisor.stdout:
-        supervisor.stdout.readline()
-        expected = {"bubblewrap": 6, "unshare": 6}.get(level, 4)
-        assert eventually(lambda: len(below(supervisor.pid)) == expected)
-        family = below(supervisor.pid)
+    with sandbox_levels.own_temporary_folder(monkeypatch) as folder:
+        supervisor = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(folder)}
+        )
+        assert supervisor.stdout is not None
+        with supervisor.stdout:
+            supervisor.stdout.readline()
+            expected = 4 if level == "process" else 6
+            assert eventually(lambda: len(below(supervisor.pid)) == expected)
+            family = below(supervisor.pid)
 
-        supervisor.kill()
-        supervisor.wait()
+            supervisor.kill()
+            supervisor.wait()
 
-    assert eventually(lambda: not any(is_alive(pid) for pid in family))
+        assert eventually(lambda: not any(is_alive(pid) for pid in family))
+        assert eventually(lambda: os.listdir(folder) == [])
 
 
 @pytest.mark.parametrize("level", [*sandbox_levels.CONFINED, "process"])

@@ -48,6 +48,8 @@ _ENVIRONMENT = {
 PRIVATE: tuple[Level, ...] = ("bubblewrap", "unshare")
 """The levels with namespaces, and so with a file system of their own."""
 
+_MEMORY, _PLENTY = "/dev/shm", 1 << 30
+
 _UID = 1  # a program's, inside its namespace
 _CAP_DAC_READ_SEARCH = 2
 _SERVER_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
@@ -97,7 +99,7 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
         closing.callback(os.close, supervisor)
         folder = None
         if level not in PRIVATE:
-            folder = tempfile.mkdtemp(prefix="gem-sandbox-")
+            folder = tempfile.mkdtemp(prefix="gem-sandbox-", dir=_place(level))
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
             if private is not None:
                 os.chown(folder, private, private)
@@ -125,6 +127,20 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
         return Server(process, ours, folder)
 
 
+def _place(level: Level) -> str:
+    """Where the folder of a slot is made.
+
+    At level landlock, which holds programs to their limits, it is in memory, where files come and go faster, if there
+    is plenty and nobody has chosen a folder for temporary files.
+    """
+    chosen = tempfile.gettempdir()
+    if level == "landlock" and chosen == "/tmp" and os.access(_MEMORY, os.W_OK):
+        space = os.statvfs(_MEMORY)
+        if space.f_bavail * space.f_frsize >= _PLENTY:
+            return _MEMORY
+    return chosen
+
+
 def _last_words(stderr: int) -> str:
     lines = os.pread(stderr, 1 << 14, 0).decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else ""
@@ -140,8 +156,14 @@ def _config(
         raise SandboxUnavailable("as root, it needs an interpreter that every user can read: install one in /usr")
     filters: dict[str, str] = {}
     if level != "process":
-        freedom = {"writes": level != "seccomp", "attributes": level in PRIVATE}
+        freedom = {
+            "writes": level != "seccomp",
+            "attributes": level in PRIVATE,
+            "outputs_stay": level == "landlock",
+        }
         filters = {name: seccomp.build(machine, forks=name == "forks", **freedom).hex() for name in ("alone", "forks")}
+    if level == "landlock":
+        filters["asking"] = seccomp.asking(machine).hex()
     return {
         "level": level,
         "folder": FOLDER if folder is None else f"{folder}/work",
@@ -152,6 +174,7 @@ def _config(
         "preload": preload,
         "filters": filters,
         "own_pid": seccomp.OWN_PID,
+        "asked": seccomp.asked(machine) if level == "landlock" else {},
         "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
     }
 
@@ -166,12 +189,12 @@ def _reading(level: Level, view: View) -> list[int]:
 
 
 def _counted(level: Level, private: int | None) -> int | None:
-    """Processes that count as the program's own beside those it starts: it, and a server of the same user.
+    """Processes that count as the program's own beside those it starts: it, and others of the same user around it.
 
     None: other processes of this machine count too, and so no limit makes sense.
     """
     if private is not None:
-        return 1 if level in PRIVATE else 2
+        return {"bubblewrap": 1, "unshare": 1, "landlock": 3}.get(level, 2)  # the server, and the keeper of its disk
     # At level unshare the process that waits around the server is in its namespace of users; bubblewrap's is not.
     return {"bubblewrap": 2, "unshare": 3}.get(level)
 

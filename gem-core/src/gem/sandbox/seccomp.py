@@ -9,11 +9,12 @@ import errno
 import struct
 from collections.abc import Iterable, Sequence
 
+from gem.sandbox import syscalls
 from gem.sandbox.syscalls import ATTRIBUTES, CHECKED, FORKING, PLAIN, WRITING, numbers
 
 _INSTRUCTION = struct.Struct("<HBBI")
 _LOAD, _AND, _GOTO, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
-_KILL, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
+_KILL, _ERRNO, _ASK, _ALLOW = 0x80000000, 0x00050000, 0x7FC00000, 0x7FFF0000
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _FARTHEST = 255  # instructions that a conditional jump can skip
 
@@ -24,6 +25,10 @@ OWN_PID = 0x7FED1234
 _CLONE_THREAD = 0x00010000 | 0x00000400 | 0x00000200
 _CLOSE_RANGE_UNSHARE = 2
 _CLONE_NAMESPACES = 0x7E020080  # every CLONE_NEW… of clone(2)
+_MAKING_FLAGS = 0o100 | 0o20000000  # O_CREAT, and what O_TMPFILE is beside O_DIRECTORY
+_OUTPUTS = (1, 2)
+_MAP_BITS = 0x2F  # MAP_TYPE, MAP_ANONYMOUS
+_SHARED_MAPS = (1, 3)  # MAP_SHARED and MAP_SHARED_VALIDATE, of a file
 _WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC of open(2)
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_OFD_GETLK, F_DUPFD_CLOEXEC, F_GETPIPE_SZ, F_GET_SEALS; none of
 # those that let the kernel send signals.
@@ -35,13 +40,16 @@ _PRCTL = (15, 16)  # PR_SET_NAME, PR_GET_NAME
 Code = list[tuple[int, int, int, int]]
 
 
-def build(machine: str, *, forks: bool = False, writes: bool = True, attributes: bool = True) -> bytes:
+def build(
+    machine: str, *, forks: bool = False, writes: bool = True, attributes: bool = True, outputs_stay: bool = False
+) -> bytes:
     """The filter for `machine` ("x86_64" or "aarch64"), as the kernel takes it; `OWN_PID` is still to be replaced.
 
     Args:
         forks: May start processes and other programs.
         writes: May change files at all. Where, is for others to see to.
         attributes: May change modes and times of files.
+        outputs_stay: May not put a file in the place of its standard output or error.
     """
     rules: dict[int, Code] = {}
 
@@ -56,14 +64,59 @@ def build(machine: str, *, forks: bool = False, writes: bool = True, attributes:
     codes = _checked(forks=forks, writes=writes)
     for name, number in numbers(CHECKED, machine).items():
         rules[number] = codes[name]
+    if outputs_stay:
+        busy = _refuse(errno.EBUSY)
+        # The range from 3 on is the one that programs close.
+        closing = {"close": (0, _OUTPUTS), "dup2": (1, _OUTPUTS), "dup3": (1, _OUTPUTS), "close_range": (0, (0, 1, 2))}
+        for name, (index, places) in closing.items():
+            if (number := syscalls.number_of(name, machine)) is not None:
+                rules[number] = _one_of(index, places, rules[number], busy)
+    return _program(machine, rules, _refuse())
+
+
+def _program(machine: str, rules: dict[int, Code], otherwise: Code) -> bytes:
     program = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, _ARCH[machine]),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, 0),
-        *_search(_ranges(rules)),
+        *_search(_ranges(rules, otherwise)),
     ]
     return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
+
+
+_ASKED = {
+    "write": ("write", "pwrite64"),
+    "length": ("truncate", "ftruncate"),
+    "name": ("open", "openat", "creat", "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "rename",
+             "renameat", "renameat2"),
+    "map": ("mmap",),
+    "unknown": ("writev", "pwritev", "pwritev2", "sendfile", "copy_file_range", "fallocate"),
+}  # fmt: skip
+
+
+def asked(machine: str) -> dict[int, str]:
+    """The calls by which a program may take room on disk, by number: what `gem.sandbox.inside.account` calls them."""
+    rows = ((syscalls.number_of(name, machine), kind) for kind, names in _ASKED.items() for name in names)
+    return {number: kind for number, kind in rows if number is not None}
+
+
+def asking(machine: str) -> bytes:
+    """The filter that has somebody else asked before a program takes room on disk, and leaves everything else alone.
+
+    Nobody is asked about its outputs, which have limits of their own: see `build`, `outputs_stay`.
+    """
+    ask, allow = _answer(_ASK), _answer(_ALLOW)
+    to_file = _one_of(0, _OUTPUTS, ask)
+    codes = dict.fromkeys((name for names in _ASKED.values() for name in names), ask)
+    codes |= {
+        **dict.fromkeys(["write", "pwrite64", "writev", "pwritev", "pwritev2"], to_file),
+        "open": _masked(1, _MAKING_FLAGS, 0, ask),
+        "openat": _masked(2, _MAKING_FLAGS, 0, ask),
+        "mmap": _one_of(3, _SHARED_MAPS, allow, ask, _MAP_BITS),
+    }
+    rules = {syscalls.number_of(name, machine): code for name, code in codes.items()}
+    return _program(machine, {number: code for number, code in rules.items() if number is not None}, allow)
 
 
 def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
@@ -108,19 +161,27 @@ def _argument(index: int) -> tuple[int, int, int, int]:
     return (_LOAD, 0, 0, 16 + 8 * index)
 
 
-def _one_of(index: int, values: Sequence[int], otherwise: Code | None = None, answer: Code | None = None) -> Code:
-    """`answer` where an argument is one of `values`, by default to allow the call, and `otherwise` where it is not."""
+def _one_of(
+    index: int, values: Sequence[int], otherwise: Code | None = None, answer: Code | None = None, mask: int = 0
+) -> Code:
+    """`answer` where an argument is one of `values`, by default to allow the call, and `otherwise` where it is not.
+
+    Args:
+        mask: The bits of the argument that are looked at; 0: all of them.
+    """
     other = otherwise or _refuse()
     tests: Code = [(_EQUAL, len(values) - position - 1 + len(other), 0, value) for position, value in enumerate(values)]
-    return [_argument(index), *tests, *other, *(answer or _answer(_ALLOW))]
+    masked: Code = [(_AND, 0, 0, mask)] if mask else []
+    return [_argument(index), *masked, *tests, *other, *(answer or _answer(_ALLOW))]
 
 
-def _masked(index: int, mask: int, value: int, otherwise: int = errno.EPERM) -> Code:
-    return [_argument(index), (_AND, 0, 0, mask), (_EQUAL, 0, 1, value), *_answer(_ALLOW), *_refuse(otherwise)]
+def _masked(index: int, mask: int, value: int, otherwise: Code | None = None) -> Code:
+    """To allow the call where an argument, but for the bits outside `mask`, is `value`, and `otherwise` elsewhere."""
+    return [_argument(index), (_AND, 0, 0, mask), (_EQUAL, 0, 1, value), *_answer(_ALLOW), *(otherwise or _refuse())]
 
 
 def _reading(index: int) -> Code:
-    return _masked(index, _WRITING_FLAGS, 0, errno.EROFS)
+    return _masked(index, _WRITING_FLAGS, 0, _refuse(errno.EROFS))
 
 
 def _stream_pair() -> Code:
@@ -128,12 +189,11 @@ def _stream_pair() -> Code:
     return [_argument(0), (_EQUAL, 1, 0, 1), *_refuse(), *_masked(1, 0xF, 1)]
 
 
-def _ranges(rules: dict[int, Code]) -> list[tuple[int, Code]]:
+def _ranges(rules: dict[int, Code], otherwise: Code) -> list[tuple[int, Code]]:
     """The number line cut where the rule changes: each part's first number and its rule."""
-    refused = _refuse()
-    ranges: list[tuple[int, Code]] = [(0, rules.get(0, refused))]
+    ranges: list[tuple[int, Code]] = [(0, rules.get(0, otherwise))]
     for number in sorted({n for known in rules for n in (known, known + 1)} - {0}):
-        rule = rules.get(number, refused)
+        rule = rules.get(number, otherwise)
         if rule != ranges[-1][1]:
             ranges.append((number, rule))
     return ranges

@@ -50,10 +50,10 @@ FORKING = """
 """Calls of programs that may start processes."""
 
 CHECKED = """
-    open 2 -; openat 257 56; fcntl 72 25; flock 73 32; fallocate 285 47; close_range 436 436; ioctl 16 29; socketpair
-    53 199; prlimit64 302 261; kill 62 129; tgkill 234 131; prctl 157 167; clone 56 220; clone3 435 435; openat2 437
-    437; fchmodat2 452 452; listxattr 194 11; llistxattr 195 12; flistxattr 196 13; getxattr 191 8; lgetxattr 192 9;
-    fgetxattr 193 10
+    open 2 -; openat 257 56; fcntl 72 25; flock 73 32; fallocate 285 47; close_range 436 436; ioctl 16 29;
+    socketpair 53 199; prlimit64 302 261; kill 62 129; tgkill 234 131; prctl 157 167; clone 56 220; clone3 435 435;
+    openat2 437 437; fchmodat2 452 452; listxattr 194 11; llistxattr 195 12; flistxattr 196 13; getxattr 191 8;
+    lgetxattr 192 9; fgetxattr 193 10
 """
 """Calls whose arguments decide, or that are refused with an error of their own."""
 
@@ -63,3 +63,8 @@ def numbers(table: str, machine: str) -> dict[str, int]:
     column = 1 + MACHINES.index(machine)
     rows = (row.split() for row in table.split(";"))
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+def number_of(name: str, machine: str) -> int | None:
+    """The number of a call that stands in one of the tables; None where `machine` does not have it."""
+    return {**numbers(PLAIN, machine), **numbers(WRITING, machine), **numbers(CHECKED, machine)}.get(name)

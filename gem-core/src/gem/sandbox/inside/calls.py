@@ -8,13 +8,14 @@ import struct
 _libc = ctypes.CDLL(None, use_errno=True)
 _keeping_lock = ctypes.PyDLL(None, use_errno=True)  # its calls do not let go of the interpreter's lock
 
-SET_DEATH_SIGNAL, SET_KEEP_CAPABILITIES, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 8, 36, 38
+SET_DEATH_SIGNAL, SET_DUMPABLE, SET_KEEP_CAPABILITIES, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 4, 8, 36, 38
 NEW_MOUNT, NEW_CGROUP, NEW_UTS, NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
 NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
 NO_SUID, NO_DEV, NO_ACCESS_TIME, BIND, RECURSIVE, PRIVATE = 2, 4, 1024, 4096, 16384, 1 << 18
 CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN = 2, 5, 6, 7, 21
 
 _SET_SECCOMP, _SECCOMP_FILTER = 22, 2
+_SECCOMP, _SET_MODE_FILTER, _NEW_LISTENER = {"x86_64": 317, "aarch64": 277}, 1, 1 << 3
 _DETACH = 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _MOUNT_SETATTR, _HERE, _RECURSIVELY = 442, -100, 0x8000
@@ -57,6 +58,12 @@ def filter_of(code: ctypes.Array[ctypes.c_char]) -> Filter:
 def install_filter(program: Filter) -> None:
     """Put this process, which must have one thread, under a seccomp filter for good."""
     prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.addressof(program))
+
+
+def install_listener(program: Filter) -> int:
+    """Put this process under a seccomp filter that asks; returns a descriptor by which to answer."""
+    number, flags = _SECCOMP[platform.machine()], _NEW_LISTENER
+    return syscall(number, _SET_MODE_FILTER, flags, ctypes.addressof(program))
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:

@@ -24,6 +24,10 @@ class Filter:
             self._code[at : at + 4] = pid
         calls.install_filter(self._program)
 
+    def install_listener(self) -> int:
+        """Put this process under it, which asks. Returns a descriptor by which to answer."""
+        return calls.install_listener(self._program)
+
 
 class Confinement(NamedTuple):
     """What a child goes under before its program begins. Made before the fork, where it costs less."""
@@ -40,8 +44,3 @@ class Confinement(NamedTuple):
             landlock.restrict(self.ruleset)
         if self.filter is not None:
             self.filter.install()
-
-    def close(self) -> None:
-        """Let go of it, in the server."""
-        if self.ruleset is not None:
-            os.close(self.ruleset)

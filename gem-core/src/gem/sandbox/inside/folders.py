@@ -1,8 +1,11 @@
-"""Removing what a program has left, however deep it lies and however locked it is."""
+"""Removing what a program has left, however deep it lies and however locked it is, in steps."""
 
 import os
-import shutil
-import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+
+# A place to go on from, which needs no right to list it. Windows and macOS lack some of these.
+_PLACE = sum(getattr(os, name, 0) for name in ("O_PATH", "O_DIRECTORY", "O_NOFOLLOW"))
 
 
 def remove(folder: str) -> None:
@@ -11,32 +14,83 @@ def remove(folder: str) -> None:
     Raises:
         OSError: it cannot be removed.
     """
+    with suppress(FileNotFoundError):
+        for _ in removing(folder):
+            pass
+
+
+def removing(folder: str) -> Iterator[None]:
+    """Remove a folder and all it holds, and pause at each thing. It takes time in proportion to what there is.
+
+    No path is made on the way, which could be longer than a path can be: it goes down and up folder by folder.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    above, name = os.path.split(folder)
+    at = os.open(above or ".", getattr(os, "O_PATH", 0))
+    waiting = [[name]]  # for the folder it is in, and those above, the folders in them that are still to be removed
     try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        pass
-    except (OSError, RecursionError):
-        _flatten(folder)
-        os.rmdir(folder)
+        while True:
+            if waiting[-1]:
+                name = waiting[-1][-1]
+                os.chmod(name, 0o700, dir_fd=at)
+                at = _go(at, name)
+                yield
+                waiting.append([])
+                for entry in _entries(at):
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting[-1].append(entry.name)
+                    else:
+                        os.unlink(entry.name, dir_fd=at)
+                        yield
+            elif len(waiting) > 1:
+                waiting.pop()
+                at = _go(at, "..")
+                os.rmdir(waiting[-1].pop(), dir_fd=at)
+                yield
+            else:
+                break
+    finally:
+        os.close(at)
 
 
-def _flatten(top: str) -> None:
-    """Empty a folder whose paths may be longer than a path can be: what lies two deep is moved up, again and again."""
-    while held := _entries(top):
-        for entry in held:
-            if not entry.is_dir(follow_symlinks=False):
-                os.unlink(entry.path)
-                continue
-            for inner in _entries(entry.path):
-                if inner.is_dir(follow_symlinks=False):
-                    os.chmod(inner.path, 0o700)
-                    os.rename(inner.path, tempfile.mkdtemp(dir=top))
-                else:
-                    os.unlink(inner.path)
-            os.rmdir(entry.path)
+def things(folder: str) -> Iterator[os.stat_result]:
+    """Everything in a folder, however deep.
+
+    Raises:
+        OSError: a folder cannot be listed.
+    """
+    at = os.open(folder, _PLACE)
+    waiting: list[list[str]] = []
+    try:
+        while True:
+            waiting.append([])
+            for entry in _entries(at):
+                yield entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting[-1].append(entry.name)
+            while not waiting[-1]:
+                waiting.pop()
+                if not waiting:
+                    return
+                at = _go(at, "..")
+            at = _go(at, waiting[-1].pop())
+    finally:
+        os.close(at)
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    os.chmod(folder, 0o700)
-    with os.scandir(folder) as found:
-        return list(found)
+def _go(at: int, name: str) -> int:
+    """Open the folder `name` of the folder `at`, and close that."""
+    there = os.open(name, _PLACE, dir_fd=at)
+    os.close(at)
+    return there
+
+
+def _entries(at: int) -> Iterator[os.DirEntry[str]]:
+    listed = os.open(".", os.O_RDONLY, dir_fd=at)
+    try:
+        with os.scandir(listed) as found:
+            yield from found
+    finally:
+        os.close(listed)

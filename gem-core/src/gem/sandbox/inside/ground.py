@@ -4,12 +4,15 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from . import calls, folders, landlock, namespaces
+from . import calls, folders, landlock, namespaces, usage
 from .confinement import Confinement, Filter
+from .keeper import Keeper
 
 _SERVER_CAPABILITIES = (
     calls.CAP_DAC_READ_SEARCH,
@@ -21,11 +24,16 @@ _SERVER_CAPABILITIES = (
 """What a server in a namespace of its own needs there: to mount, and to make and end programs of other users."""
 
 
+_MOMENT = 0.001  # seconds
+
+
 class Ground:
     """The ground of the levels that share this machine's file system: one of its folders."""
 
-    pause = 0.02
+    pause = 1.0
     """Seconds, at most, between two looks at a program."""
+    watched: tuple[int, ...] = ()
+    """Descriptors that can be read from when the ground is no more."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._folder: str = config["folder"]
@@ -33,10 +41,14 @@ class Ground:
             name: Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
         }
         self._others: int | None = config["other_processes"]
+        self._left: deque[Iterator[None]] = deque()
+        self._count = 0
+
+    def ready(self) -> None:
+        """The server has imported what programs will need, and the first one is about to come."""
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         """Make an empty folder the current one."""
-        folders.remove(self._folder)
         os.mkdir(self._folder, mode=0o700)
         os.chdir(self._folder)
 
@@ -71,61 +83,116 @@ class Ground:
     def sweep(self, job: Mapping[str, Any]) -> None:
         """End whatever the program left running: nothing, under a filter that keeps it from starting processes."""
 
-    def overfull(self, job: Mapping[str, Any]) -> bool:
-        """Whether the program uses more disk than it may. Looked at now and then: here, nothing stops it before."""
-        count = size = 0
-        waiting = [self._folder]
-        with suppress(OSError):  # what a program removes while it is counted
-            while waiting and count <= job["inodes"] and size <= job["disk"]:
-                for entry in os.scandir(waiting.pop()):
-                    count += 1
-                    size += entry.stat(follow_symlinks=False).st_size
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        return count > job["inodes"] or size > job["disk"]
+    def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
+        """Whether the program uses more disk than it may. Looked at now and then, and when it has ended.
+
+        Here, it may write nothing.
+        """
+        return False
 
     def full(self) -> bool:
         """Whether the program has used up a disk that it cannot use more of. Asked once, when it has ended."""
         return False
 
     def clear(self) -> None:
-        """Get ready for the next program, in the time between two: here, when that one is known."""
+        """Put aside what the program has left, so that the next one finds its place empty."""
+        top = os.path.dirname(self._folder)
+        os.chdir(top)
+        try:
+            os.rmdir(self._folder)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self._count += 1
+            left = f"{top}/{self._count}"
+            os.rename(self._folder, left)
+            self._left.append(folders.removing(left))
+
+    def tidy(self) -> bool:
+        """Remove what was put aside, for no more than a moment. Returns whether there is more."""
+        end = time.monotonic() + _MOMENT
+        while self._left and time.monotonic() < end:
+            try:
+                next(self._left[0])
+            except (StopIteration, OSError):  # what cannot be removed waits for the supervisor
+                self._left.popleft()
+        return bool(self._left)
 
     def leave(self) -> None:
         """Remove what is on disk, as far as this process may: the supervisor, who would, may be dead."""
+        os.chdir("/")
         with suppress(OSError):
             folders.remove(os.path.dirname(self._folder))
 
 
 class LandlockGround(Ground):
-    """The ground of level "landlock": the server makes the folder of each program, whose rights end there."""
+    """The ground of level "landlock": the server makes the folder of each program, whose rights end there.
+
+    A program that changed nothing leaves its folder to the next one.
+    """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
         self._devices: list[str] = config["view"]["devices"]
+        self._writing: int | None = None
+        self._untouched: tuple[float, ...] = ()
+        calls.prctl(calls.SET_DUMPABLE)  # which ends with a change of users, and lets the keeper look at programs
+        self._keeper = Keeper(self._folder, {int(number): kind for number, kind in config["asked"].items()})
+        self.watched = (os.pidfd_open(self._keeper.pid),)
         landlock.enter(config)
 
+    def ready(self) -> None:
+        self._keeper.ask(self._filters["asking"].install_listener())
+
+    def fresh(self, job: Mapping[str, Any]) -> None:
+        if self._writing is None:
+            super().fresh(job)
+            self._writing = landlock.writing(self._folder, self._devices)
+            os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
+            self._untouched = _state(self._folder)
+        self._keeper.open(job)
+
     def confinement(self, job: Mapping[str, Any]) -> Confinement:
-        return super().confinement(job)._replace(ruleset=landlock.writing(self._folder, self._devices))
+        return super().confinement(job)._replace(ruleset=self._writing)
+
+    def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
+        """Whether the program had more than it may. While it runs, the keeper sees to that."""
+        if not ended:
+            return False
+        keeps = self._keeper.keeps()
+        return not (usage.fits(self._folder, (), job) if keeps is None else keeps)
+
+    def clear(self) -> None:
+        if _state(self._folder) != self._untouched:
+            super().clear()
+            assert self._writing is not None
+            os.close(self._writing)
+            self._writing = None
+
+    def leave(self) -> None:
+        super().leave()
+        self._keeper.end()
 
 
 class OpenGround(Ground):
     """The ground of level "process": programs may start others, which the server inherits and ends."""
+
+    pause = 0.02
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
         calls.prctl(calls.SET_SUBREAPER)
 
     def sweep(self, job: Mapping[str, Any]) -> None:
-        while left := self._children():
+        while left := usage.below(os.getpid()):
             for pid in left:
                 os.kill(pid, signal.SIGKILL)
-            for pid in left:
-                os.waitpid(pid, 0)
+            with suppress(ChildProcessError):
+                while True:
+                    os.waitpid(-1, 0)
 
-    def _children(self) -> list[int]:
-        with open(f"/proc/self/task/{os.getpid()}/children") as file:
-            return [int(pid) for pid in file.read().split()]
+    def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
+        return not usage.fits(self._folder, usage.below(os.getpid()), job)
 
 
 class PrivateGround(Ground):
@@ -135,8 +202,6 @@ class PrivateGround(Ground):
     The times and the size of the folder tell: they change with every file that comes or goes. Nothing that it had open
     outlives it: no descriptor can wait in a socket, as the filter refuses sendmsg(2).
     """
-
-    pause = 1.0
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
@@ -159,7 +224,7 @@ class PrivateGround(Ground):
             self._unmount()
             calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV | calls.NO_ACCESS_TIME, options)
             os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
-            self._mounted, self._untouched = options, self._state()
+            self._mounted, self._untouched = options, _state(self._folder)
         os.chdir(self._folder)
 
     def tie(self, server: int) -> None:
@@ -180,16 +245,13 @@ class PrivateGround(Ground):
             while True:
                 os.waitpid(-1, 0)
 
-    def overfull(self, job: Mapping[str, Any]) -> bool:
-        return False
-
     def full(self) -> bool:
         disk = os.statvfs(".")
         return disk.f_bfree == 0 or disk.f_ffree == 0
 
     def clear(self) -> None:
         os.chdir("/")
-        if self._state() != self._untouched:
+        if _state(self._folder) != self._untouched:
             self._unmount()
 
     def _unmount(self) -> None:
@@ -197,12 +259,14 @@ class PrivateGround(Ground):
             calls.unmount(self._folder)
             self._mounted = ""
 
-    def _state(self) -> tuple[float, ...]:
-        found = os.stat(self._folder)
-        return *found, found.st_mtime_ns, found.st_ctime_ns
-
     def leave(self) -> None:
         """Nothing is on disk: the tmpfs goes with its namespace."""
+
+
+def _state(folder: str) -> tuple[float, ...]:
+    """What changes about a folder when anything in it comes or goes."""
+    found = os.stat(folder)
+    return *found, found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
 
 
 def settle(config: Mapping[str, Any], sock: socket.socket) -> Ground:

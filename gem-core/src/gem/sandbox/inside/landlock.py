@@ -21,6 +21,7 @@ _DEVICE = 1 << 1 | 1 << 2  # write and read
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2  # what a rule for a file can allow: execute, write, read
 _EVERYTHING = (1 << 15) - 1  # as of version 3, that one included
 _WRITE = _EVERYTHING & ~_READ & ~1  # and create, remove and move
+_REMOVE_FOLDER = 1 << 4
 _IOCTL = 1 << 15
 _NETWORK = 1 << 0 | 1 << 1  # bind and connect
 _SCOPES = 1 << 0 | 1 << 1  # abstract sockets and signals
@@ -32,7 +33,10 @@ def version() -> int:
 
 
 def enter(config: Mapping[str, Any]) -> None:
-    """Restrict this process to the `view` and the `folder` of `config`, for good."""
+    """Restrict this process to the `view` of `config` and the folder of its programs, for good.
+
+    It may remove that folder, and so any empty one beside it that is its user's; programs may not: see `writing`.
+    """
     found = version()
     if found < OLDEST:
         raise OSError(f"Landlock is of version {found} here, and of {OLDEST} from Linux 6.2 on")
@@ -46,7 +50,9 @@ def enter(config: Mapping[str, Any]) -> None:
         _allow(ruleset, path, _READ)
     for path in view["devices"]:
         _allow(ruleset, path, _DEVICE)
-    _allow(ruleset, os.path.dirname(config["folder"]), files)
+    top = os.path.dirname(config["folder"])
+    _allow(ruleset, top, files)
+    _allow(ruleset, os.path.dirname(top), _REMOVE_FOLDER)
     restrict(ruleset)
     os.close(ruleset)
 

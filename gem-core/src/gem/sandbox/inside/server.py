@@ -54,10 +54,11 @@ def main(channel: int, supervisor: int) -> None:
     gc.disable()
     gc.freeze()
     poll = select.poll()
-    for fd in (channel, supervisor):
+    for fd in (channel, supervisor, *ground.watched):
         poll.register(fd, select.POLLIN)
+    ground.ready()
     sock.send(b"{}")
-    while all(fd == channel for fd, _ in poll.poll()):
+    while all(fd == channel for fd, _ in _ready(poll, ground)):
         message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
         if not message:
             break
@@ -70,6 +71,14 @@ def main(channel: int, supervisor: int) -> None:
         ground.clear()
     ground.leave()
     os._exit(0)
+
+
+def _ready(poll: select.poll, ground: Ground, seconds: float | None = None) -> list[tuple[int, int]]:
+    """Wait as `poll` does, and meanwhile clear away what programs have left."""
+    while ground.tidy():
+        if (ready := poll.poll(0)) or seconds is not None:
+            return ready
+    return poll.poll(None if seconds is None else seconds * 1000)
 
 
 def _load(modules: Sequence[str]) -> Callable[[], int]:
@@ -96,7 +105,7 @@ def _serve(
         sys.modules[name].seed()  # each program draws its own numbers
     ground.fresh(job)
     confinement = ground.confinement(job)
-    confined, tell = os.pipe()
+    confined, tell = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = os.getpid()
     gc.collect()  # or a program could tell how many came before it, by what the collector has left to do
     start = time.monotonic()
@@ -104,18 +113,18 @@ def _serve(
     if pid == 0:
         ground.tie(server)
         _become(job, fds, ground, confinement, tell)
-    for fd in (*fds, tell):
+    for fd in fds:
         os.close(fd)
-    confinement.close()
+    tell.close()
     ended = _watch(pid, start, job, ground, poll)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
     ground.sweep(job)
-    if ended is None and ground.overfull(job):
+    if ended is None and ground.overfull(job, ended=True):
         ended = "disk"
     full = ground.full()
-    started = os.read(confined, 1) != b""
-    os.close(confined)
+    with confined:
+        started = confined.recv(1) != b""
     if ended == "orphaned":
         return None
     return {
@@ -159,11 +168,11 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll:
                 ended = "cpu"
             elif wall_left <= 0:
                 ended = "timeout"
-            elif ground.overfull(job):
+            elif ground.overfull(job, ended=False):
                 ended = "disk"
             else:
                 pause = max(_TICK, min(cpu_left / cores, wall_left, ground.pause))
-                ready = {fd for fd, _ in poll.poll(pause * 1000)}
+                ready = {fd for fd, _ in _ready(poll, ground, pause)}
                 if child in ready:
                     return None
                 if ready:
@@ -175,15 +184,17 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll:
         os.close(child)
 
 
-def _become(job: Mapping[str, Any], fds: list[int], ground: Ground, confinement: Confinement, tell: int) -> None:
+def _become(
+    job: Mapping[str, Any], fds: list[int], ground: Ground, confinement: Confinement, tell: socket.socket
+) -> None:
     """The child: from a copy of the server to the program. Does not return.
 
-    When it is confined, and before the program gets a say, it writes a byte to the pipe `tell`.
+    When it is confined, and before the program gets a say, it sends a byte through `tell`.
     """
 
     def confine() -> None:
         confinement.enter()
-        os.write(tell, b"1")
+        tell.send(b"1")
 
     source, stdin, stdout, stderr = fds
     try:

@@ -1,0 +1,107 @@
+"""No program gets past the limits of its disk, whatever it does, and none leaves anything to the next."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import sandbox_levels
+from sandbox_processes import eventually
+
+from gem.sandbox import Sandbox
+
+MIB = 1 << 20
+LIMIT = 8 * MIB
+
+TAKE = """
+import ctypes, fcntl, mmap, os, socket, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, *[ctypes.c_long] * 5]
+libc.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long)
+MIB = 1 << 20
+held = []
+taken = 0
+def make(name):
+    return os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+def note(file):
+    global taken
+    taken += os.fstat(file).st_blocks * 512
+    os.write(1, b"%d\\n" % taken)
+def fill(file, size=MIB):
+    os.write(file, b"x" * size)
+    note(file)
+def often(step):
+    for number in range(300):
+        step(str(number))
+"""
+"""Programs tell, with each step, how many bytes of disk they have taken so far."""
+
+WAYS = {
+    "many files": "often(lambda name: fill(make(name)))",
+    "one file": "file = make('a')\ndef step(name):\n    global taken\n    taken = 0\n    fill(file)\noften(step)",
+    "a folder that cannot be listed": "os.mkdir('d', 0o300)\noften(lambda name: fill(make('d/' + name)))",
+    "very long paths": "for _ in range(30):\n    os.mkdir('d' * 250)\n    os.chdir('d' * 250)\n"
+    "often(lambda name: fill(make(name)))",
+    "removed files": "def step(name):\n    file = make(name)\n    os.unlink(name)\n    fill(file)\noften(step)",
+    "files without a name": "often(lambda name: fill(os.open('.', os.O_RDWR | os.O_TMPFILE)))",
+    "room behind the end": "def step(name):\n    file = make(name)\n    if libc.fallocate(file, 1, 0, MIB):\n"
+    "        sys.exit('refused')\n    note(file)\noften(step)",
+    "room that is reserved": "def step(name):\n    file = make(name)\n    os.posix_fallocate(file, 0, MIB)\n"
+    "    note(file)\noften(step)",
+    "removed files in memory": "def step(name):\n    file = make(name)\n    fill(file)\n"
+    "    held.append(libc.mmap(None, 4096, 1, 2, file, 0))\n    os.unlink(name)\n"
+    "    os.close(file)\noften(step)",
+    "holes that are filled": "def step(name):\n    file = make(name)\n    os.ftruncate(file, MIB)\n"
+    "    held.append(mmap.mmap(file, MIB))\n    held[-1][:] = b'x' * MIB\n    note(file)\n"
+    "often(step)",
+    "holes that come after the map": "files = [make(str(n)) for n in range(90)]\n"
+    "maps = [libc.mmap(None, MIB, 3, 1, file, 0) for file in files]\n"
+    "for file, place in zip(files, maps):\n    os.pwrite(file, b'x', MIB - 1)\n"
+    "    ctypes.memset(place, 120, MIB)\n    note(file)",
+    "descriptors in a socket": "a, b = socket.socketpair()\ndef step(name):\n    file = make(name)\n"
+    "    os.unlink(name)\n    fill(file)\n    socket.send_fds(a, [b'x'], [file])\n    os.close(file)\noften(step)",
+    "descriptors of a thread": "def run():\n    libc.close_range(1000, 1001, 2)\n    for number in range(100):\n"
+    "        name = threading.current_thread().name + str(number)\n        file = make(name)\n"
+    "        os.unlink(name)\n        fill(file)\n"
+    "threads = [threading.Thread(target=run) for _ in range(4)]\nfor t in threads: t.start()\n"
+    "for t in threads: t.join()",
+    "threads at once": "def run():\n"
+    "    for number in range(100): fill(make(threading.current_thread().name + str(number)))\n"
+    "threads = [threading.Thread(target=run) for _ in range(8)]\nfor t in threads: t.start()\n"
+    "for t in threads: t.join()",
+    "a file instead of the output": "out = os.dup(1)\ndef step(name):\n    global taken\n    file = make(name)\n"
+    "    os.dup2(file, 1)\n    os.write(1, b'x' * MIB)\n    taken += os.fstat(1).st_blocks * 512\n"
+    "    os.write(out, b'%d\\n' % taken)\n    held.append(os.dup(1))\noften(step)",
+    "other calls": "whole = make('whole')\nos.write(whole, b'x' * MIB)\ndef step(name):\n    file = make(name)\n"
+    "    os.writev(file, [b'x' * (MIB // 2)])\n    os.pwritev(file, [b'x' * MIB], 10)\n"
+    "    os.sendfile(file, whole, 0, MIB)\n    os.copy_file_range(whole, file, MIB, 0, MIB)\n"
+    "    note(file)\noften(step)",
+    "links to what is long": "often(lambda name: [os.symlink('x' * 4000, name + str(n)) for n in range(20)])",
+    "names": "make('a')\nfor n in range(60000): os.link('a', f'{n:0250}')",
+    "empty files": "for n in range(40000): os.close(make(str(n)))",
+    "folders": "for n in range(40000): os.mkdir(str(n))",
+    "a deep chain": "for n in range(10000):\n    os.mkdir('d')\n    os.chdir('d')",
+}
+
+
+@pytest.fixture(scope="module", params=sandbox_levels.CONFINED)
+def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with sandbox_levels.box_at(request.param) as box:
+        yield box
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_leads_past_the_limits_of_the_disk_and_nothing_is_left(box: Sandbox, way: str) -> None:
+    result = box.run(TAKE + WAYS[way], disk=LIMIT, output=MIB, open_files=1000, timeout=20, memory=1 << 30)
+
+    assert result.reason in ("disk", "error") if result.level == "landlock" else result.reason != "sandbox_error", (
+        result
+    )
+    assert max(map(int, result.stdout.split()), default=0) <= 2 * LIMIT
+    assert box.run("import os\nprint(os.listdir('.'))").stdout == "[]\n"
+    assert eventually(lambda: left(box) <= {"work"})
+
+
+def left(box: Sandbox) -> set[str]:
+    """What there is on disk for the programs of a sandbox of one slot."""
+    (slot,) = box._idle
+    return set(os.listdir(slot._server.folder)) if slot._server.folder else set()
