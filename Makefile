@@ -7,11 +7,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PACKAGES := gem-core gem-envs-games gem-envs-math gem-envs-code gem-envs-reasoning gem-tools gem-train
 PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 
-.PHONY: help demo test lint format clean
+# What else runs GEM here: other minor versions of Python, in pyenv or on the path.
+OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor)))
+
+.PHONY: help demo test pythons lint format clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
 	@echo "make test     run every test"
+	@echo "make pythons  set up the other Pythons of this machine, so that make test compares them"
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
 	@echo "make clean    remove $(VENV)"
@@ -21,6 +25,19 @@ demo: $(VENV)/demo
 
 test: $(VENV)/test
 	$(BIN)/pytest
+
+# A Python in which the packages cannot be installed is named and left out.
+pythons: $(VENV)/test
+	@for python in $(OTHERS); do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2]); sys.exit(sys.version_info < (3, 11))' 2>/dev/null) || continue; \
+		own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		venv=$(VENV)/pythons/$$version; \
+		if [ $$version = $$own ] || [ $$venv/made -nt constraints.txt ]; then continue; fi; \
+		$$python -m venv $$venv && $$venv/bin/python -m pip --disable-pip-version-check --quiet install \
+			-c constraints.txt -e gem-core -e gem-envs-games -e gem-envs-math -e gem-tools && \
+			touch $$venv/made || \
+			{ rm -rf $$venv; echo "Python $$version is left out: the packages cannot be installed"; }; \
+	done
 
 lint: $(VENV)/test
 	$(BIN)/ruff check .

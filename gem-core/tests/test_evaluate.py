@@ -99,3 +99,8 @@ def test_a_report_for_each_id_counts_its_own_episodes() -> None:
     reports = Report.per_id(played, policy="p", seed=0)
 
     assert [(report.id, report.episodes, report.success) for report in reports] == [("a:A", 1, 0.0), ("b:B", 2, 0.5)]
+
+
+def test_the_return_of_an_episode_is_rounded_once_and_so_the_same_on_every_version_of_python() -> None:
+    # From left to right this comes to 0.9999999999999999, as `sum` has it up to Python 3.11.
+    assert episode([0.1] * 10).total_reward == 1.0

@@ -1,9 +1,4 @@
-import json
-import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +7,6 @@ import gem
 from gem_envs_games import plugin
 
 IDS = [spec.id for spec in plugin.gem_envs()]
-DIGEST = Path(__file__).with_name("play_digest.py")
 
 
 def play(env, say, seed=None):
@@ -25,21 +19,6 @@ def play(env, say, seed=None):
         trace.append((action, step))
         done = step.done
     return trace
-
-
-def test_200_seeds_of_every_id_give_the_same_bytes_in_two_processes_with_different_hash_seeds():
-    processes = [
-        subprocess.Popen(
-            [sys.executable, str(DIGEST), "200"],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for hash_seed in ("1", "2")
-    ]
-    first, second = (json.loads(process.communicate()[0]) for process in processes)
-    assert len(first) == 2 * len(IDS)
-    assert first == second
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -106,5 +85,5 @@ def test_equal_seeds_start_equal_episodes_and_different_seeds_do_not_all(id):
     for seed in range(20):
         starts[seed] = env.reset(seed=seed), env.step(env.expert_action())
         assert (env.reset(seed=seed), env.step(env.expert_action())) == starts[seed]
-    if id not in ("game:TowerofHanoi-v0-easy", "game:TowerofHanoi-v0-hard"):
+    if id not in ("game:TowerofHanoi-v0", "game:TowerofHanoi-v0-easy", "game:TowerofHanoi-v0-hard"):
         assert len({repr(start) for start in starts.values()}) > 1

@@ -1,8 +1,9 @@
-from collections import deque
+from collections import Counter, deque
 from itertools import permutations
 
 import pytest
 
+import gem
 from gem.errors import ConfigError
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.fifteen_solver import at_least, home, way_home
@@ -43,7 +44,7 @@ def is_solvable(board, size):
 
 
 def started(board, size, **kwargs):
-    env = FifteenPuzzle(size, **{"max_turns": 1000, **kwargs})
+    env = FifteenPuzzle(**{"num_rows": size, "max_turns": 1000, **kwargs})
     env.reset(seed=0)
     env.board = board
     return env
@@ -56,7 +57,7 @@ def test_the_parity_rule_of_these_tests_agrees_with_a_search_of_all_small_boards
 
 @pytest.mark.parametrize(("size", "turns"), [(2, 10), (3, 20), (4, 50), (5, 100)])
 def test_boards_are_solvable_within_the_turns_varied_and_never_solved(size, turns):
-    env = FifteenPuzzle(size, turns)
+    env = FifteenPuzzle(turns, size)
     boards = set()
     for seed in range(100):
         env.reset(seed=seed)
@@ -73,7 +74,7 @@ def test_boards_are_solvable_within_the_turns_varied_and_never_solved(size, turn
 @pytest.mark.parametrize(("size", "scramble"), [(2, 1), (2, 12), (3, 1), (3, 6), (4, 8)])
 def test_no_board_is_further_from_home_than_its_scramble(size, scramble):
     near = distances(size, scramble)
-    env = FifteenPuzzle(size, 100, scramble=scramble)
+    env = FifteenPuzzle(100, size, scramble)
     for seed in range(100):
         env.reset(seed=seed)
         assert near[env.board] <= scramble
@@ -114,7 +115,7 @@ def test_a_linear_conflict_counts_two_moves_more():
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
 def test_the_expert_finds_home_from_where_random_play_left_it(size):
-    env = FifteenPuzzle(size, 1000, scramble=20)
+    env = FifteenPuzzle(1000, size, scramble=20)
     for seed in range(2):
         env.reset(seed=seed)
         while env.turn < 200 and not (step := env.step(env.sample_action())).done:
@@ -145,6 +146,27 @@ def test_case_and_space_do_not_matter(said):
     env = started((1, 2, 0, 3), 2)
     env.board = (1, 0, 3, 2)
     assert env.step(f"\\boxed{{{said}}}").info == {"success": True}
+
+
+@pytest.mark.parametrize(("id", "most"), [("game:FifteenPuzzle-v0-easy", 0.55), ("game:FifteenPuzzle-v0-random", 0.45)])
+def test_no_list_of_moves_wins_most_small_boards_without_looking(id, most):
+    env = gem.make(id)
+    starts = Counter()
+    for seed in range(600):
+        env.reset(seed=seed)
+        starts[env.board, env.max_turns] += env.num_rows == 2
+    turns = max(turns for (board, turns), count in starts.items() if count)
+    # Every list of moves at once: what it has made of each board so far, once solved for good.
+    boards = [board for board, count in starts.items() if count]
+    reached = {tuple(board for board, _ in boards)}
+    for _ in range(turns):
+        reached = {
+            tuple(board if board == home(2) else dict(neighbours(board, 2)).get(name, board) for board in each)
+            for each in reached
+            for name in GO
+        }
+    won = (sum(starts[start] for start, end in zip(boards, ends, strict=True) if end == home(2)) for ends in reached)
+    assert max(won) / 600 <= most
 
 
 def test_a_scramble_without_fixed_settings_is_refused():

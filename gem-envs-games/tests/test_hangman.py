@@ -22,14 +22,23 @@ def shown(secret, tried):
     return "".join(letter if letter in tried else "_" for letter in secret)
 
 
-def test_a_word_spelt_out_letter_by_letter_is_won():
+def test_a_word_spelt_out_letter_by_letter_is_won_when_it_is_named():
     env = started("HELLO")
-    steps = [env.step(say(letter)) for letter in "LHEO"]
-    assert [step.done for step in steps] == [False, False, False, True]
-    assert steps[-1].terminated
+    steps = [env.step(say(guess)) for guess in ("L", "H", "E", "O", "HELLO")]
+    assert [step.done for step in steps] == [False, False, False, False, True]
+    assert "All its letters are shown: name it." in steps[3].observation
+    assert "Word: H E L L O" in steps[3].observation
+    assert env.expert_action() == say("HELLO")
     assert steps[-1].info == {"success": True}
-    assert [step.reward for step in steps] == pytest.approx([0.2, 0.1, 0.1, 0.6])
-    assert "Word: H E L L O" in steps[-1].observation
+    assert [step.reward for step in steps] == pytest.approx([0.2, 0.1, 0.1, 0.1, 0.5])
+
+
+def test_the_letters_of_the_alphabet_win_no_game_without_looking():
+    for secret in common_words(7)[::50]:
+        env = started(secret, max_turns=26)
+        steps = [env.step(say(letter)) for letter in "ETAOINSHRDLCUMWFGYPBVKJXQZ"]
+        assert steps[-1].truncated
+        assert not any(step.info.get("success") for step in steps)
 
 
 def test_naming_the_word_earns_what_its_hidden_letters_would_have_and_half():
@@ -63,10 +72,10 @@ def test_every_letter_is_shown_wherever_it_stands():
             step = env.step(say(letter))
             assert f"Word: {' '.join(shown(word, letters[:turn]))}\n" in step.observation
             assert (step.reward > 0) == (letter in word)
-            if step.done:
+            if set(word) <= set(letters[:turn]):
                 break
-        assert step.info["success"]
         assert set(word) <= set(letters[:turn])
+        assert env.step(say(word)).info["success"]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def started(board, max_turns=100):
     walls, goals, boxes, player = read(board)
     cols = board.strip().splitlines()[0].count("#")
     rows = len(board.strip().splitlines())
-    env = Sokoban((6, 6), 1, max_turns)
+    env = Sokoban((6, 6), max_turns, 1)
     env.reset(seed=0)
 
     def cell(place):
@@ -75,7 +75,7 @@ def started(board, max_turns=100):
     ("room", "boxes", "turns", "seeds"), [((6, 6), 2, 20, 40), ((5, 7), 1, 10, 40), ((7, 5), 3, 30, 15)]
 )
 def test_levels_can_be_solved_within_the_turns_by_a_search_of_all_positions(room, boxes, turns, seeds):
-    env = Sokoban(room, boxes, turns)
+    env = Sokoban(room, turns, boxes)
     starts = set()
     for seed in range(seeds):
         observation, _ = env.reset(seed=seed)
@@ -94,7 +94,7 @@ def test_levels_can_be_solved_within_the_turns_by_a_search_of_all_positions(room
 
 @pytest.mark.parametrize(("room", "boxes", "turns"), [((8, 8), 4, 50), ((8, 8), 5, 50), ((10, 10), 5, 50)])
 def test_the_way_by_which_a_level_was_made_solves_it_by_the_rules(room, boxes, turns):
-    env = Sokoban(room, boxes, turns)
+    env = Sokoban(room, turns, boxes)
     for seed in range(20):
         observation, _ = env.reset(seed=seed)
         walls, goals, there, player = read(observation)
@@ -110,7 +110,7 @@ def test_the_way_by_which_a_level_was_made_solves_it_by_the_rules(room, boxes, t
 
 
 def test_every_move_does_what_the_rules_say():
-    env = Sokoban((7, 7), 4, 1000)
+    env = Sokoban((7, 7), 1000, 4)
     for seed in range(20):
         observation, _ = env.reset(seed=seed)
         for _ in range(100):
@@ -179,7 +179,7 @@ def test_solve_finds_no_way_out_of_a_corner_and_the_expert_moves_on():
 
 
 def test_the_expert_finds_its_way_again_after_detours():
-    env = Sokoban((6, 6), 1, 200)
+    env = Sokoban((6, 6), 200, 1)
     for seed in range(20):
         env.reset(seed=seed)
         detour = None
@@ -197,4 +197,4 @@ def test_the_expert_finds_its_way_again_after_detours():
 @pytest.mark.parametrize("room", [6, (6,), (6, 6, 6), "66", (4, 6), (6, 11), (6.0, 6)])
 def test_a_room_that_is_no_pair_of_sizes_is_refused(room):
     with pytest.raises(ConfigError, match="dim_room"):
-        Sokoban(room, 1, 20)
+        Sokoban(room, 20, 1)

@@ -96,7 +96,7 @@ def test_commas_and_spaces_do_not_matter(said):
 
 @pytest.mark.parametrize(("scale", "clues"), [(4, 4), (4, 10), (9, 30)])
 def test_the_expert_wins_from_wherever_random_play_has_led(scale, clues):
-    env = Sudoku(scale, clues, max_turns=400)
+    env = Sudoku(clues, 400, scale)
     for seed in range(5):
         env.reset(seed=seed)
         for _ in range(30):
@@ -110,5 +110,5 @@ def test_the_expert_wins_from_wherever_random_play_has_led(scale, clues):
 
 
 def test_the_rules_name_the_boxes_of_the_grid():
-    assert "each of the 4 boxes of 2 x 2 cells" in Sudoku(4, 10, 15).reset(seed=0)[0]
-    assert "each of the 9 boxes of 3 x 3 cells" in Sudoku(9, 50, 50).reset(seed=0)[0]
+    assert "each of the 4 boxes of 2 x 2 cells" in Sudoku(10, 15, 4).reset(seed=0)[0]
+    assert "each of the 9 boxes of 3 x 3 cells" in Sudoku(50, 50, 9).reset(seed=0)[0]

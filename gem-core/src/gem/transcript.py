@@ -1,5 +1,6 @@
 """What was said: a turn, a transcript that grows, and an episode that is finished."""
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict
@@ -115,4 +116,5 @@ class Episode:
     @property
     def total_reward(self) -> float:
         """The undiscounted return of the episode."""
-        return sum(self.rewards)
+        # Correctly rounded, so the same on every version of Python: `sum` of floats is not.
+        return math.fsum(self.rewards)

@@ -11,8 +11,9 @@ _DRAWS = 50
 """Words to draw for each word of a grid before it is begun anew."""
 
 # While a grid is made its cells are numbers, so that a step is an addition: 1 to the right, `_ROW` down. The first word
-# begins at 0, and no grid is nearly as wide as a row of these numbers.
+# begins in the middle, and no grid is nearly as wide as a row of these numbers.
 _ROW = 1000
+_MIDDLE = 500 * _ROW + 500
 
 
 class Entry(NamedTuple):
@@ -46,29 +47,50 @@ def make_crossword(words: Sequence[str], count: int, most_cells: int, rng: Rando
     while True:
         letters: dict[int, str] = {}
         spots: dict[str, tuple[int, int]] = {}
+        # The cells through which a word may go yet, by their letter, each with the step of such a word.
+        open_cells: dict[str, list[tuple[int, int]]] = {}
+        corners = 10**6, 0, 10**6, 0
         # Few grids are dead ends, such as two words of 3 letters that cross in the middle: those are given up.
         for _ in range(_DRAWS * count):
-            word = rng.choice(words)
+            word = words[int(rng.random() * len(words))]
+            if word in spots:
+                continue
             room = most_cells - len(letters) - CELLS_FOR_A_WORD * (count - len(spots) - 1)
-            fitting = [spot for spot in _spots(word, letters) if _added(word, spot, letters) <= room]
-            if word not in spots and fitting:
-                spots[word] = start, step = min(fitting, key=lambda spot: (_spread(word, spot, letters), rng.random()))
-                letters.update(zip(range(start, start + len(word) * step, step), word, strict=True))
-                if len(spots) == count:
-                    return _numbered(spots)
+            fitting = [
+                (_around(corners, word, spot), spot)
+                for spot in _spots(word, letters, open_cells)
+                if len(word) <= room or _added(word, spot, letters) <= room
+            ]
+            if not fitting:
+                continue
+            if len(fitting) > 1:
+                spreads = [_spread(around) for around, _ in fitting]
+                least = min(spreads)
+                fitting = [chosen for chosen, spread in zip(fitting, spreads, strict=True) if spread == least]
+            corners, (start, step) = fitting[int(rng.random() * len(fitting))]
+            spots[word] = start, step
+            if len(spots) == count:
+                return _numbered(spots, corners)
+            side = _ROW + 1 - step
+            for cell, letter in zip(range(start, start + len(word) * step, step), word, strict=True):
+                if cell in letters:
+                    open_cells[letter].remove((cell, step))
+                else:
+                    letters[cell] = letter
+                    open_cells.setdefault(letter, []).append((cell, side))
 
 
-def _spots(word: str, letters: dict[int, str]) -> Iterator[tuple[int, int]]:
+def _spots(
+    word: str, letters: dict[int, str], open_cells: dict[str, list[tuple[int, int]]]
+) -> Iterator[tuple[int, int]]:
     """Start and step of each way to put `word` through a letter that is there, or anywhere if none is there."""
     if not letters:
-        yield from ((0, 1), (0, _ROW))
+        yield from ((_MIDDLE, 1), (_MIDDLE, _ROW))
     for place, letter in enumerate(word):
-        for cell, other in letters.items():
-            if other == letter:
-                for step in (1, _ROW):
-                    start = cell - place * step
-                    if _fits(word, start, step, letters):
-                        yield start, step
+        for cell, step in open_cells.get(letter, ()):
+            start = cell - place * step
+            if _fits(word, start, step, letters):
+                yield start, step
 
 
 def _fits(word: str, start: int, step: int, letters: dict[int, str]) -> bool:
@@ -77,7 +99,8 @@ def _fits(word: str, start: int, step: int, letters: dict[int, str]) -> bool:
         return False
     side = _ROW + 1 - step
     crossed = False
-    for cell, letter in zip(range(start, end, step), word, strict=True):
+    cell = start
+    for letter in word:
         there = letters.get(cell)
         if there is None:
             crossed = False
@@ -88,6 +111,7 @@ def _fits(word: str, start: int, step: int, letters: dict[int, str]) -> bool:
             return False
         else:
             crossed = True
+        cell += step
     return True
 
 
@@ -96,25 +120,38 @@ def _added(word: str, spot: tuple[int, int], letters: dict[int, str]) -> int:
     return sum(cell not in letters for cell in range(start, start + len(word) * step, step))
 
 
-def _spread(word: str, spot: tuple[int, int], letters: dict[int, str]) -> int:
-    """How far the corners of the whole would be from each other (squared), if `word` were at this spot."""
+Corners = tuple[int, int, int, int]
+"""The first and the last row, the first and the last column."""
+
+
+def _around(corners: Corners, word: str, spot: tuple[int, int]) -> Corners:
+    """The corners of the whole, if `word` were at this spot."""
     start, step = spot
-    rows, cols = zip(*map(_place, (*letters, start, start + (len(word) - 1) * step)), strict=True)
-    return (max(rows) - min(rows)) ** 2 + (max(cols) - min(cols)) ** 2
+    top, bottom, left, right = corners
+    row, col = divmod(start, _ROW)
+    last_row, last_col = divmod(start + (len(word) - 1) * step, _ROW)
+    # Without `min` and `max`, which take half of the time.
+    return (
+        row if row < top else top,
+        last_row if last_row > bottom else bottom,
+        col if col < left else left,
+        last_col if last_col > right else right,
+    )
 
 
-def _place(cell: int) -> tuple[int, int]:
-    """Row and column of a cell, either of which may be negative."""
-    row, col = divmod(cell + _ROW // 2, _ROW)
-    return row, col - _ROW // 2
+def _spread(corners: Corners) -> int:
+    """How far they are from each other, squared."""
+    top, bottom, left, right = corners
+    return (bottom - top) ** 2 + (right - left) ** 2
 
 
-def _numbered(spots: dict[str, tuple[int, int]]) -> list[Entry]:
-    starts = {word: _place(start) for word, (start, _) in spots.items()}
-    top, left = (min(place) for place in zip(*starts.values(), strict=True))
-    numbers = {start: number for number, start in enumerate(sorted(set(starts.values())), 1)}
-    entries = [
-        Entry(numbers[starts[word]], starts[word][0] - top, starts[word][1] - left, step == _ROW, word)
-        for word, (_, step) in spots.items()
-    ]
-    return sorted(entries)
+def _numbered(spots: dict[str, tuple[int, int]], corners: Corners) -> list[Entry]:
+    top, _, left, _ = corners
+    starts = sorted({start for start, _ in spots.values()})
+    numbers = {start: number for number, start in enumerate(starts, 1)}
+    return sorted(
+        [
+            Entry(numbers[start], start // _ROW - top, start % _ROW - left, step == _ROW, word)
+            for word, (start, step) in spots.items()
+        ]
+    )

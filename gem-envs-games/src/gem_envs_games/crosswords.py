@@ -64,15 +64,15 @@ class Crosswords(BoardGame):
         self.solution = {
             cell: letter for entry in self.entries for cell, letter in zip(entry.cells, entry.word, strict=True)
         }
-        self.rows = max(row for row, _ in self.solution) + 1
-        self.cols = max(col for _, col in self.solution) + 1
-        self.grid = [
-            ["_" if (row, col) in self.solution else "." for col in range(self.cols)] for row in range(self.rows)
-        ]
+        self.rows = max([row for row, _ in self.solution]) + 1
+        self.cols = max([col for _, col in self.solution]) + 1
+        self.grid = [["."] * self.cols for _ in range(self.rows)]
+        for row, col in self.solution:
+            self.grid[row][col] = "_"
         self.wrong: list[str] = []
         # Lines of the board that most moves leave as they are.
-        self._grid_lines = [grid_text.head(self.cols), *map(self._grid_line, range(self.rows))]
-        self._clue_lines = "\n".join(["Clues:", *map(self._clue, self.entries)])
+        self._grid_lines = [grid_text.head(self.cols), *[self._grid_line(row) for row in range(self.rows)]]
+        self._clue_lines = "\n".join(["Clues:", *[self._clue(entry) for entry in self.entries]])
         words = "1 word" if self.num_words == 1 else f"{self.num_words} words"
         return self._ask(
             f"You are playing Crosswords: a grid with {words} and {len(self.solution)} empty cells.\n"
@@ -89,7 +89,7 @@ class Crosswords(BoardGame):
         )
 
     def _grid_line(self, row: int) -> str:
-        return grid_text.line(row, (f" {symbol} " for symbol in self.grid[row]))
+        return grid_text.line(row, [f" {symbol} " for symbol in self.grid[row]])
 
     def _clue(self, entry: Entry) -> str:
         clue = clues(self.hardcore)[entry.word]

@@ -1,6 +1,7 @@
 """Fifteen Puzzle: slide the tiles of a square into ascending order."""
 
 from collections.abc import Mapping
+from functools import cache
 from operator import eq
 from typing import Any
 
@@ -9,13 +10,11 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import direction, say
-from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, way_home
+from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, wandered, way_back, way_home
 
 _DRAWN = ((2, 10), (3, 20), (4, 50))
 _SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))
 """Rows and turns that an episode may draw, as in GEM."""
-
-_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 class FifteenPuzzle(BoardGame):
@@ -36,8 +35,8 @@ class FifteenPuzzle(BoardGame):
     a shortest one for 2 and 3 rows.
 
     Args:
+        max_turns: moves in an episode. With 2 rows and 8 turns or more a fixed list of moves wins nearly every game.
         num_rows: 2 to 5; the square has as many columns.
-        max_turns: moves in an episode.
         scramble: the most moves of the scramble, from 1 to `max_turns`; each episode draws from half of it up to it.
             None takes `max_turns`, but no more than 200.
 
@@ -45,7 +44,7 @@ class FifteenPuzzle(BoardGame):
     has to be None too.
     """
 
-    def __init__(self, num_rows: int | None = 2, max_turns: int | None = 20, scramble: int | None = None) -> None:
+    def __init__(self, max_turns: int | None = 20, num_rows: int | None = 2, scramble: int | None = None) -> None:
         super().__init__(max_turns=max_turns)
         self._drawn = num_rows is None or max_turns is None
         if num_rows is not None and max_turns is not None:
@@ -59,40 +58,16 @@ class FifteenPuzzle(BoardGame):
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:
             self.num_rows, self.max_turns = self.rng.choice(_DRAWN)
-        self.home = home(self.num_rows)
-        self.board, self._way = self._scrambled()
-        self._searched = False
-        last = self.num_rows**2 - 1
-        return self._ask(
-            f"You are playing the {last}-puzzle: {last} tiles and one empty cell, '__', on a board of {self.num_rows} "
-            f"rows and {self.num_rows} columns.\n"
-            f"Slide the tiles until they stand in ascending order from 1 to {last}, row by row from the top left, "
-            "with the empty cell at the bottom right. That wins.\n"
-            "A move slides one tile next to the empty cell into it:\n"
-            "- \\boxed{up} slides the tile below the empty cell up.\n"
-            "- \\boxed{down} slides the tile above it down.\n"
-            "- \\boxed{left} slides the tile on its right to the left.\n"
-            "- \\boxed{right} slides the tile on its left to the right.\n"
-            f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game."
-        )
-
-    def _scrambled(self) -> tuple[Board, dict[Board, str]]:
-        """A board that is not solved, and for each board that the scramble came by, the way it came."""
         assert self.max_turns is not None
+        self.home = home(self.num_rows)
         most = self.scramble or min(self.max_turns, 200)
-        board, way = self.home, dict[Board, str]()
-        while board == self.home:
-            way.clear()
-            back = ""
-            for _ in range(self.rng.randint((most + 1) // 2, most)):
-                empty = board.index(0)
-                name = self.rng.choice([name for name in slides(self.num_rows)[empty] if name != back])
-                board, back = slide(board, empty, slides(self.num_rows)[empty][name]), _OPPOSITE[name]
-                # The first time that the scramble came by here, it was nearer to home.
-                way.setdefault(board, back)
-        return board, way
+        self.board: Board = self.home
+        while self.board == self.home:
+            self._scramble = self.rng.randbytes(most - int(self.rng.random() * (most // 2 + 1)))
+            self.board = wandered(self._scramble, self.num_rows)
+        self._way: dict[Board, str] | None = None
+        self._searched = False
+        return f"{_rules(self.num_rows, self.max_turns)}\n{self._board()}\nEnter your move."
 
     def _step(self, action: str) -> Step:
         name = direction(action)
@@ -124,6 +99,8 @@ class FifteenPuzzle(BoardGame):
 
     def expert_action(self) -> str:
         """The next move of the way that was found at first, or from where the player left it."""
+        if self._way is None:
+            self._way = way_back(self._scramble, self.num_rows)
         if not self._searched or self.board not in self._way:
             ways = [way_home(self.board, self.num_rows)]
             if self.board in self._way:
@@ -131,3 +108,22 @@ class FifteenPuzzle(BoardGame):
             self._way = min(ways, key=len)
             self._searched = True
         return say(self._way.get(self.board, "up"))
+
+
+@cache
+def _rules(num_rows: int, max_turns: int) -> str:
+    last = num_rows**2 - 1
+    return (
+        f"You are playing the {last}-puzzle: {last} tiles and one empty cell, '__', on a board of {num_rows} "
+        f"rows and {num_rows} columns.\n"
+        f"Slide the tiles until they stand in ascending order from 1 to {last}, row by row from the top left, "
+        "with the empty cell at the bottom right. That wins.\n"
+        "A move slides one tile next to the empty cell into it:\n"
+        "- \\boxed{up} slides the tile below the empty cell up.\n"
+        "- \\boxed{down} slides the tile above it down.\n"
+        "- \\boxed{left} slides the tile on its right to the left.\n"
+        "- \\boxed{right} slides the tile on its left to the right.\n"
+        f"You have {max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
+        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
+        "the game."
+    )

@@ -6,6 +6,7 @@ A board is a flat tuple of ``size * size`` tiles, row by row, with 0 for the emp
 from functools import cache, lru_cache
 from heapq import heappop, heappush
 from itertools import count
+from typing import NamedTuple
 
 from gem_envs_games.directions import DIRECTIONS
 
@@ -42,6 +43,54 @@ def slide(board: Board, empty: int, cell: int) -> Board:
     tiles = list(board)
     tiles[empty], tiles[cell] = tiles[cell], 0
     return tuple(tiles)
+
+
+class _Stop(NamedTuple):
+    """Where the empty cell has got to, and by a byte where it goes next."""
+
+    cell: int
+    following: list["_Stop"]
+
+
+@cache
+def _start(size: int) -> _Stop:
+    """The solved board, from where the empty cell wanders: to any cell beside it but the one that it came from."""
+    stops = {
+        (cell, before): _Stop(cell, [])
+        for cell, around in enumerate(slides(size))
+        for before in (cell, *around.values())
+    }
+    for (cell, before), stop in stops.items():
+        choices = [(next, cell) for next in slides(size)[cell].values() if next != before]
+        stop.following.extend(stops[choices[byte * len(choices) >> 8]] for byte in range(256))
+    last = size * size - 1
+    return stops[last, last]
+
+
+def wandered(choices: bytes, size: int) -> Board:
+    """The board after the empty cell has wandered from the solved one, a step for each byte, never straight back."""
+    empty, options = _start(size)
+    tiles = list(home(size))
+    for byte in choices:
+        cell, options = options[byte]
+        tiles[empty] = tiles[cell]
+        empty = cell
+    tiles[empty] = 0
+    return tuple(tiles)
+
+
+def way_back(choices: bytes, size: int) -> dict[Board, str]:
+    """The way home from each board that the empty cell came by as it `wandered`.
+
+    Where it came by a board more than once, the way is from the first time, when it was nearer to home.
+    """
+    stop = _start(size)
+    board, way = home(size), dict[Board, str]()
+    for byte in choices:
+        empty, stop = stop.cell, stop.following[byte]
+        board = slide(board, empty, stop.cell)
+        way.setdefault(board, next(name for name, back in slides(size)[stop.cell].items() if back == empty))
+    return way
 
 
 def at_least(board: Board, size: int) -> int:

@@ -58,25 +58,16 @@ class Game2048(BoardGame):
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:
             self.target_tile, self.max_turns = self.rng.choice(_DRAWN)
-        self.board: Board = (0,) * self.board_size**2
-        self._add_tile()
-        self._add_tile()
-        self._first = self._largest = max(self.board)
-        return self._ask(
-            f"You are playing 2048 on a board of {self.board_size} rows and {self.board_size} columns.\n"
-            f"Make a tile of {self.target_tile} to win. You lose when no move is left that changes the board.\n"
-            "A move slides all tiles up, down, left or right, as far as they can. Two equal tiles that meet merge into "
-            "one of their sum; the merged tile merges no further in the same move. Of three equal tiles in a line, the "
-            "two nearest to the side moved to merge.\n"
-            "After each move that changes the board, a new tile comes up in a random empty cell: a 2 (9 times of 10) "
-            "or a 4.\n"
-            "Your move is \\boxed{up}, \\boxed{down}, \\boxed{left} or \\boxed{right}.\n"
-            f"You have {self.max_turns} turns; each move takes one, also one that changes nothing. Each doubling of "
-            "your largest tile scores, even if you do not win.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
-            "On the board, '.' is an empty cell."
-        )
+        cells = self.board_size**2
+        board = [0] * cells
+        first = int(self.rng.random() * cells)
+        second = int(self.rng.random() * (cells - 1))
+        for cell in (first, second + (second >= first)):
+            board[cell] = 2 if self.rng.random() < 0.9 else 4
+        self.board: Board = tuple(board)
+        self._first = self._largest = max(board)
+        assert self.max_turns is not None
+        return f"{_rules(self.target_tile, self.max_turns, self.board_size)}\n{self._board()}\nEnter your move."
 
     def _add_tile(self) -> str:
         """Put a new tile on the board; what it is and where."""
@@ -127,3 +118,22 @@ class Game2048(BoardGame):
 @cache
 def _shown(tile: int, width: int) -> str:
     return f"{tile or '.':>{width}}"
+
+
+@cache
+def _rules(target_tile: int, max_turns: int, board_size: int) -> str:
+    return (
+        f"You are playing 2048 on a board of {board_size} rows and {board_size} columns.\n"
+        f"Make a tile of {target_tile} to win. You lose when no move is left that changes the board.\n"
+        "A move slides all tiles up, down, left or right, as far as they can. Two equal tiles that meet merge into "
+        "one of their sum; the merged tile merges no further in the same move. Of three equal tiles in a line, the "
+        "two nearest to the side moved to merge.\n"
+        "After each move that changes the board, a new tile comes up in a random empty cell: a 2 (9 times of 10) "
+        "or a 4.\n"
+        "Your move is \\boxed{up}, \\boxed{down}, \\boxed{left} or \\boxed{right}.\n"
+        f"You have {max_turns} turns; each move takes one, also one that changes nothing. Each doubling of "
+        "your largest tile scores, even if you do not win.\n"
+        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
+        "the game.\n"
+        "On the board, '.' is an empty cell."
+    )

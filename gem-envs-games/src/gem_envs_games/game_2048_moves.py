@@ -5,6 +5,7 @@ A board is a flat tuple of ``size * size`` tiles, row by row, with 0 for an empt
 
 from functools import cache, lru_cache
 from itertools import pairwise
+from math import lcm
 
 from gem_envs_games.directions import DIRECTIONS
 
@@ -66,6 +67,10 @@ def moves(board: Board, size: int) -> dict[str, Board]:
 CROWDED = 4
 """With at most so many cells empty, `best_move` looks a move further ahead."""
 
+_SHARES = lcm(*range(1, CROWDED + 1))
+"""How boards look is compared in such shares, so that every mean is a whole number: sums of floats differ between
+versions of Python, and the expert with them."""
+
 
 def best_move(board: Board, size: int) -> str | None:
     """The direction that looks best, or None where no move is left.
@@ -76,29 +81,29 @@ def best_move(board: Board, size: int) -> str | None:
     return max(found, key=lambda name: _prospect(found[name], size), default=None)
 
 
-def _prospect(board: Board, size: int) -> float:
+def _prospect(board: Board, size: int) -> int:
     empty = [cell for cell, tile in enumerate(board) if not tile]
     if len(empty) > CROWDED:
-        return _looks(board, size)
-    total = 0.0
+        return _SHARES * _looks(board, size)
+    total = 0
     for cell in empty:
         after = moves((*board[:cell], 2, *board[cell + 1 :]), size).values()
         total += max((_looks(other, size) for other in after), default=_LOST)
-    return total / len(empty)
+    return total * (_SHARES // len(empty))
 
 
-_LOST = -1e6
+_LOST = -25_000_000
 
 
-def _looks(board: Board, size: int) -> float:
+def _looks(board: Board, size: int) -> int:
     lines = _lines(size)
     return sum(_line_looks(tuple([board[cell] for cell in cells])) for name in ("left", "up") for cells in lines[name])
 
 
 @lru_cache(maxsize=100_000)
-def _line_looks(line: Board) -> float:
+def _line_looks(line: Board) -> int:
     """How good a row or column looks: empty cells, equal neighbours, neighbours of near size, and large tiles."""
     ranks = [tile.bit_length() - 1 for tile in line if tile]
     steps = [abs(a - b) for a, b in pairwise(ranks)]
     worth = sum(rank << rank for rank in ranks)
-    return 2 * (len(line) - len(ranks)) + steps.count(0) - 0.2 * sum(steps) + 0.04 * worth
+    return 50 * (len(line) - len(ranks)) + 25 * steps.count(0) - 5 * sum(steps) + worth

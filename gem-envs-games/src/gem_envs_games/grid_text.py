@@ -1,8 +1,10 @@
 """What the games on a grid of letters share: rows and columns numbered from 0, as text."""
 
 from collections.abc import Iterable
+from functools import cache
 
 
+@cache
 def head(cols: int) -> str:
     """The line above the grid, which numbers its columns."""
     return "    " + " ".join(f"C{col:02}" for col in range(cols))

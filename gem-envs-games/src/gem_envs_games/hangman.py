@@ -25,10 +25,11 @@ class Hangman(BoardGame):
     `\boxed{E}` for a letter or `\boxed{HOUSE}` for the word; case, spaces and commas do not matter.
 
     The rules are those of the pencil game, except that, as in GEM, every guess takes a turn, right or wrong, and only
-    the turns are limited. The game is won when the word has been named or all its letters have been found.
+    the turns are limited, and only naming the word wins, also where all its letters are shown: else a fixed list of
+    letters would win most games.
 
-    Rewards, as in GEM: a letter earns 0.5 / word_length for each place where it stands; winning earns 0.5, and as
-    much for each hidden place as its letter would have. So a won game sums to 1. A reply without a letter or word
+    Rewards, as in GEM: a letter earns 0.5 / word_length for each place where it stands; naming the word earns 0.5, and
+    as much for each hidden place as its letter would have. So a won game sums to 1. A reply without a letter or word
     costs 0.1 and loses. A refused guess (made before, or a word of the wrong length) uses up a turn, as does a wrong
     one, and a wrong word shows none of its letters.
 
@@ -59,8 +60,8 @@ class Hangman(BoardGame):
         return self._ask(
             f"You are playing Hangman. My secret is {kind} of {self.word_length} letters, in American spelling.\n"
             "Each turn, guess one letter or the whole word. A letter that is in the word is shown in every place where "
-            "it stands. A wrong word shows nothing. You win when you name the word, or when all its letters are "
-            "shown.\n"
+            "it stands. A wrong word shows nothing. You win when you name the word: showing all its letters is not "
+            "enough.\n"
             f"Give your guess inside \\boxed{{}}, for example {_say('E')} or {_say(example)}.\n"
             f"You have {self.max_turns} turns; each guess takes one, right or wrong, also one that I refuse because "
             "you made it before or because it has the wrong length.\n"
@@ -94,10 +95,9 @@ class Hangman(BoardGame):
         if not places:
             return self._ongoing(f"{said}, which is not in my word.")
         said = f"{said}, which is in my word {'once' if places == 1 else f'{places} times'}."
-        reward = 0.5 * places / self.word_length
         if "_" not in self._pattern():
-            return self._ended(f"{said} Congratulations! You found the whole word.", reward + 0.5, success=True)
-        return self._ongoing(said, reward)
+            said += " All its letters are shown: name it."
+        return self._ongoing(said, 0.5 * places / self.word_length)
 
     def _objection(self, guess: str) -> str | None:
         """Why this guess is not answered, or None."""

@@ -10,7 +10,7 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.mastermind_solver import Code, Marked, best_guess, pegs
+from gem_envs_games.mastermind_solver import Code, Marked, all_codes, best_guess, pegs
 
 _GUESS = re.compile(r"[0-9\s,-]{1,100}")
 _DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
@@ -72,7 +72,7 @@ class Mastermind(BoardGame):
         self._guessed: set[Code] = set()
         self._most_black = 0
         self._rows = ""
-        return self._ask(f"{self._rules_with} {_say(example)}.\n{self._rules_end}")
+        return f"{self._rules_with} {_say(example)}.\n{self._rules_end}"
 
     def _write_rules(self) -> None:
         """The rules, in two parts: an example stands between them."""
@@ -92,11 +92,14 @@ class Mastermind(BoardGame):
         self._rules_end = (
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
             "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
-            "the game."
+            "the game.\nGuesses so far: none\nEnter your move."
         )
         self._numbers = frozenset(range(1, self.num_numbers + 1))
 
     def _any_code(self, rng: Random) -> Code:
+        codes = all_codes(self.code_length, self.num_numbers, self.duplicate_numbers)
+        if codes is not None:
+            return codes[int(rng.random() * len(codes))]
         numbers = range(1, self.num_numbers + 1)
         return tuple((rng.choices if self.duplicate_numbers else rng.sample)(numbers, k=self.code_length))
 

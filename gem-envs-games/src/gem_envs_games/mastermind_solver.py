@@ -2,12 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
-from itertools import islice
+from functools import cache, lru_cache
+from itertools import islice, permutations, product
+from math import perm
 from operator import eq
 from typing import NamedTuple
 
 Code = tuple[int, ...]
+
+MOST_LISTED = 5_000
+"""Codes that are listed, so that one is drawn at once."""
 
 _CANDIDATES = 60
 """Codes among which the secret is thought to be."""
@@ -22,6 +26,15 @@ class Marked(NamedTuple):
     guess: Code
     black: int
     white: int
+
+
+@cache
+def all_codes(length: int, numbers: int, repeats: bool) -> tuple[Code, ...] | None:
+    """Every code that the rules allow, or None where there are more than `MOST_LISTED`."""
+    if (numbers**length if repeats else perm(numbers, length)) > MOST_LISTED:
+        return None
+    every = range(1, numbers + 1)
+    return tuple(product(every, repeat=length) if repeats else permutations(every, length))
 
 
 def pegs(code: Code, guess: Code) -> tuple[int, int]:

@@ -14,12 +14,13 @@ class _Game(NamedTuple):
     about: str
     tag: str
     variants: Mapping[str, Mapping[str, Any]]
-    """The kwargs of each variant, under GEM's names. None is drawn in each episode."""
+    """The kwargs of each variant, under GEM's names; "" is the id without a suffix, which GEM registered up to its
+    version 0.0.4. None is drawn in each episode."""
 
     def specs(self) -> list[gem.EnvSpec]:
         return [
             gem.EnvSpec(
-                id=f"game:{self.name}-v0-{variant}",
+                id=f"game:{self.name}-v0{variant and '-'}{variant}",
                 entry_point=f"gem_envs_games.{self.entry_point}",
                 kwargs=kwargs,
                 description=f"{self.about} ({_settings(kwargs)})",
@@ -42,6 +43,7 @@ _GAMES = (
         "Find a number, told higher or lower",
         "search",
         {
+            "": {"min_number": 1, "max_number": 20, "max_turns": 10},
             "easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
             "hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
             "random": {"min_number": None, "max_number": None, "max_turns": None},
@@ -53,6 +55,7 @@ _GAMES = (
         "Find a secret word by guessing letters of it, or the word",
         "search",
         {
+            "": {"word_length": 5, "hardcore": False, "max_turns": 15},
             "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
             "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
             "random": {"word_length": None, "hardcore": False, "max_turns": None},
@@ -64,6 +67,7 @@ _GAMES = (
         "Find a secret code from black and white pegs",
         "deduction",
         {
+            "": {"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
             "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
             "hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
             "random": {"code_length": None, "num_numbers": None, "max_turns": None, "duplicate_numbers": False},
@@ -75,6 +79,7 @@ _GAMES = (
         "Reveal every cell without a mine",
         "deduction",
         {
+            "": {"rows": 8, "cols": 8, "num_mines": 10, "max_turns": 100},
             "easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
             "hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
             "random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
@@ -86,6 +91,7 @@ _GAMES = (
         "Fill the grid with each digit once in every row, column and box",
         "deduction",
         {
+            "": {"scale": 9, "clues": 50, "max_turns": 50},
             "easy": {"scale": 4, "clues": 10, "max_turns": 15},
             "hard": {"scale": 9, "clues": 50, "max_turns": 50},
             "random": {"scale": None, "clues": None, "max_turns": None},
@@ -100,6 +106,7 @@ _GAMES = (
         "Carry a tower of disks from A to C",
         "planning",
         {
+            "": {"num_disks": 4, "max_turns": 20},
             "easy": {"num_disks": 3, "max_turns": 10},
             "hard": {"num_disks": 5, "max_turns": 35},
             "random": {"num_disks": None, "max_turns": None},
@@ -111,7 +118,9 @@ _GAMES = (
         "Slide the tiles of a square into order",
         "planning",
         {
-            "easy": {"num_rows": 2, "max_turns": 10},
+            "": {"num_rows": 3, "max_turns": 20},
+            # With GEM's 10 turns one list of ten moves solves all eleven boards of this size.
+            "easy": {"num_rows": 2, "max_turns": 6, "scramble": 5},
             "hard": {"num_rows": 4, "max_turns": 50},
             "random": {"num_rows": None, "max_turns": None},
         },
@@ -122,6 +131,7 @@ _GAMES = (
         "Find a secret word from marks on the letters of each guess",
         "deduction",
         {
+            "": {"word_length": 5, "only_real_words": True, "max_turns": 15},
             "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
             "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
             "random": {"word_length": None, "only_real_words": True, "max_turns": None},

@@ -38,14 +38,14 @@ class Sokoban(BoardGame):
 
     Args:
         dim_room: rows and columns of the room with its walls, 5 to 10 each.
-        num_boxes: 1 to 5, and no more than a box for four cells inside the walls.
         max_turns: moves in an episode, at least 10 for each box.
+        num_boxes: 1 to 5, and no more than a box for four cells inside the walls.
 
     Where any of the three is None, each episode draws 6 x 6 cells with 2 boxes and 20 turns, or 8 x 8 with 5 and 50.
     """
 
     def __init__(
-        self, dim_room: Sequence[int] | None = (6, 6), num_boxes: int | None = 3, max_turns: int | None = 100
+        self, dim_room: Sequence[int] | None = (6, 6), max_turns: int | None = 100, num_boxes: int | None = 3
     ) -> None:
         super().__init__(max_turns=max_turns)
         self._drawn = dim_room is None or num_boxes is None or max_turns is None

@@ -35,9 +35,9 @@ class Sudoku(BoardGame):
     and changes nothing.
 
     Args:
-        scale: 4 or 9, the number of rows.
         clues: digits given, from 4 for 4 x 4 and from 24 for 9 x 9, and at most one less than there are cells.
         max_turns: moves in an episode.
+        scale: 4 or 9, the number of rows.
         forgiving: refuse every wrong digit.
 
     Where any of the first three is None, each episode draws a scale of 4 with 10 clues and 15 turns, or of 9 with 50
@@ -46,9 +46,9 @@ class Sudoku(BoardGame):
 
     def __init__(
         self,
-        scale: int | None = 9,
         clues: int | None = 30,
         max_turns: int | None = 100,
+        scale: int | None = 9,
         forgiving: bool = False,
     ) -> None:
         super().__init__(max_turns=max_turns)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from gem.checks import whole_number
@@ -43,19 +44,10 @@ class TowerOfHanoi(BoardGame):
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:
             self.num_disks, self.max_turns = self.rng.choice(_DRAWN)
+        assert self.max_turns is not None
         # Disks are numbered by size; each tower lists its own from the bottom up.
         self.towers: dict[str, list[int]] = {"A": list(range(self.num_disks, 0, -1)), "B": [], "C": []}
-        disks = "1 disk" if self.num_disks == 1 else f"{self.num_disks} disks"
-        return self._ask(
-            f"You are playing Tower of Hanoi with {disks}, numbered by size: 1 is the smallest.\n"
-            "Move all of them from tower A to tower C to win. A move takes the top disk of one tower and puts it on "
-            "another tower that is empty or whose top disk is larger.\n"
-            "Name the tower to take from, then the tower to put on: \\boxed{B A} takes the top disk of B to A.\n"
-            f"You have {self.max_turns} turns; each move takes one, also one that is not allowed.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
-            "Each tower is shown from bottom to top: the last number is its top disk."
-        )
+        return _start(self.num_disks, self.max_turns)
 
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
@@ -113,3 +105,21 @@ class TowerOfHanoi(BoardGame):
 
 def _say(source: str, target: str) -> str:
     return f"\\boxed{{{source} {target}}}"
+
+
+@cache
+def _start(num_disks: int, max_turns: int) -> str:
+    """What the player is told first, which is the same in every episode."""
+    disks = "1 disk" if num_disks == 1 else f"{num_disks} disks"
+    return (
+        f"You are playing Tower of Hanoi with {disks}, numbered by size: 1 is the smallest.\n"
+        "Move all of them from tower A to tower C to win. A move takes the top disk of one tower and puts it on "
+        "another tower that is empty or whose top disk is larger.\n"
+        "Name the tower to take from, then the tower to put on: \\boxed{B A} takes the top disk of B to A.\n"
+        f"You have {max_turns} turns; each move takes one, also one that is not allowed.\n"
+        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
+        "the game.\n"
+        "Each tower is shown from bottom to top: the last number is its top disk.\n"
+        f"A: {list(range(num_disks, 0, -1))}\nB: []\nC: []\n"
+        "Enter your move."
+    )

@@ -5,6 +5,7 @@ Replaying builds and runs what the recording names. Without a word of trust that
 """
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -184,7 +185,7 @@ def _same(before: object, now: object) -> bool:
 
 
 def _return(moments: list[_Moment]) -> float:
-    return sum(moment.reward for moment in moments)
+    return math.fsum(moment.reward for moment in moments)
 
 
 def _in_a_line(error: Exception) -> str:

@@ -1,0 +1,33 @@
+"""Plays every id of the packs below and prints what came of it, as digests in JSON: run by test_pythons.py."""
+
+import hashlib
+import json
+import sys
+
+import gem
+import gem_envs_games.plugin
+import gem_envs_math.plugin
+import gem_tools.plugin
+
+PACKS = (gem_envs_games.plugin, gem_envs_math.plugin, gem_tools.plugin)
+
+
+def digest(env: gem.Env, say: str, seeds: int) -> str:
+    """A digest of every action, observation, reward, flag and info of the episodes from the first `seeds` seeds."""
+    everything = hashlib.sha256()
+    for seed in range(seeds):
+        everything.update(repr(env.reset(seed=seed)).encode())
+        done = False
+        while not done:
+            action = getattr(env, say)()
+            step = env.step(action)
+            everything.update(repr((action, *step)).encode())
+            done = step.done
+    return everything.hexdigest()
+
+
+if __name__ == "__main__":
+    seeds = int(sys.argv[1])
+    specs = [spec for pack in PACKS for spec in pack.gem_envs()]
+    names = ("sample_action", "expert_action")
+    print(json.dumps({f"{spec.id} {say}": digest(gem.make(spec), say, seeds) for spec in specs for say in names}))
