@@ -52,6 +52,7 @@ WRONG = [
     (["reproduce", "no_such_file"], 2, "there is no file 'no_such_file'"),
     (["reproduce", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", sys.executable], 1, "line 1: this is not JSON"),
+    (["rescore", "/dev/zero"], 1, "line 1: this is not JSON"),
     (["run", "core:Echo-v0", "--record", __file__], 1, "no recording of this version of gem-core"),
     (["run", "core:Echo-v0", "--record", "/dev/null/episodes.jsonl"], 1, "/dev/null: "),
     (["run", "core:Echo-v0", "--record", str(TESTS)], 2, "is a directory"),

@@ -54,7 +54,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("no_such_module:answer", [], "there is no module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
         ("runs/there/is/none", [], "there is no folder 'runs/there/is/none'"),
-        (".", [], "'.' as a policy is a trained model, which gem-train plays, and that is not installed"),
+        (".", [], "'.' as a policy is a trained model, which gem-train plays: install it"),
     ],
 )
 def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:

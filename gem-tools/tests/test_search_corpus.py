@@ -63,6 +63,24 @@ def test_a_file_that_is_not_there_an_empty_one_and_an_id_used_twice_are_refused(
         Corpus([Document("a", "x", ""), Document("b", "x", ""), Document("a", "y", "")])
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x7fELF\x85\x00", "is not text in UTF-8"),
+        (b"[" * 100_000, "line 1: maximum recursion depth"),
+        (b"3\n", "line 1: "),
+    ],
+)
+def test_a_file_that_is_not_a_corpus_is_refused_by_name(content, message, tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=f"corpus.jsonl.*{message}"):
+        Corpus.from_jsonl(path)
+    with pytest.raises(ConfigError, match="Is a directory"):
+        Corpus.from_jsonl(tmp_path)
+
+
 def test_a_document_is_found_by_its_id_or_by_its_title_and_near_titles_are_known():
     corpus = Corpus([*DOCUMENTS, Document("elm", "elm", "a second one")])
 

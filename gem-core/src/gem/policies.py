@@ -38,7 +38,10 @@ def check_policy(policy: Component) -> None:
     name, settings = name_and_settings(policy_component(policy))
     if name == CHECKPOINT and find_offer("policy", name) is None:
         what = settings.get("path", name)
-        raise UnknownId(f"{what!r} as a policy is a trained model, which gem-train plays, and that is not installed")
+        raise UnknownId(
+            f"{what!r} as a policy is a trained model, which gem-train plays: install it; `gemx doctor` shows what is "
+            "installed, and why something is not loaded"
+        )
     if "/" in name and ":" not in name:
         raise UnknownId(f"there is no folder {name!r}; a policy is a name, module:name, or the folder of a model")
     check_name("policy", name)

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Generator
 from pathlib import Path
 
@@ -52,13 +53,11 @@ def in_a_line(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    code = trace.tb_frame.f_code
-    return f", in {code.co_name} at {Path(code.co_filename).name}:{trace.tb_lineno}"
+    """The innermost line that stands in a file; Python's own frozen modules are none that anybody can look at."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith("<"):
+            return f", in {frame.name} at {Path(frame.filename).name}:{frame.lineno}"
+    return ""
 
 
 def flush_stdout() -> bool:

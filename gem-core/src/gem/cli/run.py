@@ -144,7 +144,9 @@ def run(
                             recorder.write(episode)
                 except (Exception, KeyboardInterrupt) as error:
                     stopped = error
-    if stopped and len(played) == len(before):
+    if stopped and not played:
+        if isinstance(stopped, KeyboardInterrupt):
+            echo("Interrupted before any episode had ended.", err=True)
         raise stopped
     total = Report.of(played, id=",".join(plan.names), policy=_title(player), seed=seed)
     each = Report.per_id(played, policy=total.policy, seed=seed)

@@ -1,6 +1,7 @@
 """The file of a recording: appended to, one whole line an episode, and read back."""
 
 import contextlib
+import itertools
 import json
 import os
 import stat
@@ -97,8 +98,13 @@ def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not _is_torn(line):
+        for number in itertools.count(1):
+            # What begins otherwise is no episode, and may be a device that never comes to the end of a line.
+            begins = file.peek(1)[:1]
+            line = file.readline(-1 if begins == b"{" else 100)
+            if not line:
+                return
+            if begins != b"{" or not _is_torn(line):
                 yield EpisodeRecord.parse(line, f"{path}, line {number}")
 
 

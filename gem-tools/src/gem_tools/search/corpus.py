@@ -74,13 +74,17 @@ class Corpus(Sequence[Document]):
         """A corpus from a file with one JSON object a line: see `Document.of`; the line's number is the default id.
 
         Raises:
-            ConfigError: there is no such file, or a line of it is no document.
+            ConfigError: there is no such file, it cannot be read, or a line of it is not a document.
         """
         try:
             with Path(path).open(encoding="utf-8") as lines:
                 return cls(_read(lines, str(path)))
         except FileNotFoundError as error:
             raise ConfigError(f"there is no file {str(path)!r} to read a corpus from") from error
+        except OSError as error:
+            raise ConfigError(f"no corpus can be read from {str(path)!r}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{str(path)!r} is not a corpus: it is not text in UTF-8 ({error.reason})") from error
 
     @classmethod
     def from_dataset(cls, name: str, *, split: str = "train", **load: Any) -> Self:
@@ -130,5 +134,5 @@ def _read(lines: Iterable[str], name: str) -> Iterator[Document]:
             continue
         try:
             yield Document.of(json.loads(line), str(number))
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise ConfigError(f"{name}, line {number}: {error}") from error
