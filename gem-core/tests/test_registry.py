@@ -269,7 +269,7 @@ def test_an_object_is_imported_by_its_dotted_name() -> None:
 
 @pytest.mark.parametrize("what", [Sum, Sum(), None, 5])
 def test_make_takes_no_class_and_says_what_to_do_with_one(what: Any) -> None:
-    with pytest.raises(SpecError, match=r"make takes an id, .* or give it an id with gem\.register"):
+    with pytest.raises(SpecError, match=r"an env is made by its id, .* or give it an id with gem\.register"):
         gem.make(what)
 
 

@@ -1,8 +1,11 @@
 """The vector engine on every backend: the same episodes, autoreset, partial stepping, and its protocol."""
 
 import itertools
+import re
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +13,10 @@ from sample_envs import Counted, Loud
 from vector_backends import BACKENDS, PARALLEL, WALK, alone, episode_seed, vector, without_pid
 
 import gem
-from gem.core import Step
-from gem.errors import ConfigError, ResetNeeded
+from gem.core import Env, Step, Wrapper
+from gem.errors import ConfigError, ResetNeeded, SpecError
+from gem.policy import random_policy
+from gem.rollout import rollout
 from gem.turn_env import TurnEnv
 from gem.vector import Arrival, Reset, VectorEnv
 from gem.vector.messages import STRIDE
@@ -261,7 +266,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(backend: str) -> Non
             envs.send({1: Reset(seed=-1)})
         assert gather(envs, 1).keys() == {0}
         for text in ("it", "text"):  # one text is not a letter for each slot
-            with pytest.raises(ConfigError, match=f"a list with an action for each slot, and not one text: '{text}'"):
+            with pytest.raises(ConfigError, match=f"a list with an action for each slot, .* not '{text}'"):
                 envs.step(text)
         with pytest.raises(ConfigError, match="2 actions, not 1"):
             envs.step(["go"])
@@ -318,7 +323,7 @@ def test_env_kwargs_reach_the_env_whatever_they_are_called_and_those_of_a_slot_w
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"num_envs": 0}, "at least one"),
+        ({"num_envs": 0}, "at least 1"),
         ({"ids": []}, "at least one"),
         ({"ids": {WALK: 0}}, "weights"),
         ({"ids": {WALK: float("nan")}}, "weights"),
@@ -385,3 +390,28 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
         envs.reset()
         assert not envs.step(["go 1"] * 8).truncated.any()
     assert len(given) == 3
+
+
+@pytest.mark.parametrize(
+    ("slip", "message"),
+    [
+        (lambda envs: envs.step(5), "step takes a list with an action for each slot, or slot → action, not 5"),
+        (lambda envs: envs.send(["a", "b"]), "send takes slot → action or Reset, not"),
+        (lambda envs: envs.reset(indices=0), "indices is a list of the slots to reset, not 0"),
+        (lambda envs: envs.reset(options=5), "options are a mapping of names to values, not 5"),
+        (lambda envs: envs.reset(options={"form": "x"}), "Walk: reset takes no option 'form'. Did you mean 'from'"),
+        (lambda envs: gem.make_vec(type(envs), 2), "make_vec takes an id, a list of ids, or a mapping"),
+        (lambda envs: gem.make_vec([Env], 2), "call a class yourself, or give it an id with gem.register"),
+        (lambda envs: gem.make_vec("core:Echo-v0", "3"), "num_envs is a whole number of at least 1, not '3'"),
+        (lambda envs: list(rollout(random_policy(), gem.make("core:Echo-v0"), [1])), "a rollout plays a vector"),
+        (lambda envs: list(rollout(random_policy(), envs, 5)), "seeds are several, such as range(100), not 5"),
+        (lambda envs: Wrapper("core:Echo-v0"), "Wrapper goes around an env, such as gem.make(id), not 'core:Echo-v0'"),
+        (lambda envs: gem.register("slip:Slip-v0", 5), "register takes a class that derives from gem.Env"),
+    ],
+)
+def test_a_slip_of_the_caller_is_one_clear_error(slip: Callable[[Any], Any], message: str) -> None:
+    with vector("sync", 2) as envs:
+        envs.reset(seed=0)
+        with pytest.raises((ConfigError, SpecError), match=re.escape(message)):
+            slip(envs)
+        assert len(envs.step(["a", "b"]).observations) == 2

@@ -4,17 +4,17 @@ Read `Env` for the promises. Write your own environment on `gem.TurnEnv`, which 
 """
 
 import inspect
-import pickle
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
 
-from gem import seeding
+from gem import seeding, snapshots
 from gem.checks import whole_number
-from gem.errors import ConfigError, SnapshotError
+from gem.errors import ConfigError
 from gem.gem_llm import Renamed
+from gem.snapshots import Made
 from gem.spec import EnvSpec
 
 
@@ -87,7 +87,7 @@ class Env(ABC):
     """Attributes that say how this instance was built and not where its episode stands: snapshots leave them out,
     `restore` leaves them alone. Add to them what cannot be pickled or is large, such as a function."""
 
-    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    _made_with: Made
     """What the constructor was called with, for `fork`."""
 
     _spec: EnvSpec | None = None
@@ -147,7 +147,7 @@ class Env(ABC):
         The default pickles the instance's attributes, except those named in `_unsaved`. An env that holds a file,
         a process or a connection overrides both methods.
         """
-        return _dump_snapshot(self, self._attributes())
+        return snapshots.dump(self, self._made_with, self._attributes())
 
     def restore(self, state: bytes) -> None:
         """Go back to the state that `snapshot` returned, in this or in another instance that was built alike.
@@ -157,7 +157,7 @@ class Env(ABC):
         Raises:
             SnapshotError: the bytes are of another class, or of an env that was built with other arguments.
         """
-        self._replace_attributes(_load_snapshot(self, state))
+        self._replace_attributes(snapshots.load(self, self._made_with, state))
 
     def fork(self, n: int) -> list[Self]:
         """`n` independent copies, each in the state in which this env is now, generators included.
@@ -279,6 +279,8 @@ class Wrapper(Env):
     _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"env"}
 
     def __init__(self, env: Env) -> None:
+        if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an id
+            raise ConfigError(f"{type(self).__name__} goes around an env, such as gem.make(id), not {env!r}")
         self.env = env
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
@@ -299,10 +301,10 @@ class Wrapper(Env):
         return type(self)(*(_rebuilt(value, **changes) for value in args), **inner)
 
     def snapshot(self) -> bytes:
-        return _dump_snapshot(self, (self._attributes(), self.env.snapshot()))
+        return snapshots.dump(self, self._made_with, (self._attributes(), self.env.snapshot()))
 
     def restore(self, state: bytes) -> None:
-        own, inner = _load_snapshot(self, state)
+        own, inner = snapshots.load(self, self._made_with, state)
         # The inner env first: if it refuses, this wrapper is left as it was.
         self.env.restore(inner)
         self._replace_attributes(own)
@@ -341,60 +343,6 @@ def _rebuilt(value: Any, **changes: Any) -> Any:
     return value.rebuild(**changes) if isinstance(value, Env) else value
 
 
-def _name_of(env: Env) -> str:
-    return f"{type(env).__module__}.{type(env).__qualname__}"
-
-
 def not_text(action: object) -> TypeError:
     """The error of a step whose action is something else than text."""
     return TypeError(f"an action is the text of the agent's whole reply, not {action!r}")
-
-
-def _dump_snapshot(env: Env, content: Any) -> bytes:
-    return pickle.dumps((_name_of(env), _made_of(env), content), protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def _load_snapshot(env: Env, state: bytes) -> Any:
-    try:
-        name, made, content = pickle.loads(state)
-    except Exception as error:
-        raise SnapshotError(f"these {len(state)} bytes are not a snapshot: {error}") from error
-    if name != _name_of(env):
-        raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(env)}")
-    if made != _made_of(env):
-        before, now = (_by_name(type(env), each) for each in (made, _made_of(env)))
-        differ = [argument for argument in {**before, **now} if before.get(argument) != now.get(argument)]
-        if differ:
-            theirs, own = (", ".join(f"{each}={made.get(each)!r}" for each in differ) for made in (before, now))
-            raise SnapshotError(f"this snapshot is of a {type(env).__name__} with {theirs}, and this one has {own}")
-    return content
-
-
-_Made = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-def _made_of(env: Env) -> _Made:
-    """What the constructor was called with, so far as it is plain data: envs and functions have a snapshot's place."""
-    args, kwargs = env._made_with  # pyright: ignore[reportPrivateUsage]
-    return tuple(each if _is_plain(each) else None for each in args), {
-        name: value for name, value in kwargs.items() if _is_plain(value)
-    }
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(map(_is_plain, cast("list[Any]", value)))
-    if isinstance(value, dict):
-        return all(map(_is_plain, cast("dict[Any, Any]", value).values()))
-    return value is None or isinstance(value, str | int | float | bool)
-
-
-def _by_name(env_class: type[Env], made: _Made) -> dict[str, Any]:
-    """Arguments by their names, with the defaults of those that were not given; lists as tuples."""
-    args, kwargs = made
-    try:
-        bound = inspect.signature(env_class).bind_partial(*args, **kwargs)
-    except TypeError:  # the class has changed since
-        return {"its arguments": args, **kwargs}
-    bound.apply_defaults()
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in bound.arguments.items()}  # pyright: ignore[reportUnknownArgumentType]

@@ -201,6 +201,8 @@ def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = N
         DuplicateId: the id is taken.
     """
     if not isinstance(entry_point, str):
+        if not (isinstance(entry_point, type) and issubclass(entry_point, Env)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SpecError(f"register takes a class that derives from gem.Env, or 'module:Class', not {entry_point!r}")
         if "<locals>" in entry_point.__qualname__:
             raise SpecError(
                 f"{entry_point.__qualname__} is defined inside a function, where other processes cannot find it; "
@@ -217,6 +219,11 @@ def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = N
 
 def get_spec(id: str) -> EnvSpec:
     """The spec of an id. See `Registry.find` for what it raises."""
+    if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
+        raise SpecError(
+            f"an env is made by its id, by 'module:Class' or by an EnvSpec, not by {id!r}; "
+            "call a class yourself, or give it an id with gem.register"
+        )
     return _registry.find(id).spec
 
 
@@ -240,11 +247,6 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
         SpecError: an argument that the environment, or a wrapper, does not take, or one that it lacks.
         MissingExtra: the environment needs an optional dependency that is not installed.
     """
-    if not isinstance(id, str | EnvSpec):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
-        raise SpecError(
-            f"make takes an id, 'module:Class' or an EnvSpec, not {id!r}; "
-            "call a class yourself, or give it an id with gem.register"
-        )
     found = id if isinstance(id, EnvSpec) else get_spec(id)
     env_class = import_env(found)
     spec = bind(found, wrappers=wrappers, **kwargs)

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from gem import seeding
 from gem.checks import whole_number
 from gem.core import Step
-from gem.errors import PolicyError
+from gem.errors import ConfigError, PolicyError
 from gem.function_policy import Answering, FunctionPolicy
 from gem.policy import Policy
 from gem.spec import EnvSpec
@@ -56,6 +56,10 @@ def rollout(
         PolicyError: the policy answers with something else than completions.
         SpecError: the envs have no such id.
     """
+    if not isinstance(envs, VectorEnv):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an env
+        raise ConfigError(f"a rollout plays a vector, such as gem.make_vec(id, 8), not {envs!r}")
+    if not isinstance(seeds, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigError(f"seeds are several, such as range(100), not {seeds!r}")
     if not isinstance(policy, Policy):
         with closing(FunctionPolicy(policy)) as asked:
             yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)

@@ -140,10 +140,17 @@ class VectorEnv:
 
         What these slots were doing is dropped, such as what an abandoned rollout left under way.
 
+        Raises:
+            ConfigError: an env refuses the options, or another argument will not do.
+
         Returns:
             The first observations and their infos, in slot order. A slot that failed has the observation `""` and
             the failure in `info["failure"]`.
         """
+        if not isinstance(options, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ConfigError(f"options are a mapping of names to values, not {options!r}")
+        if not (indices is None or hasattr(indices, "__len__")):
+            raise ConfigError(f"indices is a list of the slots to reset, not {indices!r}")
         slots = range(self.num_envs) if indices is None else indices
         if seed is None or isinstance(seed, Sequence):
             seeds = [None] * len(slots) if seed is None else list(seed)
@@ -158,6 +165,10 @@ class VectorEnv:
             self._gather(None)
         self._arrived = [arrival for arrival in self._arrived if arrival.slot not in messages]
         steps = self._exchange(messages)
+        for step in steps if options else ():
+            failure = step.info.get("failure")
+            if failure is not None and failure.error.startswith(f"{ConfigError.__name__}: "):
+                raise ConfigError(failure.error.removeprefix(f"{ConfigError.__name__}: "))
         return [step.observation for step in steps], [step.info for step in steps]
 
     def step(self, actions: Sequence[str] | Mapping[int, str]) -> VectorStep:
@@ -170,8 +181,8 @@ class VectorEnv:
             The steps, in slot order.
         """
         if not isinstance(actions, Mapping):
-            if isinstance(actions, str):
-                raise ConfigError(f"step takes a list with an action for each slot, and not one text: {actions!r}")
+            if isinstance(actions, str) or not hasattr(actions, "__len__"):
+                raise ConfigError(f"step takes a list with an action for each slot, or slot → action, not {actions!r}")
             if len(actions) != self.num_envs:
                 raise ConfigError(
                     f"{self.num_envs} slots need {self.num_envs} actions, not {len(actions)}; "
@@ -197,6 +208,8 @@ class VectorEnv:
         self.close()
 
     def _check(self, messages: Mapping[int, Message]) -> None:
+        if not isinstance(messages, (dict, Mapping)):  # pyright: ignore[reportUnnecessaryIsInstance]: dict first, it is quicker
+            raise ConfigError(f"send takes slot → action or Reset, not {messages!r}")
         for slot, message in messages.items():
             if not 0 <= slot < len(self._specs):
                 raise IndexError(f"there is no slot {slot}; this vector has slots 0 to {len(self._specs) - 1}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from gem import seeding
+from gem.checks import whole_number
 from gem.core import Env
 from gem.errors import ConfigError
 from gem.registry import Wrappers, bind, get_spec, make
@@ -80,7 +81,9 @@ def make_vec(
     """
     if isinstance(ids, str):
         ids = [id.strip() for id in ids.split(",")]
-    names = _names(ids, num_envs)
+    elif not isinstance(ids, Mapping | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
+        raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
+    names = _names(ids, None if num_envs is None else whole_number("num_envs", num_envs, 1))
     if vec_kwargs is not None and len(vec_kwargs) != len(names):
         raise ConfigError(f"vec_kwargs has one entry a slot: {len(names)}, not {len(vec_kwargs)}")
     if async_mode and backend not in (None, "thread"):
@@ -127,8 +130,8 @@ def _names(ids: Sequence[str] | Mapping[str, float], num_envs: int | None) -> li
     """The id of each slot."""
     listed = list(ids)
     count = len(listed) if num_envs is None else num_envs
-    if not listed or count < 1:
-        raise ConfigError(f"a vector needs at least one id and one slot, not {len(listed)} ids and {count} slots")
+    if not listed:
+        raise ConfigError("a vector needs at least one id")
     if isinstance(ids, Mapping):
         if any(not 0 < weight < math.inf for weight in ids.values()):
             raise ConfigError(f"weights are above 0 and finite, not {dict(ids)}")
