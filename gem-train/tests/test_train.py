@@ -11,14 +11,16 @@ import pytest
 from rich.console import Console
 
 from gem import seeding
-from gem.errors import ConfigError, TrainingStopped
+from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.evaluate import Report
+from gem.policies import make_policy
 from gem.registry import find_policy
 from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.baselines import evaluation_seeds, teacher
 from gem_train.config import load_config, read_toml
 from gem_train.display import Display
+from gem_train.policies.hf import HFPolicy
 from gem_train.train import train
 
 SMALL = {
@@ -87,6 +89,27 @@ def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished
     assert {episode.seed: episode.turns[0].action for episode in episodes} == after
     summary = json.loads((finished / "summary.json").read_text())
     assert Report.of(episodes, id="", policy="", seed=0).success == summary["success_after"]
+
+
+def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
+    policy = make_policy({"name": str(finished), "temperature": 0.5})
+
+    assert isinstance(policy, HFPolicy)
+    assert (policy.max_new_tokens, policy.temperature) == (8, 0.5)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_several_ids_are_trained_on_in_equal_shares_and_measured_one_by_one(tmp_path):
+    summary = run(tmp_path / "run", {"id": "core:Echo-v0, gem.envs.echo:Echo"})
+
+    assert [(each["id"], each["episodes"]) for each in summary["ids"]] == [
+        ("core:Echo-v0", 4),
+        ("gem_envs_echo:Echo", 4),
+    ]
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert {"success/core:Echo-v0", "success/gem_envs_echo:Echo"} <= lines[-1].keys()
+    with pytest.raises(UnknownId, match="Did you mean 'core:Echo-v0'"):
+        run(tmp_path / "no", {"id": "core:Echo-v0,core:Ecko-v0"})
 
 
 def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_what_is_no_model(finished, tmp_path):

@@ -4,8 +4,10 @@ import os
 import tempfile
 from pathlib import Path
 
+from gem.component import listed
 from gem.errors import ConfigError
-from gem.registry import find_policy, make
+from gem.preflight import check_envs
+from gem.registry import find_policy
 from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
 
@@ -21,7 +23,7 @@ def check(config: TrainConfig, out: Path | None) -> None:
     """
     if config.warmup.policy != AUTO:
         find_policy(config.warmup.policy)
-    make(config.id, wrappers=config.wrappers, **config.env).close()
+    check_envs(config.id, listed(config.wrappers), **config.env)
     check_model(config.model)
     check_writable(Path("runs") if out is None else out)
 

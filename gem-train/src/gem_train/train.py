@@ -203,6 +203,8 @@ class Run:
             "steps": self.parts.learner.step,
             "seconds": round(time.monotonic() - self._started, 1),
         }
+        if len(self._each) > 1:
+            summary["ids"] = [report.as_json() for report in self._each]
         self._draw(after)
         self.folder.write_summary(summary)
         self.display.finished(summary, self.folder)
@@ -228,6 +230,7 @@ class Run:
         if when == "after":
             for episode in episodes:
                 self.folder.write_episode(self.parts.learner.step, episode, phase="evaluation")
+            self._each = Report.per_id(episodes, policy=self.config.model, seed=self.config.seed)
         report = Report.of(episodes, id=self.config.id, policy=self.config.model, seed=self.config.seed)
         self.display.measured(f"{when} training", report.as_json())
         return report
@@ -268,6 +271,7 @@ def _seeds(config: TrainConfig, step: int) -> Iterator[int]:
 
 def _play_metrics(episodes: Sequence[Episode], config: TrainConfig) -> dict[str, float]:
     report = Report.of(episodes, id=config.id, policy=config.model, seed=config.seed)
+    each = Report.per_id(episodes, policy=config.model, seed=config.seed)
     turns = [turn for episode in episodes for turn in episode.turns]
     return {
         "success": report.success,
@@ -277,4 +281,5 @@ def _play_metrics(episodes: Sequence[Episode], config: TrainConfig) -> dict[str,
         "malformed": sum(bool(turn.info.get("malformed")) for turn in turns) / max(1, len(turns)),
         "tokens": sum(len(turn.completion.ids) for turn in turns),
         "cut_replies": sum(turn.completion.finish_reason == "length" for turn in turns) / max(1, len(turns)),
+        **({f"success/{report.id}": report.success for report in each} if len(each) > 1 else {}),
     }

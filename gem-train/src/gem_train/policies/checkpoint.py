@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from transformers.utils import logging
 
 from gem.errors import ConfigError
 from gem.policy import Policy
@@ -52,6 +53,7 @@ def checkpoint_policy(
     if config.threads is not None:
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)
+    logging.disable_progress_bar()  # whoever evaluates has a line of their own
     loaded, rollout = load_model(config, model), config.rollout
     chat = ChatEncoder(loaded.tokenizer, history=rollout.history, template_kwargs=rollout.template_kwargs)
     return HFPolicy(
