@@ -21,6 +21,7 @@ def gem_envs() -> list[EnvSpec]:
 @hookimpl
 def gem_wrappers() -> dict[str, str]:
     return {
+        "bounded_shaping": "gem.wrappers.bounded:BoundedShaping",
         "concat": "gem.wrappers.concat:Concat",
         "concat_with_action": "gem.wrappers.concat:ConcatWithAction",
         "concat_chat": "gem.wrappers.chat:ConcatChat",
@@ -37,6 +38,7 @@ def gem_wrappers() -> dict[str, str]:
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # Not: `tokenizer`, `clock` and `runtime`, which are objects.
     return {
+        "gem.wrappers.bounded:BoundedShaping": ("most",),
         "gem.wrappers.concat:Concat": ("max_history_length",),
         "gem.wrappers.concat:ConcatWithAction": ("max_history_length",),
         "gem.wrappers.chat:ConcatChat": ("max_history_length",),

@@ -8,6 +8,7 @@
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
 | `curriculum` | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
+| `bounded_shaping` | `BoundedShaping` | rewards on the way that never outweigh the end |
 | `turn_limit`, `time_limit` | `TurnLimit`, `TimeLimit` | truncate an episode |
 | | `TransformAction`, `TransformObservation`, `ShapeReward` | a function on the way in or out |
 
@@ -15,6 +16,7 @@ Settings stand beside the name, `gem.make(id, wrappers=[{"name": "turn_limit", "
 take a function: `gem.make(id, wrappers=[functools.partial(TransformAction, function=str.lower)])`.
 """
 
+from gem.wrappers.bounded import BoundedShaping
 from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate
 from gem.wrappers.concat import Concat, ConcatWithAction
 from gem.wrappers.curriculum import Curriculum
@@ -23,6 +25,7 @@ from gem.wrappers.tracking import EpisodeTracking
 from gem.wrappers.transforms import ShapeReward, TransformAction, TransformObservation
 
 __all__ = [
+    "BoundedShaping",
     "ChatTemplate",
     "Concat",
     "ConcatChat",
