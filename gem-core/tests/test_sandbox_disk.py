@@ -105,3 +105,26 @@ def left(box: Sandbox) -> set[str]:
     """What there is on disk for the programs of a sandbox of one slot."""
     (slot,) = box._idle
     return set(os.listdir(slot._server.folder)) if slot._server.folder else set()
+
+
+def test_a_user_without_rights_is_held_to_the_limits_on_disk_too() -> None:
+    sandbox_levels.need("landlock")
+    chosen = {name: TAKE + WAYS[name] for name in WAYS if "chain" not in name and name != "folders"}
+    code = f"""
+import os, tempfile, time
+from gem.sandbox import Sandbox
+tempfile.tempdir = "/var/tmp"
+with Sandbox(slots=1, level="landlock") as box:
+    for name, program in {chosen!r}.items():
+        result = box.run(program, disk={LIMIT}, output={MIB}, open_files=1000, timeout=20, memory=1 << 30)
+        most = max(map(int, result.stdout.split()), default=0)
+        if result.reason not in ("disk", "error") or most > {2 * LIMIT}:
+            print(name, result.reason, most)
+        if box.run("print(1)").stdout != "1\\n":
+            print("after", name)
+    folder, end = box._idle[0]._server.folder, time.monotonic() + 60
+    while os.listdir(folder) != ["work"] and time.monotonic() < end:
+        time.sleep(0.01)
+    print(os.listdir(folder), folder[:9])
+"""
+    assert sandbox_levels.as_nobody(code) == "['work'] /var/tmp/\n"

@@ -1,9 +1,10 @@
 """Every attack, by name."""
 
-from attacks import files, interpreter, kernel, network, others, resources, verdicts
+from attacks import disk, files, interpreter, kernel, network, others, resources, verdicts
 
 GROUPS = {
     "Files": files.ATTACKS,
+    "The disk": disk.ATTACKS,
     "Other processes": others.ATTACKS,
     "Sockets and shared memory": network.ATTACKS,
     "Using things up": resources.ATTACKS,

@@ -1,4 +1,4 @@
-"""Attacks on files: reading, writing, and using them up."""
+"""Attacks on files: reading them, changing them, and telling things by them."""
 
 from attacks.model import Attack
 
@@ -175,73 +175,48 @@ for folder in ("/tmp", "/var/tmp", "/run", "/dev/shm", "/dev/mqueue"):
         "changed",
     ),
     Attack(
-        "fill_disk",
-        "writes 300 MB in small files",
+        "lock_shared_file",
+        "locks a file that all programs can read, which tells them something",
         """
-import os, tempfile
-written = 0
-block = b"x" * (1 << 20)
-for number in range(300):
-    with open(os.path.join(tempfile.gettempdir(), str(number)), "wb") as file:
-        written += file.write(block)
-print("BREACH" if written >= 300 << 20 else "")
-""",
-        "said so",
-        options={"timeout": 1.5, "wall": 3.0},
-    ),
-    Attack(
-        "fill_disk_in_one",
-        "writes 300 MB to one file",
-        """
-import os
-with open("large", "wb", buffering=0) as file:
-    for _ in range(300):
-        file.write(b"x" * (1 << 20))
-print("BREACH" if os.path.getsize("large") >= 300 << 20 else "")
-""",
-        "said so",
-        options={"timeout": 1.5, "wall": 3.0},
-    ),
-    Attack(
-        "sparse_file",
-        "makes a file of 1 TB, or at least of 400 MB, that holds nothing",
-        """
-import os
-open("sparse", "w").close()
-for size in (1 << 40, 400 << 20):
+import fcntl, os, struct
+for _ in range(2):
     try:
-        os.truncate("sparse", size)
-    except OSError:
-        continue
-    print("BREACH")
-    break
+        one, other = os.open(os.__file__, os.O_RDONLY), os.open(os.__file__, os.O_RDONLY)
+        fcntl.fcntl(one, 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 1, 0))
+        seen = fcntl.fcntl(other, 36, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 1, 0))
+        if struct.unpack("hhqqi4x", seen)[0] != fcntl.F_UNLCK:
+            print("BREACH")
+        fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("BREACH")
 """,
         "said so",
     ),
     Attack(
-        "use_up_inodes",
-        "makes 40,000 empty files",
-        """
-import os, tempfile
-os.chdir(tempfile.mkdtemp())
-for number in range(40000):
-    os.close(os.open(str(number), os.O_CREAT))
-print("BREACH")
-""",
-        "said so",
-        options={"timeout": 2.0, "wall": 4.0},
-    ),
-    Attack(
-        "leave_what_none_can_remove",
-        "leaves folders too deep and too locked to be removed",
+        "disk_sizes",
+        "finds out how large the disks are and how full",
         """
 import os
-for number in range(1500):
-    os.mkdir("d")
-    os.chdir("d")
-os.chmod(".", 0)
+for path in ("/", "/usr", "/home/agent", os.__file__):
+    try:
+        print("BREACH" if os.statvfs(path).f_blocks else "")
+    except OSError:
+        pass
 """,
-        "left",
+        "said so",
+    ),
+    Attack(
+        "mounts",
+        "reads where what is mounted",
+        """
+for path in ("/proc/mounts", "/proc/self/mountinfo", "/etc/mtab"):
+    try:
+        print("BREACH" if open(path).read() else "")
+    except OSError:
+        pass
+""",
+        "said so",
     ),
     Attack(
         "devices",

@@ -118,6 +118,23 @@ ctypes.memset(libc.shmat(segment, None, 0), 1, 64 << 20)
         "left",
     ),
     Attack(
+        "descriptors_in_flight",
+        "leaves sockets that hold each other, with as many descriptors as its user may have on the way",
+        """
+import os, socket
+sent = 0
+for _ in range(40):
+    pair = socket.socketpair()
+    try:
+        socket.send_fds(pair[0], [b"x"], [pair[0].fileno(), pair[1].fileno()])
+        sent += 2
+    except OSError:
+        pass
+print("BREACH" if sent else "")
+""",
+        "said so",
+    ),
+    Attack(
         "message_queue",
         "makes a POSIX message queue, which outlives it",
         """
