@@ -1,5 +1,6 @@
 """WikiGame against servers on this machine that speak MediaWiki's API and kiwix-serve's."""
 
+import gzip
 import json
 import time
 from collections import deque
@@ -40,7 +41,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.troubles, self.gone, self.slow, self.requests = deque(), set(), 0.0, []
-        self.body = None
+        self.body, self.trickle, self.headers = None, False, {}
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 
@@ -53,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
             status, headers = server.troubles.popleft()
             return self.answer(status, b"trouble", headers)
         if server.body is not None:
-            return self.answer(200, server.body)
+            return self.answer(200, server.body, server.headers)
         url = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == "/w/api.php":
@@ -70,6 +71,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         try:
+            for byte in body if self.server.trickle else ():
+                self.wfile.write(bytes([byte]))
+                time.sleep(0.05)
             self.wfile.write(body)
         except OSError:
             return  # who asked has lost patience
@@ -340,3 +344,65 @@ def test_with_the_cache_a_page_is_asked_for_once_an_episode(server, backend):
 def test_requests_say_who_asks(server):
     wiki(server, "mw").page("Heat")
     assert all("gem-envs-games" in agent for _, agent in server.requests)
+
+
+MALFORMED = [
+    b"null",
+    b"[]",
+    b"3",
+    b'"x"',
+    b"{}",
+    b"[" * 100_000,
+    b"\xff\xfe",
+    b'{"error": null}',
+    b'{"error": "no"}',
+    b'{"query": []}',
+    b'{"query": {"pages": {}, "random": {}}}',
+    b'{"query": {"pages": [], "random": []}}',
+    b'{"query": {"pages": [7], "random": [7]}}',
+    b'{"query": {"pages": [{"title": ["x"]}], "random": [{"title": null}]}}',
+    b'{"query": {"pages": [{"title": "x", "extract": {}}], "random": [{}]}}',
+    b'{"query": {"pages": [{"title": "Physics"}], "random": [{"title": 1}]}, "parse": {"links": "none"}}',
+    b'{"query": {"pages": [{"title": "Physics"}], "random": [{}]}, "parse": {"links": [{"ns": 0, "exists": true}]}}',
+]
+
+
+@pytest.mark.parametrize("body", MALFORMED, ids=lambda body: body[:40].decode(errors="replace"))
+def test_every_answer_of_a_mediawiki_that_is_none_is_one_clear_fault(server, body):
+    server.body = body
+    wiki = MediaWiki(url=f"{server.url}/w/api.php", query_delay_ms=0, max_query_attempts=1)
+    with pytest.raises(WikiUnavailable, match="does not answer"):
+        wiki.page("Physics")
+    with pytest.raises(WikiUnavailable, match="does not answer"):
+        wiki.draw(Random(0), 1, 1)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<a " * 400_000,
+        b"<!--" * 300_000,
+        b"<h1>x</h1><script>" + b"x " * 500_000,
+        b"<h1>x</h1>" + b" " * (9 << 20),
+    ],
+    ids=["tags", "comments", "a script", "large"],
+)
+def test_a_page_that_a_parser_would_read_for_ever_is_a_fault(server, body):
+    server.body = body
+    with pytest.raises(WikiUnavailable, match="is not an article of a wiki"):
+        Kiwix(url=server.url, zimfile="wiki", query_delay_ms=0, max_query_attempts=1).page("Physics")
+
+
+def test_a_page_with_sixty_thousand_open_elements_is_read_in_the_time_of_its_length(server):
+    server.body = b"<h1>Deep</h1>" + b"<p>x<table>" * 30_000 + b"</table>" * 30_000 + b"</p>"
+    page = Kiwix(url=server.url, zimfile="wiki", query_delay_ms=0, max_query_attempts=1).page("Deep")
+    assert (page.title, page.text) == ("Deep", "x")
+
+
+def test_an_answer_that_trickles_or_is_compressed_is_a_fault(server):
+    server.body, server.headers = gzip.compress(b"<h1>Physics</h1>" * 100_000), {"Content-Encoding": "gzip"}
+    with pytest.raises(WikiUnavailable, match="its answer is compressed, which was not asked for"):
+        Kiwix(url=server.url, zimfile="wiki", query_delay_ms=0, max_query_attempts=1).page("Physics")
+    server.trickle, server.headers = True, {}
+    with pytest.raises(WikiUnavailable, match="timed out"):
+        MediaWiki(url=f"{server.url}/w/api.php", timeout=0.3, query_delay_ms=0, max_query_attempts=1).page("Physics")

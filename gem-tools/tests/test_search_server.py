@@ -1,11 +1,13 @@
 """The search server with real clients, and the client with servers that misbehave."""
 
+import gzip
 import json
 import signal
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier, Event, Lock
 from time import monotonic, sleep
 from urllib.parse import urlsplit
@@ -192,6 +194,53 @@ def test_a_server_that_answers_wrongly_is_a_clear_fault(answer, why):
     with answering(lambda _: answer) as url, pytest.raises(SearchFault, match=why) as caught:
         Remote(url, retries=0).search(["x"], 1)
     assert url in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "body"),
+    [
+        ("search-r1", b"[" * 100_000),
+        ("search-r1", b'{"result": [[{"document": [], "score": 1}]]}'),
+        ("search-r1", b'{"result": [[{"document": {"text": 3, "title": "x"}}]]}'),
+        ("gem", b"\x91" * 100_000),
+        ("gem", b"\x81\xa6result\xdd\xff\xff\xff\xff"),
+        ("gem", b"\x81\x90\x01"),
+        ("gem", b"\x81\xa1\xff\x01"),
+    ],
+)
+def test_every_malformed_answer_is_one_clear_fault(protocol, body):
+    with answering(lambda _: (200, body)) as url, pytest.raises(SearchFault, match="something else than results"):
+        Remote(url, protocol=protocol, retries=0).search(["x"], 1)
+
+
+def test_an_answer_that_is_compressed_is_not_unpacked_and_one_with_too_many_hits_is_cut():
+    bomb = gzip.compress(b" " * 2**24)
+    with (
+        answering(lambda _: (200, bomb, {"Content-Encoding": "gzip"})) as url,
+        pytest.raises(SearchFault, match="it is compressed, which was not asked for"),
+    ):
+        Remote(url, retries=0).search(["x"], 1)
+    found = {"document": {"title": "t", "text": "x"}, "score": 1}
+    with answering(lambda _: (200, json.dumps({"result": [[found] * 100]}).encode())) as url:
+        assert len(Remote(url).search(["x"], 2)[0]) == 2
+
+
+def test_an_answer_that_trickles_in_ends_at_the_timeout():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def trickle():
+            client, _ = listening.accept()
+            with client, suppress(OSError):
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                for _ in range(200):
+                    client.sendall(b" ")
+                    sleep(0.02)
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(trickle)
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}/retrieve"
+            with pytest.raises(SearchFault, match=r"does not answer: .*timed out"):
+                Remote(url, timeout=0.3, retries=0).search(["x"], 1)
 
 
 def test_an_address_without_the_servers_path_is_told_where_the_server_answers(url):

@@ -1,6 +1,6 @@
 """WikiGame on a server that runs kiwix-serve with a ZIM file of a Wikipedia."""
 
-import re
+from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
@@ -9,6 +9,11 @@ from gem_envs_games.wiki_live import LiveWiki, WikiUnavailable
 from gem_envs_games.wiki_page import Page
 
 _MOST_REDIRECTS = 5
+_LARGEST = 8 << 20
+"""Bytes of an article; the longest have a few MB."""
+_PIECE = 1 << 14
+_LONGEST_TAG = 1 << 17
+"""Characters that the parser reads at once, and that it may keep because a tag or a script has not ended."""
 _NO_TEXT = {"style", "script", "table", "sup", "figure"}
 
 
@@ -39,9 +44,11 @@ class Kiwix(LiveWiki):
             answer = self.get(self._root + quote(title.replace(" ", "_"), safe="/"))
             if answer is None:
                 return None
+            if len(answer.body) > _LARGEST:
+                raise WikiUnavailable(f"{answer.url} is not an article of a wiki: it has {len(answer.body)} bytes")
             article = _Article()
-            article.feed(answer.body.decode("utf-8", errors="replace"))
-            article.close()
+            if not article.read(answer.body.decode("utf-8", errors="replace")):
+                raise WikiUnavailable(f"{answer.url} is not an article of a wiki: a tag in it does not end")
             if article.leads_to is None:
                 return self._page(answer.url, article)
             moved = self._title(urljoin(answer.url, article.leads_to))
@@ -51,12 +58,12 @@ class Kiwix(LiveWiki):
         return None
 
     def _page(self, url: str, article: "_Article") -> tuple[Page, bool]:
-        title = " ".join(article.heading.split()) or self._title(url)
+        title = " ".join("".join(article.headings).split()) or self._title(url)
         if not title:
             raise WikiUnavailable(f"{url} is not an article of a wiki: it has no heading")
         found = (self._title(urljoin(url, href)) for href in article.hrefs)
         links = dict.fromkeys(link for link in found if link is not None and link != title)
-        text = re.sub(r"\s+", " ", article.text).strip()
+        text = " ".join("".join(article.texts).split())
         lists_meanings = "may refer to:" in text or "(disambiguation)" in title
         return Page(title, text, tuple(links)), lists_meanings
 
@@ -83,12 +90,27 @@ class _Article(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heading = self.text = ""
+        self.headings: list[str] = []
+        self.texts: list[str] = []
         self.hrefs: list[str] = []
         self.leads_to: str | None = None
         """Where the page sends its reader at once."""
         self._open: list[str] = []
+        self._counts: Counter[str] = Counter()
+        """Of the open elements, how many there are of each kind."""
         self._headed = False
+
+    def read(self, html: str) -> bool:
+        """Read an article; False where it has a tag that does not end.
+
+        In pieces, and what is left at the end is not read: the parser begins again and again at a tag that is not
+        closed, which takes a quadratic time.
+        """
+        for start in range(0, len(html), _PIECE):
+            self.feed(html[start : start + _PIECE])
+            if len(self.rawdata) > _LONGEST_TAG:
+                return False
+        return True
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
@@ -99,18 +121,22 @@ class _Article(HTMLParser):
             self.leads_to = target.strip(" '\"") or None
         elif tag in _NO_TEXT or tag in ("h1", "p"):
             self._open.append(tag)
+            self._counts[tag] += 1
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in self._open:
-            del self._open[len(self._open) - 1 - self._open[::-1].index(tag) :]
+        while self._counts[tag]:
+            ended = self._open.pop()
+            self._counts[ended] -= 1
+            if ended == tag:
+                break
         if tag == "p":
-            self.text += "\n"
+            self.texts.append("\n")
         self._headed = self._headed or tag == "h1"
 
     def handle_data(self, data: str) -> None:
-        if not _NO_TEXT.isdisjoint(self._open):
+        if any(self._counts[tag] for tag in _NO_TEXT):
             return
-        if "h1" in self._open:
-            self.heading += "" if self._headed else data
-        elif "p" in self._open:
-            self.text += data
+        if self._counts["h1"]:
+            self.headings += () if self._headed else (data,)
+        elif self._counts["p"]:
+            self.texts.append(data)

@@ -1,5 +1,6 @@
 """What the live wikis share: requests with patience and limits, dead ends avoided, a pair found by walking."""
 
+import functools
 import time
 import urllib.error
 import urllib.parse
@@ -7,12 +8,13 @@ import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from http import HTTPStatus
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from random import Random
 from typing import Any, NamedTuple
 
 from gem.checks import whole_number
 from gem.errors import ConfigError
+from gem.http_limits import Limited
 from gem_envs_games.wiki_page import Page
 
 _AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
@@ -20,15 +22,36 @@ _AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
 
 _PASSING = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
 _LONGEST_PAUSE = 10.0
-_LARGEST = 32 * 2**20
-"""Bytes of an answer; the longest articles have a few MB."""
-
 _TRIES = 20
 """Pages that are looked at, at most, for one page that will do."""
 
 
 class WikiUnavailable(ConnectionError):
     """The wiki does not answer, or not as its API should: a fault of the environment, which ends no episode."""
+
+
+class _Http(Limited, HTTPConnection):
+    pass
+
+
+class _Https(Limited, HTTPSConnection):
+    pass
+
+
+class _HttpHandler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(_Http, req)
+
+
+class _HttpsHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> HTTPResponse:
+        return self.do_open(_Https, req)
+
+
+@functools.cache
+def _opener() -> urllib.request.OpenerDirector:
+    """urllib's, with limits on the time and the bytes of an answer."""
+    return urllib.request.build_opener(_HttpHandler, _HttpsHandler)
 
 
 class Answer(NamedTuple):
@@ -47,7 +70,7 @@ class LiveWiki(ABC):
         max_query_attempts: requests for one answer, at most, where the server is out of reach or overloaded; the
             pauses between them double from 0.2 s, or are what the server asks for, up to 10 s.
         query_use_cache: keep the pages of an episode.
-        timeout: seconds that a request may go without an answer.
+        timeout: seconds that a whole answer may take.
     """
 
     def __init__(
@@ -146,8 +169,11 @@ class LiveWiki(ABC):
         for attempt in range(self._attempts):
             time.sleep(self._delay if attempt == 0 else pause)
             try:
-                with urllib.request.urlopen(request, timeout=self._timeout) as response:
-                    return Answer(response.url, response.read(_LARGEST))
+                with _opener().open(request, timeout=self._timeout) as response:
+                    # A small answer may unpack to one that fills the memory.
+                    if response.headers.get("Content-Encoding", "identity") != "identity":
+                        raise ValueError("its answer is compressed, which was not asked for")
+                    return Answer(response.url, response.read())
             except urllib.error.HTTPError as error:
                 error.close()
                 if error.code == HTTPStatus.NOT_FOUND:
@@ -157,7 +183,7 @@ class LiveWiki(ABC):
                     break
                 asked = error.headers.get("Retry-After", "")
                 pause = min(float(asked) if asked.isdecimal() else 2 * pause, _LONGEST_PAUSE)
-            except (OSError, HTTPException) as error:
+            except (OSError, HTTPException, ValueError) as error:
                 trouble, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
         raise WikiUnavailable(
             f"{url}: {trouble}. Check that the server runs and that trawler_kwargs has its url, or play on "

@@ -1,10 +1,13 @@
 """WikiGame on a server that runs MediaWiki, such as Wikipedia, over its action API."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from gem_envs_games.wiki_live import LiveWiki, WikiUnavailable
 from gem_envs_games.wiki_page import Page
+
+_T = TypeVar("_T")
 
 
 class MediaWiki(LiveWiki):
@@ -20,6 +23,7 @@ class MediaWiki(LiveWiki):
 
     def _fetch(self, title: str) -> tuple[Page, bool] | None:
         about = self._ask(
+            _read_about,
             action="query",
             titles=title,
             redirects=1,
@@ -27,32 +31,59 @@ class MediaWiki(LiveWiki):
             exintro=1,
             explaintext=1,
             ppprop="disambiguation",
-        )["query"]["pages"][0]
-        if about.get("missing") or about.get("invalid") or "title" not in about:
-            return None
-        parsed = self._ask(action="parse", page=about["title"], prop="links")
-        if parsed.get("error", {}).get("code") == "missingtitle":
-            return None
-        links = dict.fromkeys(
-            link["title"] for link in parsed["parse"]["links"] if link["ns"] == 0 and link.get("exists")
         )
-        links.pop(about["title"], None)
-        page = Page(about["title"], about.get("extract", ""), tuple(links))
-        return page, "disambiguation" in about.get("pageprops", {})
+        if about is None:
+            return None
+        canonical, text, lists_meanings = about
+        links = self._ask(_read_links, action="parse", page=canonical, prop="links")
+        if links is None:
+            return None
+        links.pop(canonical, None)
+        return Page(canonical, text, tuple(links)), lists_meanings
 
     def _random_title(self) -> str:
-        return self._ask(action="query", list="random", rnnamespace=0, rnlimit=1)["query"]["random"][0]["title"]
+        return self._ask(_read_random, action="query", list="random", rnnamespace=0, rnlimit=1)
 
-    def _ask(self, **query: Any) -> Any:
+    def _ask(self, read: Callable[[Any], _T], **query: Any) -> _T:
+        """What `read` finds in the answer. It may fail as it likes on an answer that is none."""
         answer = self.get(**query, format="json", formatversion=2)
         if answer is None:
             raise WikiUnavailable(f"{self.url} is not there: the url of a MediaWiki ends in api.php")
         try:
             data = json.loads(answer.body)
+            if "error" not in data or data["error"]["code"] == "missingtitle":
+                return read(data)
+            trouble = f"{data['error']['code']}: {data['error'].get('info')}"
         except ValueError as error:
             raise WikiUnavailable(
                 f"{self.url} does not answer in JSON, as MediaWiki's api.php does: {error}"
             ) from error
-        if "error" in data and data["error"].get("code") != "missingtitle":
-            raise WikiUnavailable(f"{self.url}: {data['error'].get('code')}: {data['error'].get('info')}")
-        return data
+        except (LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise WikiUnavailable(f"{self.url} does not answer as MediaWiki's api.php does: {error!r}") from error
+        raise WikiUnavailable(f"{self.url}: {trouble}")
+
+
+def _read_about(data: Any) -> tuple[str, str, bool] | None:
+    """Title, text, and whether it lists meanings; None for a page that is not there."""
+    about = data["query"]["pages"][0]
+    if about.get("missing") or about.get("invalid") or "title" not in about:
+        return None
+    return _text(about["title"]), _text(about.get("extract", "")), "disambiguation" in about.get("pageprops", {})
+
+
+def _read_links(data: Any) -> dict[str, None] | None:
+    """The titles, in order; None for a page that is not there."""
+    if "error" in data:
+        return None
+    links = data["parse"]["links"]
+    return dict.fromkeys(_text(link["title"]) for link in links if link["ns"] == 0 and link.get("exists"))
+
+
+def _read_random(data: Any) -> str:
+    return _text(data["query"]["random"][0]["title"])
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.100} stands where text should")
+    return value

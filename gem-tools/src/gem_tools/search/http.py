@@ -1,11 +1,14 @@
 """Asking a server over HTTP: connections kept and shared by threads, deadlines, retries, and faults that are clear."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, MaxRetryError
 
 from gem.errors import ConfigError
+from gem.http_limits import Limited
 from gem_tools.search.retriever import SearchFault
 
 _CONNECTIONS = 64
@@ -18,13 +21,37 @@ _LONGEST_WAIT = 10.0
 _NO_QUERY: Mapping[str, str] = {}
 
 
+class _Http(Limited, HTTPConnection):
+    pass
+
+
+class _Https(Limited, HTTPSConnection):
+    pass
+
+
+class _HttpPool(urllib3.HTTPConnectionPool):
+    ConnectionCls: Any = _Http
+
+
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls: Any = _Https
+
+
+class _Pools(urllib3.PoolManager):
+    """urllib3's, with limits on the time and the bytes of an answer."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+
+
 class Server:
     """One address that is asked again and again. Searching changes nothing, so that every request may be repeated.
 
     Args:
         name: what messages call it.
         url: where it is.
-        timeout: seconds to wait for a connection, and again for each part of an answer.
+        timeout: seconds to wait for a connection, and again for a whole answer.
         retries: how often to try again, after 0.1, 0.2, 0.4 … seconds, when nobody answers or a passing trouble is
             reported.
         hint: what to add to the message when the server knows no such address.
@@ -35,7 +62,7 @@ class Server:
             raise ConfigError(f"the address of {name} begins with http:// or https://, unlike {url!r}")
         self.url = url
         self._name, self._hint = name, hint
-        self._pool = urllib3.PoolManager(
+        self._pool = _Pools(
             maxsize=_CONNECTIONS,
             block=True,
             timeout=timeout,
@@ -59,13 +86,17 @@ class Server:
         """
         try:
             if body is None:
-                answer = self._pool.request("GET", self.url, fields=dict(query))
+                answer = self._pool.request("GET", self.url, fields=dict(query), decode_content=False)
             else:
-                answer = self._pool.request("POST", self.url, body=body, headers={"Content-Type": content_type})
+                headers = {"Content-Type": content_type}
+                answer = self._pool.request("POST", self.url, body=body, headers=headers, decode_content=False)
         except HTTPError as error:
             # The text of a MaxRetryError has the whole address, key included; its reason has not.
             reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
             raise SearchFault(f"{self._name} at {self.url} does not answer: {reason}") from reason
+        if answer.headers.get("Content-Encoding", "identity") != "identity":
+            # A small answer may unpack to one that fills the memory.
+            raise self.wrong("it is compressed, which was not asked for")
         if answer.status != 200:
             text = answer.data[:300].decode(errors="replace")
             hint = self._hint if answer.status == _NOT_FOUND else ""

@@ -15,7 +15,7 @@ class Remote:
     Args:
         url: such as "http://127.0.0.1:8000/retrieve".
         protocol: what the server speaks; ours speaks both. See `gem_tools.search.protocol`.
-        timeout: seconds to wait for an answer.
+        timeout: seconds to wait for a whole answer.
         retries: how often to try again.
     """
 
@@ -35,9 +35,9 @@ class Remote:
             answer = self._server.ask(body=self._wire.write_request(asked, topk), content_type=self._wire.content_type)
             try:
                 results = self._wire.read_reply(answer)
-            except (ValueError, KeyError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise self._server.wrong(error) from error
             if len(results) != len(asked):
                 raise self._server.wrong(f"{len(results)} results for {len(asked)} queries")
-            found += results
+            found += [hits[:topk] for hits in results]
         return found

@@ -48,8 +48,9 @@ class _Engine(ABC):
             if trouble := self._trouble(answer):
                 raise self._server.wrong(trouble)
             found = answer.get(self.items, [])[:topk]
-            return [Hit(Document(one["link"], one["title"], one.get("snippet", "")), None) for one in found]
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            rows = [{"id": one["link"], "title": one["title"], "text": one.get("snippet", "")} for one in found]
+            return [Hit(Document.of(row, ""), None) for row in rows]
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise self._server.wrong(error) from error
 
 
