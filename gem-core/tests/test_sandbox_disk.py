@@ -64,6 +64,13 @@ WAYS = {
     "        os.unlink(name)\n        fill(file)\n"
     "threads = [threading.Thread(target=run) for _ in range(4)]\nfor t in threads: t.start()\n"
     "for t in threads: t.join()",
+    "a first thread that has ended": "def run():\n    for n in range(100):\n        file = make(str(n))\n"
+    "        os.unlink(str(n))\n        fill(file)\n    os._exit(0)\n"
+    "threading.Thread(target=run).start()\nlibc.syscall(60 if os.uname().machine == 'x86_64' else 93, 0)",
+    "sizes beyond all bounds": "file = make('a')\nlibc.write(file, b'x', ctypes.c_size_t(-1))\n"
+    "libc.ftruncate(file, -1)\nlibc.pwrite(file, b'x', ctypes.c_size_t(-1), 0)\n"
+    "libc.ftruncate(file, ctypes.c_long(2 ** 63 - 1))\n"
+    "often(lambda name: fill(make(name)))",
     "threads at once": "def run():\n"
     "    for number in range(100): fill(make(threading.current_thread().name + str(number)))\n"
     "threads = [threading.Thread(target=run) for _ in range(8)]\nfor t in threads: t.start()\n"
@@ -83,6 +90,29 @@ WAYS = {
 }
 
 
+MODEST = {
+    "rewrites a file": "file = make('a')\nfor _ in range(100): os.pwrite(file, b'x' * 6 * MIB, 0)",
+    "appends and empties": "for _ in range(30):\n    with open('a', 'wb') as file: file.write(b'x' * 6 * MIB)",
+    "makes and removes files": "for n in range(3000):\n    os.close(make('a'))\n    os.unlink('a')",
+    "makes and removes folders": "for n in range(1500):\n    os.mkdir('a')\n    os.rmdir('a')",
+    "lets go of removed files": "for n in range(30):\n    file = make('a')\n    os.unlink('a')\n"
+    "    os.write(file, b'x' * 6 * MIB)\n    os.close(file)",
+    "writes by memory": "file = make('a')\nos.ftruncate(file, 6 * MIB)\nfor n in range(20):\n"
+    "    with mmap.mmap(file, 6 * MIB) as place: place[:] = bytes([n]) * 6 * MIB\n    os.write(file, b'x' * MIB)\n"
+    "    os.lseek(file, 0, 0)",
+    "writes to pipes": "read, write = os.pipe()\nfor n in range(1000):\n    os.write(write, b'x' * 32768)\n"
+    "    os.read(read, 32768)",
+    "writes by threads that come and go": "def run(name):\n    for _ in range(3):\n"
+    "        with open(name, 'wb') as file: file.write(b'x' * MIB)\n    os.unlink(name)\n"
+    "for _ in range(20):\n    threads = [threading.Thread(target=run, args=(str(n),)) for n in range(6)]\n"
+    "    for t in threads: t.start()\n    for t in threads: t.join()",
+    "handles signals": "import signal\nsignal.signal(signal.SIGALRM, lambda *a: None)\n"
+    "signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\nfor n in range(100):\n"
+    "    with open('a', 'wb', buffering=0) as file: file.write(b'x' * 100000)",
+}
+"""Programs that stay within the limits at each moment, and write many times as much in all."""
+
+
 @pytest.fixture(scope="module", params=sandbox_levels.CONFINED)
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     with sandbox_levels.box_at(request.param) as box:
@@ -99,6 +129,13 @@ def test_no_way_leads_past_the_limits_of_the_disk_and_nothing_is_left(box: Sandb
     assert max(map(int, result.stdout.split()), default=0) <= 2 * LIMIT
     assert box.run("import os\nprint(os.listdir('.'))").stdout == "[]\n"
     assert eventually(lambda: left(box) <= {"work"})
+
+
+@pytest.mark.parametrize("does", MODEST)
+def test_a_program_that_stays_within_the_limits_of_its_disk_is_let_be(box: Sandbox, does: str) -> None:
+    result = box.run(TAKE + MODEST[does] + "\nprint('done')", disk=LIMIT, timeout=60, memory=1 << 30)
+
+    assert (result.reason, result.stdout) == ("ok", "done\n"), result
 
 
 def left(box: Sandbox) -> set[str]:

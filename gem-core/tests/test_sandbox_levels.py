@@ -207,6 +207,22 @@ except PermissionError:
     assert done.stdout.split() == ["refused", "1"], done.stderr
 
 
+def test_where_seccomp_asks_somebody_else_already_level_landlock_says_so() -> None:
+    sandbox_levels.need("landlock")
+    code = f"""
+import ctypes, struct
+from gem.sandbox.inside import calls
+allow = ctypes.create_string_buffer(struct.pack("<HBBI", 0x06, 0, 0, 0x7fff0000), 8)
+calls.prctl(calls.SET_NO_NEW_PRIVS)
+calls.install_listener(calls.filter_of(allow))
+{PROBE}
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    reasons = {level: reason for level, _, reason in json.loads(done.stdout)}
+
+    assert "this container has another" in reasons["landlock"]
+
+
 def test_below_the_level_asked_for_nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with Sandbox(slots=1, min_level="bubblewrap") as box, pytest.raises(SandboxUnavailable) as caught:

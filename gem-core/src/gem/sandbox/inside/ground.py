@@ -1,5 +1,6 @@
 """Where programs of a slot run: an empty folder for each, limits, and nothing of the one before."""
 
+import errno
 import os
 import resource
 import signal
@@ -142,7 +143,15 @@ class LandlockGround(Ground):
         landlock.enter(config)
 
     def ready(self) -> None:
-        self._keeper.ask(self._filters["asking"].install_listener())
+        try:
+            listener = self._filters["asking"].install_listener()
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                raise OSError(
+                    "it needs to be the only one that seccomp asks, and this container has another"
+                ) from error
+            raise
+        self._keeper.ask(listener)
 
     def fresh(self, job: Mapping[str, Any]) -> None:
         if self._writing is None:

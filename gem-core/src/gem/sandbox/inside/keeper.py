@@ -125,15 +125,16 @@ class _Books:
 
     def _taken(self, kind: str, arguments: list[int]) -> tuple[int, int]:
         """Bytes, and files and folders, that a call may take at most."""
+        unknown = self._disk + 1
         if kind == "name":
             return _NAME, 1
         if kind == "length":
-            return arguments[1], 0
+            return min(arguments[1], unknown), 0
         if kind == "map":
             self._maps = True
         if kind == "write" and not self._maps:
-            return arguments[2], 0
-        return self._disk + 1, 0
+            return min(arguments[2], unknown), 0
+        return unknown, 0
 
     def _note(self, things: int, size: int, ended: bool = False) -> None:
         self._things, self._size = things, size
@@ -141,22 +142,22 @@ class _Books:
 
     def _look(self, thread: int) -> None:
         """Stop the program and count what it has. It goes on, and asks again, unless that is more than it may have."""
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            self._count(usage.process_of(thread))
-
-    def _count(self, pid: int) -> None:
         try:
+            pid = usage.process_of(thread)
             os.kill(pid, signal.SIGSTOP)
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
+            return
+        try:
             end = time.monotonic() + _STOPS
             while not usage.has_stopped(pid):
                 if time.monotonic() > end:
                     raise usage.Unknown("the program does not stop")
                 time.sleep(_PAUSE)
-            things, size = usage.used(self._folder, (pid,), self._inodes)
-        except (FileNotFoundError, ProcessLookupError):
-            raise
+            # By the thread: of a process whose first thread has ended, nothing can be seen.
+            things, size = usage.used(self._folder, (thread,), self._inodes)
         except OSError:
             things, size = self._inodes + 1, self._disk + 1
         self._granted = things <= self._inodes and size <= self._disk
         self._note(things, size, not self._granted)
-        os.kill(pid, signal.SIGCONT if self._granted else signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT if self._granted else signal.SIGKILL)

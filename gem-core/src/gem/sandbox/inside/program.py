@@ -31,7 +31,7 @@ def prepare() -> None:
     writes to.
     """
     os.environ.pop("PWD", None)  # bubblewrap's
-    sys.argv = [NAME]
+    sys.argv, sys.orig_argv = [NAME], [sys.executable, NAME]
     builtins.exit, builtins.quit = Quitter("exit", "Ctrl-D"), Quitter("quit", "Ctrl-D")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from programs of the same user
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

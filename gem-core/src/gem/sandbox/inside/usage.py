@@ -58,16 +58,22 @@ def fits(folder: str, pids: Iterable[int], job: Mapping[str, Any]) -> bool:
 def process_of(thread: int) -> int:
     """The process that a thread belongs to."""
     with open(f"/proc/{thread}/status") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
+        for line in file:
+            if line.startswith("Tgid:"):
+                return int(line.split()[1])
+    raise ProcessLookupError(thread)
 
 
 def has_stopped(pid: int) -> bool:
     """Whether every thread of a process has stopped, or ended."""
     threads = os.listdir(f"/proc/{pid}/task")
-    for thread in threads:
-        with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
-            if file.read().rpartition(b") ")[2][:1] not in (b"T", b"Z", b"X"):
-                return False
+    try:
+        for thread in threads:
+            with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+                if file.read().rpartition(b") ")[2][:1] not in (b"T", b"Z", b"X"):
+                    return False
+    except (FileNotFoundError, ProcessLookupError):  # a thread that was about to end
+        return False
     return threads == os.listdir(f"/proc/{pid}/task")
 
 
