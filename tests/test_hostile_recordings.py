@@ -304,3 +304,12 @@ def test_what_a_pack_calls_safe_are_settings_that_there_are(pack: str) -> None:
         found = import_object(entry_point)
         taken = inspect.signature(found).parameters if names else {}
         assert {*names} <= {*taken}, entry_point
+
+
+def test_settings_that_nest_as_deep_as_json_can_be_read_are_refused() -> None:
+    for depth in range(900, 1100):
+        line = json.dumps(recording({"id": "math:Arithmetic-v0"})).replace(
+            '"digits": 2', f'"digits": {"[" * depth}{"]" * depth}'
+        )
+        with pytest.raises(RecordError):
+            reproduce(EpisodeRecord.parse(line.encode(), "a line"))

@@ -30,7 +30,10 @@ def check_trusted(record: EpisodeRecord) -> None:
     Raises:
         RecordError: something is not; the message says what.
     """
-    refused = list(_of_record(record))
+    try:
+        refused = list(_of_record(record))
+    except RecursionError:  # brackets in brackets, just few enough to be read
+        refused = ["settings in settings in settings, and so on"]
     if refused:
         more = f"; and {len(refused) - _MOST_NAMED} more" if len(refused) > _MOST_NAMED else ""
         raise RecordError(
