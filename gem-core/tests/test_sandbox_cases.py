@@ -31,7 +31,9 @@ PASSING = {
     "a global that is spoilt": "import builtins\nn = int(input())\nprint(n * n)\nbuiltins.int = None",
     "a module that is spoilt": "import math\nprint(math.prod([int(input())] * 2))\nmath.prod = None",
     "an output that is closed": "import sys\nprint(int(input()) ** 2)\nsys.stdout.close()\nsys.stdin.close()",
-    "descriptors that are closed": "import os\nn = int(input())\nprint(n * n, flush=True)\nos.close(1)\nos.close(0)",
+    # At level landlock, outputs cannot be closed.
+    "descriptors that are closed": "import os\nn = int(input())\nprint(n * n, flush=True)\nos.close(0)\n"
+    "try:\n    os.close(1)\nexcept OSError:\n    pass",
     "a thread": "import threading\nn = int(input())\nthreading.Thread(target=print, args=(n * n,)).start()",
     "a daemon": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     "print(int(input()) ** 2)",
@@ -157,7 +159,8 @@ print([(fd, opened(fd)) for fd in range(300) if opened(fd)], depth, sorted(sys.m
 print([resource.getrlimit(which) for which in range(16)], [signal.getsignal(n) for n in range(1, 60) if n != 32])
 print(sys.argv, sys.path, os.getcwd(), os.umask(0), os.getppid(), threading.active_count(), gc.get_count())
 print(len(gc.get_objects()), os.stat(".").st_nlink, resource.getrusage(resource.RUSAGE_CHILDREN), hash("x"))
-input()
+print(os.getpid() if os.getppid() == 1 else "", file=sys.__stdout__)  # where it has process ids of its own
+threading.Thread(target=input).start()
 """
 
 
@@ -170,7 +173,7 @@ def test_every_case_finds_what_every_program_finds(box: Sandbox) -> None:
 
     assert box.run_tests(LOOK_AROUND, SQUARES[:8], same=noted).passed
     assert len(found) == 1
-    assert found.pop().count(b"\n") == 4
+    assert found.pop().count(b"\n") == 5
 
 
 FLOOD = """

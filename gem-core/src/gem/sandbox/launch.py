@@ -105,6 +105,12 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
                 os.chown(folder, private, private)
         fds = theirs.fileno(), supervisor
         python = [view.interpreter, "-P", "-s", "-S", "-B", "-c", _PROGRAM, str(INSIDE), *map(str, fds)]
+        config = _config(level, view, preload, folder, private)
+        if level in PRIVATE:
+            with suppress(OSError):  # as in a container whose /proc/sys is read-only
+                config["last_pid"] = os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY)
+                closing.callback(os.close, config["last_pid"])
+                fds = (*fds, config["last_pid"])
         if level == "bubblewrap":
             process = _bubblewrap(view, python, fds, stderr, private)
         else:
@@ -113,7 +119,7 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
         undo.callback(process.kill)
         theirs.close()
         try:
-            ours.send(json.dumps(_config(level, view, preload, folder, private)).encode())
+            ours.send(json.dumps(config).encode())
             if level == "unshare":
                 ours.recv(1 << 10)
                 identity.map_users(process.pid, private)

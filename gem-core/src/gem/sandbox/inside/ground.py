@@ -218,6 +218,7 @@ class PrivateGround(Ground):
             raise RuntimeError("this level needs process ids of its own, and was started without")
         self._uid: int | None = config["uid"]
         self._capabilities: list[int] = config["capabilities"]
+        self._last_pid: int | None = config.get("last_pid")
         self._mounted = ""  # the options of the tmpfs that is there
         self._untouched: tuple[float, ...] = ()
         calls.keep_capabilities(*_SERVER_CAPABILITIES)
@@ -235,6 +236,9 @@ class PrivateGround(Ground):
             os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
             self._mounted, self._untouched = options, _state(self._folder)
         os.chdir(self._folder)
+        if self._last_pid is not None:
+            with suppress(OSError):
+                os.pwrite(self._last_pid, b"9", 0)  # so that every program is process 10, however many came before it
 
     def tie(self, server: int) -> None:
         """Nothing to do: the server is process 1 of its namespace, which ends with it."""
