@@ -51,11 +51,11 @@ def test_hostile_answers_neither_run_nor_raise_nor_print_nor_win(name, tmp_path,
         ("sokoban", "not {0}"),
         ("survo", "not {0}"),
         ("time_intervals", "{0}, extra"),
-        ("tower_of_hanoi", "Do not {0}"),
+        ("tower_of_hanoi", "-{0}"),
         ("word_sorting", "{0}, extra"),
         ("countdown", "{0} + 0"),
-        ("countdown", "{0}*1"),
-        ("puzzle24", "({0})**1"),
+        ("countdown", "({0})*E/E"),
+        ("puzzle24", "({0})*cos(pi - pi)"),
     ],
 )
 def test_a_right_answer_with_something_else_is_not_right(name, change):
@@ -156,9 +156,10 @@ def test_a_move_that_is_not_possible_ends_rush_hour():
 def test_grading_leaves_the_item_as_it_was():
     env = gem.make("rg:knight_swap", impossible_ratio=0.0)
     env.reset(seed=0)
-    before = json.dumps(env.item)
     action = env.expert_action()
     assert action is not None
+    env.item["metadata"]["board_states"] = None
+    before = json.dumps(env.item)
     assert env.step(action).info["success"]
     assert json.dumps(env.item) == before
 
