@@ -21,7 +21,7 @@ for seed in map(int, sys.argv[2:]):
 """
 
 
-@pytest.mark.parametrize("name", ["knight_swap", "sokoban"])
+@pytest.mark.parametrize("name", ["futoshiki", "knight_swap", "sokoban"])
 def test_items_are_those_of_reasoning_gym(name):
     plain = subprocess.run(
         [sys.executable, "-c", PLAIN, name, *map(str, SEEDS)], capture_output=True, text=True, check=True

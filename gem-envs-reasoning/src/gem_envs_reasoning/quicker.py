@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from reasoning_gym.games import knight_swap
+from reasoning_gym.games import futoshiki, knight_swap
 from reasoning_gym.games.contrib.sokoban.src import astar as sokoban
 from reasoning_gym.games.contrib.sokoban.src.utils import can_move, get_state, is_deadlock, is_solved, manhattan_sum
 
@@ -54,6 +54,44 @@ def _moves_to(state: tuple[int, int, bool], came: Mapping[Any, tuple[Any, Move] 
     return moves[::-1]
 
 
+def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Cell, Cell], str], limit: int = 2) -> int:
+    """How many solutions a futoshiki has, counted up to `limit`; the cell with the fewest numbers left comes first."""
+    size = len(grid)
+    every = (1 << size) - 1
+    rows = [sum(1 << number - 1 for number in line if number) for line in grid]
+    columns = [sum(1 << number - 1 for number in column if number) for column in zip(*grid, strict=True)]
+    empty = {(r, c) for r in range(size) for c in range(size) if not grid[r][c]}
+    compared: dict[Cell, list[tuple[Cell, bool]]] = {}
+    for (one, other), relation in constraints.items():
+        compared.setdefault(one, []).append((other, relation == "<"))
+        compared.setdefault(other, []).append((one, relation == ">"))
+
+    def left(cell: Cell) -> int:
+        numbers = every & ~(rows[cell[0]] | columns[cell[1]])
+        for (r, c), smaller in compared.get(cell, ()):
+            if number := grid[r][c]:
+                numbers &= (1 << number - 1) - 1 if smaller else -1 << number
+        return numbers
+
+    def count(most: int) -> int:
+        if not empty:
+            return 1
+        numbers, cell = min(((left(cell), cell) for cell in empty), key=lambda pair: pair[0].bit_count())
+        empty.discard(cell)
+        r, c = cell
+        found = 0
+        for number in range(1, size + 1):
+            bit = 1 << number - 1
+            if numbers & bit and found < most:
+                grid[r][c], rows[r], columns[c] = number, rows[r] | bit, columns[c] | bit
+                found += count(most - found)
+                grid[r][c], rows[r], columns[c] = 0, rows[r] ^ bit, columns[c] ^ bit
+        empty.add(cell)
+        return found
+
+    return count(limit)
+
+
 def search(matrix: Any, position: Cell, max_depth: int = 100, **options: Any) -> tuple[str | None, int]:
     """A way to put all boxes of sokoban onto goals, and its length; the same search, the same way.
 
@@ -96,4 +134,5 @@ def _reachable(state: str, shape: Cell, at: Cell) -> list[tuple[str, int, int, C
 def speed_up() -> None:
     """Put these in the place of reasoning-gym's."""
     setattr(knight_swap.KnightSwapLogic, "solve_swap", staticmethod(solve_swap))  # noqa: B010
+    setattr(futoshiki.FutoshikiDataset, "count_solutions", count_solutions)  # noqa: B010
     setattr(sokoban, "astar", search)  # noqa: B010
