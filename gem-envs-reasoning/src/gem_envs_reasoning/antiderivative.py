@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy
 
-from gem_envs_reasoning.expressions import parsed
+from gem_envs_reasoning.expressions import MOST_BITS, parsed
 from gem_envs_reasoning.graders import RIGHT, WRONG
 
 SECONDS = 2.0
@@ -87,6 +87,12 @@ def _built(tree: ast.expr | None) -> Any:
                 case ast.Div():
                     return one / other
                 case _:
+                    if (
+                        one.is_Rational
+                        and other.is_Integer
+                        and abs(other) * max(abs(one.p), one.q).bit_length() > MOST_BITS
+                    ):
+                        raise ValueError("a huge power")
                     return one**other
         case _:
             raise ValueError("not an expression")
