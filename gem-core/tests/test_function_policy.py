@@ -139,7 +139,12 @@ def test_a_call_that_fails_is_one_failed_episode(is_async: bool) -> None:
 
 @pytest.mark.parametrize(
     ("returned", "message"),
-    [(None, "and this one returned None"), (3, "returned 3"), (SystemExit(0), "SystemExit: 0")],
+    [
+        (None, "and this one returned None"),
+        (Completion(None), "returned Completion(text=None"),  # pyright: ignore[reportArgumentType]
+        (3, "returned 3"),
+        (SystemExit(0), "SystemExit: 0"),
+    ],
 )
 def test_what_is_no_text_fails_the_episode(returned: object, message: str) -> None:
     def answer(observation: str) -> Any:
@@ -155,6 +160,8 @@ def test_what_is_no_text_fails_the_episode(returned: object, message: str) -> No
 def test_a_function_of_something_else_is_refused_with_the_names_that_it_may_ask_for() -> None:
     with pytest.raises(PolicyError, match=r"'two' has the parameters \(a, b\).* observation, messages, transcript"):
         play(lambda_two)
+    with pytest.raises(PolicyError, match=r"a policy is a gem\.Policy or a function that answers, not None"):
+        play(None)  # pyright: ignore[reportArgumentType]
 
 
 def lambda_two(a: object, b: object) -> str:

@@ -47,11 +47,13 @@ class FunctionPolicy(Policy):
         at_once: calls under way at once.
 
     Raises:
-        PolicyError: it has other parameters.
+        PolicyError: it is not a function, or has other parameters.
     """
 
     def __init__(self, function: Callable[..., Any], *, at_once: int = AT_ONCE) -> None:
         whole_number("at_once", at_once, 1)
+        if not callable(function):
+            raise PolicyError(f"a policy is a gem.Policy or a function that answers, not {function!r:.80}")
         call = _reading(function)
         self._answered: SimpleQueue[tuple[object, Said]] = SimpleQueue()
         self._slots: dict[object, int] = {}
@@ -191,7 +193,7 @@ def _said(call: Callable[[], Any]) -> Said:
     """What a call returned as a completion; whatever went wrong is a failure."""
     try:
         said = call()
-        if isinstance(said, Completion):
+        if isinstance(said, Completion) and isinstance(said.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             return said
         if not isinstance(said, str):
             raise TypeError(f"a policy's function returns the text of a reply, and this one returned {said!r:.80}")

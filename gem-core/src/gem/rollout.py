@@ -188,7 +188,7 @@ class _Games:
         for slot, each in said.items():
             if slot not in self.in_policy:
                 raise PolicyError(f"the policy answered for slot {slot!r}, which asked for nothing")
-            if isinstance(each, Completion):
+            if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 completions[slot] = each
             elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
                 failures[slot] = each
