@@ -1,12 +1,13 @@
-"""The games beside gem-llm's: steps per CPU-second, episodes' starts included.
+"""The games beside gem-llm's: resets and steps per CPU-second.
 
     python benchmarks/games.py [--games Sokoban-v0-hard,Sudoku-v0-hard] [--repeats 3] [--json FILE]
 
-Both sides are given the same actions, which were drawn at random on our side, well-formed each of them; whenever an
-episode ends the next begins. A run ends after 2,000 steps, or, where one start alone takes seconds (gem-llm's Sokoban),
-after the first episode for which 10 seconds were not enough. Numbers are medians of the repeats, in which the sides
-take turns; constructors are not counted. gem-llm's games of words want a list from NLTK, which is a download: they get
-ours instead. FifteenPuzzle-v0-random and Crosswords-v0-random cannot be constructed there.
+Resets are counted alone, for half a second or one reset at least. Then both sides are given the same actions, which
+were drawn at random on our side, well-formed each of them; whenever an episode ends the next begins. A run ends after
+2,000 steps, or, where one start alone takes seconds (gem-llm's Sokoban), after the first episode for which 10 seconds
+were not enough; the time of its resets, as counted before, is taken off. Numbers are medians of the repeats, in which
+the sides take turns; constructors are not counted. gem-llm's games of words want a list from NLTK, which is a download:
+they get ours instead. FifteenPuzzle-v0-random and Crosswords-v0-random cannot be constructed there.
 """
 
 import importlib
@@ -24,6 +25,7 @@ from peers import PEERS, ask, options, python_of, show
 SIDES = {"ours": "sides.ours", "gem-llm": "sides.gem_llm"}
 STEPS = 2000
 SECONDS = 10
+RESETTING = 0.5
 FAMILIES = {
     "GuessTheNumber": ("easy", "hard", "random"),
     "Mastermind": ("easy", "hard", "random"),
@@ -42,8 +44,14 @@ GAMES = [f"{family}-v0-{variant}" for family, variants in FAMILIES.items() for v
 
 
 def play(env, actions):
-    """Steps per CPU-second of an env that is given these actions."""
-    steps = 0
+    """Resets per CPU-second of an env, and steps per CPU-second when it is given these actions."""
+    env.reset()
+    resets, started = 0, time.process_time()
+    while (resetting := time.process_time() - started) < RESETTING:
+        resets += 1
+        env.reset()
+    reset = resetting / resets
+    steps = resets = 0
     # Asked for at every episode, processor time would cost more than a short one.
     started, late = time.process_time(), time.monotonic() + SECONDS
     over = True
@@ -52,10 +60,12 @@ def play(env, actions):
             if time.monotonic() > late:
                 break
             env.reset()
+            resets += 1
         _, _, terminated, truncated, _ = env.step(action)
         over = terminated or truncated
         steps += 1
-    return steps / (time.process_time() - started)
+    spent = time.process_time() - started
+    return 1 / reset, steps / max(spent - resets * reset, 0.01 * spent)
 
 
 def sampled(id):
@@ -96,23 +106,32 @@ def run(arguments):
         rounds = {side: [] for side in SIDES}
         for _ in range(arguments.repeats):
             for side, module in SIDES.items():
-                rounds[side].append(float(ask(pythons[side], __file__, "--play", module, f"game:{game}", str(file))))
-                print(f"{game}, {side}: {rounds[side][-1]:,.1f}", file=sys.stderr)
-        results[game] = {side: statistics.median(speeds) for side, speeds in rounds.items()}
+                asked = ask(pythons[side], __file__, "--play", module, f"game:{game}", str(file))
+                rounds[side].append([float(speed) for speed in asked.split()])
+                print(f"{game}, {side}: {asked}", file=sys.stderr)
+        results[game] = {
+            side: dict(zip(("resets", "steps"), map(statistics.median, zip(*speeds, strict=True)), strict=True))
+            for side, speeds in rounds.items()
+        }
     return {
         "python": platform.python_version(),
         "peer": PEERS["gem-llm"],
         "repeats": arguments.repeats,
-        "steps_per_cpu_second": results,
+        "per_cpu_second": results,
     }
 
 
 def table(report):
     """The report as Markdown."""
-    lines = ["| steps per CPU-second | ours | gem-llm | ours / gem-llm |", "|---|--:|--:|--:|"]
-    for game, speeds in report["steps_per_cpu_second"].items():
-        ours, theirs = speeds["ours"], speeds["gem-llm"]
-        lines.append(f"| {game} | {ours:,.0f} | {theirs:,.{0 if theirs > 10 else 1}f} | {ours / theirs:,.1f} |")
+    kinds = ("resets", "steps")
+    columns = [f"{kind}: {column}" for kind in kinds for column in ("ours", "gem-llm", "ours / gem-llm")]
+    lines = [f"| per CPU-second | {' | '.join(columns)} |", "|---" + "|--:" * len(columns) + "|"]
+    for game, speeds in report["per_cpu_second"].items():
+        cells = [game]
+        for kind in kinds:
+            ours, theirs = speeds["ours"][kind], speeds["gem-llm"][kind]
+            cells += [f"{ours:,.0f}", f"{theirs:,.{0 if theirs > 10 else 1}f}", f"{ours / theirs:,.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -123,7 +142,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.play:
         module, id, file = arguments.play
-        print(play(importlib.import_module(module).make(id), json.loads(Path(file).read_text())))
+        print(*play(importlib.import_module(module).make(id), json.loads(Path(file).read_text())))
         return
     report = run(arguments)
     show(report, table(report), arguments.json)

@@ -1,0 +1,171 @@
+"""What play earns that does not look: for every id of games, math and tools, success of four kinds of play.
+
+    python benchmarks/floors.py [--ids game:Hangman-v0-hard,math:Arithmetic-v0] [--episodes 300] [--json FILE]
+
+- random: `sample_action`, which may look (it names only moves that are possible, or words of the right length).
+- constant: the best single reply, said every turn.
+- blind: the best list of replies that was found, said one after another and then again, whatever the env answers.
+- expert: `expert_action`.
+
+Where blind play is as good as the expert's, the observations are not needed. The search for blind play tries constants,
+the experts' own games, what is said most often turn by turn and altogether, letters by frequency, every cycle of up to
+four moves where there are at most 256, and then changes the best list at random, one place at a time, as long as it
+gets no worse. It looks at its own episodes; the numbers are of others. It finds a floor, not the best there is.
+"""
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from multiprocessing import get_context
+
+import gem
+from gem import seeding
+
+NAMESPACES = ("game", "math", "tools")
+TRAINED = 40
+"""Episodes by which lists are compared."""
+GLANCE = 8
+"""So many of them show which lists are far from the best one."""
+TRIED = 30
+"""Replies that are tried as constants, and that lists are made of."""
+CHANGES = 80
+"""Random changes of the best list."""
+LETTERS = [f"\\boxed{{{letter}}}" for letter in "ETAOINSRHLDCUMFPGWYBVKXJQZ"]
+
+
+class Subject:
+    """An env, and how play does in it."""
+
+    def __init__(self, id):
+        self.env = gem.make(id)
+
+    def play(self, seed, choose):
+        """Whether an episode was won, its return, and what was said; `choose` gets the env and the turn."""
+        self.env.reset(seed=seed)
+        said, total = [], 0.0
+        while True:
+            said.append(choose(self.env, len(said)))
+            step = self.env.step(said[-1])
+            total += step.reward
+            if step.done:
+                return bool(step.info["success"]), total, said
+
+    def success(self, seeds, choose):
+        """Share of the episodes that are won."""
+        return sum(self.play(seed, choose)[0] for seed in seeds) / len(seeds)
+
+    def score(self, replies, seeds, beaten=(-1, 0.0)):
+        """Games won and return of a list of replies; (-1, 0) where it falls too far behind `beaten` to go on."""
+        won, total = 0, 0.0
+        for played, seed in enumerate(seeds):
+            behind = beaten[0] * GLANCE / len(seeds) - won
+            if (played == GLANCE and behind > 2) or won + len(seeds) - played < beaten[0]:
+                return -1, 0.0
+            success, earned, _ = self.play(seed, listed(replies))
+            won, total = won + success, total + earned
+        return won, total
+
+
+def sampled(env, turn):
+    return env.sample_action()
+
+
+def expert(env, turn):
+    return env.expert_action()
+
+
+def listed(replies):
+    return lambda env, turn: replies[turn % len(replies)]
+
+
+def candidates(games_at_random, games_of_expert):
+    """Lists that are worth a try, from games that were played."""
+    for games in (games_of_expert, games_at_random):
+        longest = max(map(len, games))
+        columns = [Counter(game[turn] for game in games if turn < len(game)) for turn in range(longest)]
+        yield [column.most_common(1)[0][0] for column in columns]
+        common = [reply for reply, _ in Counter(reply for game in games for reply in game).most_common()]
+        yield common[:200]
+        yield [*LETTERS[:8], *common[:50]]
+    yield from games_of_expert[:12]
+    yield LETTERS
+    replies = sorted({reply for game in games_at_random for reply in game})
+    for length in (2, 3, 4):
+        if len(replies) ** length <= 256:
+            yield from map(list, product(replies, repeat=length))
+
+
+def floors(id, episodes):
+    """A row of the table."""
+    subject = Subject(id)
+    trained = [seeding.derive(1, "floors", id, number) for number in range(TRAINED)]
+    tested = [seeding.derive(2, "floors", id, number) for number in range(episodes)]
+    at_random = [subject.play(seed, sampled)[2] for seed in trained]
+    of_expert = [subject.play(seed, expert)[2] for seed in trained]
+    every = Counter(reply for game in (*at_random, *of_expert) for reply in game)
+    pool = [reply for reply, _ in every.most_common(TRIED)]
+
+    def best(lists, chosen=None, score=(-1, 0.0)):
+        for replies in lists:
+            if (found := subject.score(replies, trained, score)) > score:
+                chosen, score = replies, found
+        return chosen, score
+
+    constant, score = best([reply] for reply in pool)
+    blind, score = best(candidates(at_random, of_expert), constant, score)
+    rng = random.Random(id)
+    longest = max(map(len, at_random))
+    blind = [blind[turn % len(blind)] for turn in range(max(longest, min(len(blind), 200)))]
+    for _ in range(CHANGES):
+        changed = blind.copy()
+        place = rng.randrange(longest)
+        if rng.random() < 0.3:
+            changed.insert(place, changed.pop(rng.randrange(longest)))
+        else:
+            changed[place] = rng.choice(pool)
+        if (found := subject.score(changed, trained, score)) >= score:
+            blind, score = changed, found
+    return {
+        "id": id,
+        "random": subject.success(tested, sampled),
+        "constant": subject.success(tested, listed(constant)),
+        "blind": subject.success(tested, listed(blind)),
+        "expert": subject.success(tested, expert),
+        "reply": constant[0],
+        "replies": blind[:longest],
+    }
+
+
+def table(rows):
+    """The rows as Markdown."""
+    lines = ["| id | random | constant | blind | expert |", "|---|--:|--:|--:|--:|"]
+    for row in rows:
+        shares = [f"{row[kind]:.2f}" for kind in ("random", "constant", "blind", "expert")]
+        lines.append(f"| `{row['id']}` | {' | '.join(shares)} |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ids", type=lambda text: text.split(","), help="by default all")
+    parser.add_argument("--episodes", type=int, default=200, help="episodes that the numbers are of")
+    parser.add_argument("--json", help="write the rows, with the replies, to this file")
+    arguments = parser.parse_args()
+    ids = arguments.ids or [spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES]
+    rows = []
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        for row in pool.map(floors, ids, [arguments.episodes] * len(ids)):
+            rows.append(row)
+            print(table([row]).splitlines()[-1], file=sys.stderr, flush=True)
+    print(table(rows))
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
