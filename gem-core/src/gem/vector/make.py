@@ -56,7 +56,7 @@ def make_vec(
     Args:
         ids: one id for all slots; a list (or names with commas between), of which the slots take one each in turn; or
             a mapping id → weight, by which the slots are shared out. What a rollout shares out by weight is the
-            episodes: there every slot plays every id.
+            episodes: there every slot plays every id (but not with `vec_kwargs`, which belong to a slot).
         num_envs: how many slots; by default one for each id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
             worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for which one when.
