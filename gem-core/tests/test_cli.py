@@ -15,7 +15,7 @@ import gem
 from gem import registry, seeding
 from gem.cli.main import main
 from gem.cli.options import parse_arguments, parse_wrappers
-from gem.errors import ConfigError, UnknownId
+from gem.errors import ConfigError
 from gem.plugins import Pack
 from gem.record import read
 from gem.tool import find_format
@@ -81,10 +81,13 @@ def test_an_error_is_one_clear_line_and_exits_with_1(arguments: list[str], messa
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_debug_raises_the_error_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(gemx("--debug", "info", "core:Ecko-v0").exception, UnknownId)
+def test_debug_shows_the_traceback_of_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = gemx("--debug", "info", "core:Ecko-v0")
     monkeypatch.setenv("GEM_DEBUG", "1")
-    assert isinstance(gemx("info", "core:Ecko-v0").exception, UnknownId)
+    for done in (asked, gemx("info", "core:Ecko-v0")):
+        assert done.exit_code == 1
+        assert done.stderr.startswith("Traceback")
+        assert "gem.errors.UnknownId: " in done.stderr
 
 
 @pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "x"])

@@ -56,6 +56,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["play", "hostile:Env-v0", "--seed", "1"], ":hint\n:random\n"),
         (["play", "hostile:Env-v0", "--seed", "1"], f":raw {HOSTILE}\n"),
         (["play", "hostile:Raising-v0"], "anything\n"),
+        (["--debug", "play", "hostile:Raising-v0"], "anything\n"),
         (["run", "hostile:Raising-v0", "--episodes", "1"], ""),
         (["--debug", "run", "hostile:Raising-v0", "--episodes", "1"], ""),
         (["check", "hostile:Raising-v0"], ""),
@@ -77,6 +78,7 @@ def test_every_command_spells_out_what_would_command_the_terminal(arguments: lis
     said = STYLES.sub("", done.output)
     assert re.search(r"\\(x1b|u001b)]52;c;", said), (done.output, done.exception)
     assert COMMANDS.findall(said) == []
+    assert isinstance(done.exception, SystemExit | None)  # nothing is left for Python to print
 
 
 def test_text_that_commands_nothing_is_printed_as_it_is() -> None:

@@ -19,7 +19,7 @@ from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.baselines import evaluation_seeds, teacher
 from gem_train.config import load_config, read_toml
-from gem_train.display import Display
+from gem_train.display import Display, _episode
 from gem_train.policies.hf import HFPolicy
 from gem_train.train import train
 
@@ -207,3 +207,12 @@ def test_the_live_display_keeps_bar_step_and_time_at_every_width(width):
     assert "left" in bar
     assert "━" in bar
     assert status.startswith("no signal  success 0.50")
+
+
+def test_an_episode_is_printed_without_what_would_command_the_terminal(capsys):
+    hostile = "seen\x1b]52;c;aGk=\x07\x1b[2J\u202e"
+    turns = [{"observation": hostile, "action": hostile, "reward": 0.0}]
+    console().print(_episode({"turns": turns, "observation": hostile, "success": False}))
+    said = capsys.readouterr().out
+    assert said.count("seen\\x1b]52;c;aGk=") == 3
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)

@@ -35,9 +35,10 @@ def reported(context: click.Context) -> Generator[None]:
         said = in_a_line(error)
         promise.keep(said)
         if context.params["debug"]:
-            raise
-        echo("gemx:", err=True, nl=False, fg="red")
-        echo(f" {said}", err=True)
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        else:
+            echo("gemx:", err=True, nl=False, fg="red")
+            echo(f" {said}", err=True)
         context.exit(FAILED)
 
 
