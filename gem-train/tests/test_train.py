@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from gem import seeding
+from gem.cli.output import console
 from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.evaluate import Report
 from gem.policies import make_policy
