@@ -5,7 +5,6 @@ import random
 import re
 import subprocess
 import sys
-import warnings
 
 import pytest
 
@@ -13,7 +12,7 @@ import gem
 from gem.core import Step
 from gem.errors import ConfigError, SandboxUnavailable
 from gem.parsing import fenced_code
-from gem.sandbox import NotIsolated
+from gem.sandbox import Sandbox
 from gem_envs_code.basics import Basics
 
 SUM = 0
@@ -147,14 +146,13 @@ def test_a_snapshot_brings_the_task_back():
 
 
 def test_a_snapshot_does_not_take_the_sandbox_along():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotIsolated)
-        open_to_all = Basics(level="process")
-    open_to_all.reset(seed=9)
-    env = Basics()
-    env.restore(open_to_all.snapshot())
-    env.step("```\nprint(1)\n```")
-    assert env._box is Basics()._box is not open_to_all._box
+    env, other = Basics(), Basics()
+    env.reset(seed=9)
+    with Sandbox(slots=1) as box:
+        other._box = box
+        other.restore(env.snapshot())
+        other.step("```\nprint(1)\n```")
+        assert other._box is box is not env._box
 
 
 def test_where_no_sandbox_is_strong_enough_the_env_says_what_to_do_and_gives_no_reward(monkeypatch, tmp_path):
