@@ -12,7 +12,9 @@ import layering
 import pytest
 from pydantic import BaseModel
 
+from gem import hookspecs
 from gem.cli.main import main
+from gem.spec import EnvSpec
 from gem_train.config import TrainConfig, load_config
 
 ROOT = Path(__file__).parent.parent
@@ -97,6 +99,17 @@ def test_every_command_is_in_the_readme() -> None:
     listed = re.findall(r"^\| `gemx ([\w-]+)", DOCUMENTS["README.md"], re.MULTILINE)
 
     assert sorted(listed) == sorted(commands())
+
+
+def test_the_page_for_authors_has_every_hook_and_all_that_the_base_offers() -> None:
+    text = DOCUMENTS["docs/writing-an-environment.md"]
+    hooks = [f"{name}()" for name in vars(hookspecs) if name.startswith("gem_")]
+    fields = [*EnvSpec.model_fields, *hookspecs.CommandSpec.model_fields]
+    offered = ["self.turn", "self.last_turn", "self.max_turns", "self.rng", "self.action_rng", "reset_options"]
+    written = ["_reset(self, options)", "_step(self, action)", "sample_action(self)", "expert_action(self)"]
+
+    assert len(hooks) == 6
+    assert [name for name in [*hooks, *fields, *offered, *written] if f"`{name}`" not in text] == []
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
