@@ -1,5 +1,6 @@
 """`gemx train`."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ def train(
     with stray_prints_to_stderr():
         check(config, out)
 
+    if sys.stderr.isatty():
+        echo("loading PyTorch and transformers …", err=True)
     from transformers.utils import logging
 
     from gem_train.display import Display

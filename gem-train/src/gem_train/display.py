@@ -1,5 +1,6 @@
 """What a person sees of a run, on standard error: two live lines in a terminal, plain lines elsewhere."""
 
+import shlex
 import time
 from collections.abc import Mapping
 from types import TracebackType
@@ -99,7 +100,7 @@ class Display:
 
     def found(self, step: int, text: str) -> None:
         """The watch has something to say."""
-        self._console.print(f"step {step}: {text}", style="bold yellow", soft_wrap=True)
+        self._console.print(f"step {step}: {text}", style="bold yellow")
 
     def interrupted(self, step: int | None, folder: RunFolder) -> None:
         """Ctrl-C, with what was saved; None before there was anything to save."""
@@ -108,7 +109,8 @@ class Display:
             self._say("stopped before the first step of training: nothing to go on from; the same command begins anew")
             return
         self._say(f"stopped after step {step} of {self._config.steps}, and saved. To go on:")
-        self._say(f"gemx train {self._config.id} --config {folder.path / 'config.toml'} --out {folder.path}")
+        words = self._config.id, "--config", str(folder.path / "config.toml"), "--out", str(folder.path)
+        self._say(f"gemx train {shlex.join(words)}")
 
     def already_finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
         """The folder holds this very run, finished."""
