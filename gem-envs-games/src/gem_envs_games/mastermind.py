@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -12,7 +13,8 @@ from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.mastermind_solver import Code, Marked, all_codes, best_guess, pegs
 
-_GUESS = re.compile(r"[0-9\s,-]{1,100}")
+_GUESS = re.compile(r"[0-9\s,-]+")
+_LONGEST = 100
 _DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
 """Code length, numbers and turns that an episode may draw, as in GEM."""
 
@@ -155,6 +157,11 @@ class Mastermind(BoardGame):
 
 def _read(content: str) -> tuple[Code, str] | None:
     """The guess in a box, and how it is said again."""
+    return _short(content) if len(content) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4096)
+def _short(content: str) -> tuple[Code, str] | None:
     words = content.replace(",", " ").split() if _GUESS.fullmatch(content) else []
     try:
         return (tuple(map(int, words)), " ".join(words)) if words else None
