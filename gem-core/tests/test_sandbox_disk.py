@@ -165,3 +165,12 @@ with Sandbox(slots=1, level="landlock") as box:
     print(os.listdir(folder), folder[:9])
 """
     assert sandbox_levels.as_nobody(code) == "['work'] /var/tmp/\n"
+
+
+@pytest.mark.parametrize("way", ["very long paths", "removed files", "room behind the end", "removed files in a child"])
+def test_at_level_process_what_hides_is_found_when_it_is_looked_for(way: str) -> None:
+    child = "if os.fork():\n    os.wait()\n"
+    few = WAYS.get(way, child + WAYS["removed files"]).replace("range(300)", "range(12)")
+    code = TAKE.replace("range(300)", "range(12)") + few + "\nimport time\ntime.sleep(60)"
+    with sandbox_levels.box_at("process") as box:
+        assert box.run(code, disk=LIMIT, timeout=20, processes=1).reason == "disk"

@@ -65,12 +65,17 @@ def build(
     for name, number in numbers(CHECKED, machine).items():
         rules[number] = codes[name]
     if outputs_stay:
-        busy = _refuse(errno.EBUSY)
-        # The range from 3 on is the one that programs close.
-        closing = {"close": (0, _OUTPUTS), "dup2": (1, _OUTPUTS), "dup3": (1, _OUTPUTS), "close_range": (0, (0, 1, 2))}
-        for name, (index, places) in closing.items():
+        # A program that closes its output is done with it. The range from 3 on is the one that programs close.
+        done, busy = _refuse(0), _refuse(errno.EBUSY)
+        staying = {
+            "close": (0, _OUTPUTS, done),
+            "dup2": (1, _OUTPUTS, busy),
+            "dup3": (1, _OUTPUTS, busy),
+            "close_range": (0, (0, *_OUTPUTS), busy),
+        }
+        for name, (index, places, answer) in staying.items():
             if (number := syscalls.number_of(name, machine)) is not None:
-                rules[number] = _one_of(index, places, rules[number], busy)
+                rules[number] = _one_of(index, places, rules[number], answer)
     return _program(machine, rules, _refuse())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from . import folders
 
 _BLOCK = 512
-_SLACK = 1 << 20
+_SLACK = 1 << 16
 
 
 class Unknown(OSError):
