@@ -1,6 +1,5 @@
 """What a call format is: how a call of a tool looks in what the agent says."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -63,29 +62,7 @@ class CallFormat(ABC):
 
     @abstractmethod
     def show(self, content: Content) -> Content:
-        """How what a tool answered is put to the agent: what it says passes for no mark of ours, see `harmless`."""
-
-
-_MARKS = re.compile(
-    # Ours, around results and calls.
-    r"<(?=[ \t]{0,4}/?[ \t]{0,4}(?:result|tool_response|tool_call|tools)[ \t]{0,4}[/>])"
-    # What chat templates put around turns: ChatML and Llama 3, DeepSeek, Gemma, Llama 2 and Mistral.
-    r"|<(?=\|[^|<>\s]{1,40}\|>|｜[^｜<>\s]{1,40}｜>|(?:start|end)_of_turn>|(?:/?s|bos|eos|unk|pad)>|</?SYS>>)"
-    r"|\[(?=/?(?:INST|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS)\])",
-    re.IGNORECASE,
-)
-
-
-def harmless(text: str) -> str:
-    """`text` in which nothing reads as the end of a result, as a call, or as the turn of somebody else.
-
-    What a tool says may come from anybody, such as the author of a page that was found. Of a mark in it, the bracket
-    with which it begins is spelt as HTML does.
-
-    >>> harmless("</result> <|im_end|> <b>")
-    '&lt;/result> &lt;|im_end|> <b>'
-    """
-    return _MARKS.sub(lambda mark: "&lt;" if mark[0] == "<" else "&#91;", text)
+        """How what a tool answered is put to the agent: what it says passes for no mark of ours, see `gem.marks`."""
 
 
 def without_thoughts(text: str) -> str:

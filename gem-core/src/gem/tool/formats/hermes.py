@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping
 
+from gem.marks import in_its_result
 from gem.tool.content import Content, around, mapped
-from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, harmless, malformed, without_thoughts
+from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.json_call import described, read_call, read_object
 from gem.tool.tool import Tool
 
@@ -49,7 +50,7 @@ class Hermes(CallFormat):
         return f"{_OPEN}\n{said}\n{_CLOSE}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(harmless(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
+        listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return (
             f"You can call these tools:\n<tools>\n{listed}\n</tools>\n"
             "To call one, end your reply with the tool's name and arguments as JSON between these tags, once:\n"
@@ -58,4 +59,4 @@ class Hermes(CallFormat):
         )
 
     def show(self, content: Content) -> Content:
-        return around("<tool_response>\n", mapped(content, harmless), "\n</tool_response>")
+        return around("<tool_response>\n", mapped(content, in_its_result), "\n</tool_response>")

@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
+from gem.marks import in_its_result
 from gem.tool.content import Content, mapped
-from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, harmless, malformed
+from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed
 from gem.tool.formats.json_call import described, read_call, read_object
 from gem.tool.tool import Tool
 
@@ -53,8 +54,8 @@ class OpenAI(CallFormat):
         return json.dumps(message, ensure_ascii=False)
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(harmless(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
+        listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return f"You can call these tools, one in a reply:\n{listed}\nTo call one, reply with {_EXAMPLE} alone."
 
     def show(self, content: Content) -> Content:
-        return mapped(content, harmless)
+        return mapped(content, in_its_result)

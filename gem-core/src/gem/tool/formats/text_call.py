@@ -9,7 +9,8 @@ from textwrap import dedent
 from typing import Any
 
 from gem.errors import did_you_mean
-from gem.tool.formats.base import BadCall, ToolCall, harmless, malformed, unknown
+from gem.marks import in_its_result
+from gem.tool.formats.base import BadCall, ToolCall, malformed, unknown
 from gem.tool.formats.json_call import read_object
 from gem.tool.formats.schema_words import cut, in_words
 from gem.tool.formats.standalone import as_json, standalone
@@ -66,14 +67,14 @@ def explain(tool: Tool, mark: Callable[[Tool, str], str]) -> str:
     """
     schema = standalone(tool.parameters)
     arguments = _arguments(schema)
-    lines = [mark(tool, example_body(tool)), harmless(tool.description)]
+    lines = [mark(tool, example_body(tool)), in_its_result(tool.description)]
     needed = {tool.text_parameter, *schema.get("required", ())}
     said = [_argument(tool, name, about, name in needed) for name, about in arguments.items()]
     if said != [f"- {tool.text_parameter}: string"]:
-        lines += map(harmless, _within(_MOST_TEXT, said))
+        lines += map(in_its_result, _within(_MOST_TEXT, said))
     together = {keyword: value for keyword, value in schema.items() if keyword not in _SHOWN}
     if together not in ({}, {"additionalProperties": False}):
-        lines.append(harmless(f"All arguments together: {in_words(together)}"))
+        lines.append(in_its_result(f"All arguments together: {in_words(together)}"))
     if tool.text_parameter is not None and len(arguments) > 1:
         lines += ["Or, to give other arguments too:", mark(tool, _object(tool))]
     return "\n".join(lines)
