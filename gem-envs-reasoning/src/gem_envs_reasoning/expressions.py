@@ -7,7 +7,7 @@ from fractions import Fraction
 
 MOST_CHARACTERS = 2000
 MOST_BITS = 10_000
-"""A bound on each power of a polynomial's coefficient."""
+"""A bound on the bits of a number that is a power."""
 
 FUNCTIONS = frozenset(
     ("Abs", "Ei", "acos", "acosh", "arccos", "arcsin", "arctan", "asin", "asinh", "atan", "atanh", "cos", "cosh", "cot",
