@@ -120,6 +120,10 @@ def test_a_constant_answer_wins_as_seldom_as_it_is_right(name, answer, most):
         ("game_of_life", lambda right, rng: right.replace(",", ", ")),
         ("game_of_life_halting", lambda right, rng: right.lower()),
         ("gsm_symbolic", lambda right, rng: f"{float(right):,}"),
+        ("gsm_symbolic", lambda right, rng: f"${right}."),
+        ("quantum_lock", lambda right, rng: str(right.split(" → "))),
+        ("sokoban", lambda right, rng: ", ".join(right)),
+        ("survo", lambda right, rng: right.replace("\n", "\n\n")),
         ("kakurasu", lambda right, rng: right.replace(" ", "")),
         ("knights_knaves", lambda right, rng: right.lower().replace(",", "").rstrip(".")),
         ("polynomial_multiplication", lambda right, rng: " + ".join(sorted(right.replace("- ", "+ -").split(" + ")))),
@@ -130,7 +134,7 @@ def test_a_constant_answer_wins_as_seldom_as_it_is_right(name, answer, most):
 )
 def test_right_answers_in_other_words_are_right(name, write):
     env = gem.make(f"rg:{name}")
-    for seed in range(4):
+    for seed in range(2):
         env.reset(seed=seed)
         action = env.expert_action()
         if action is not None:

@@ -17,7 +17,7 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _ANGLE = re.compile(rf"{_NUMBER}\s*(?:°|degrees?)?")
 _PAIR = re.compile(rf"\(?\s*{_NUMBER}\s*,\s*{_NUMBER}\s*\)?")
 _FRACTION = re.compile(r"\\d?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|\d+\s*/\s*\d+", re.IGNORECASE)
-_PLAIN_NUMBER = re.compile(r"\$?\s*[+-]?\d[\d,]*(?:\.\d+)?")
+_PLAIN_NUMBER = re.compile(r"\$?\s*[+-]?\d[\d,]*(?:\.\d*)?")
 _HANOI = re.compile(r"Move disk \d+ from Peg \d+ to Peg \d+")
 _TIME = re.compile(r"(?:\d+ days?, *)?\d+:\d\d(?::\d\d(?:\.\d{1,6})?)?|\d+(?: days?)?")
 _DIGITS = 12
@@ -112,11 +112,11 @@ def _pooled(answer: str, item: Item) -> bool:
 
 
 def _buttons(answer: str, item: Item) -> bool:
-    return re.fullmatch(r"[A-Ca-c\s,→>-]*", answer) is not None
+    return re.fullmatch(r"[A-Ca-c\s,→>\[\]'\"-]*", answer) is not None
 
 
 def _route(answer: str, item: Item) -> bool:
-    return not set(answer) - set("LDUR \n")
+    return not set(answer) - set("LDUR ,\r\n\t")
 
 
 def _moved(answer: str, item: Item) -> bool:
@@ -132,9 +132,9 @@ def _duration(answer: str, item: Item) -> bool:
 
 
 def _integers(answer: str, item: Item) -> bool:
-    return [[int(number) for number in line.split()] for line in answer.strip().splitlines()] == item["metadata"][
-        "solution"
-    ]
+    return [[int(number) for number in line.split()] for line in answer.splitlines() if line.strip()] == item[
+        "metadata"
+    ]["solution"]
 
 
 def is_number(answer: str, item: Item) -> bool:
