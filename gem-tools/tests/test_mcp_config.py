@@ -201,6 +201,7 @@ def test_a_name_that_two_servers_have_gets_the_servers_in_front_and_no_other_doe
             {"x" * 64: "x" * 64, "x" * 62 + "_2": "x" * 70, "x" * 62 + "_3": "x" * 71},
         ),
         ({"a": ["", "é", "read", "read"]}, {"read": "read", "_": "", "__": "é"}),
+        ({"a": ["answer", "think", "result"]}, {"a_answer": "answer", "a_think": "think", "a_result": "result"}),
     ],
 )  # fmt: skip
 def test_names_that_stay_the_same_even_so_get_numbers_and_the_one_that_was_right_keeps_its_own(listings, expected):
