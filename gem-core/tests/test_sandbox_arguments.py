@@ -138,12 +138,11 @@ def test_files_that_fill_the_disk_to_the_last_byte_and_name_are_there(level: Any
     files = dict.fromkeys(names, b"x" * page)
     count = "import os\nprint(sum(len(files) + len(folders) for _, folders, files in os.walk('.')))"
     with sandbox_levels.box_at(level) as box:
-        # A folder takes room of a disk that is not in memory.
-        disk = len(files) * page + (0 if level in ("bubblewrap", "unshare") else 2 * page)
+        disk = (len(files) + 2) * page  # a folder takes room too, where the disk is not in memory
         result = box.run(count, files=files, disk=disk, inodes=len(files) + 2)
 
         assert (result.reason, result.stdout) == ("ok", f"{len(files) + 2}\n")
-        for name, short in (("disk", len(files) * page - 1), ("inodes", len(files) + 1)):
+        for name, short in (("disk", disk - page), ("inodes", len(files) + 1)):
             with pytest.raises(ConfigError, match="raise `disk` or `inodes`"):
                 box.run("", files=files, **{name: short})
 

@@ -33,9 +33,9 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def footprint(sizes: Mapping[str, int]) -> tuple[int, int]:
-    """The room that files take of an empty disk, by their names and sizes: whole pages in bytes, files and folders."""
+    """What files take of an empty disk, by their names and sizes: bytes in whole pages, and files and folders."""
     folders = {above for name in sizes for above in PurePosixPath(name).parents} - {PurePosixPath()}
-    return sum(map(whole_pages, sizes.values())), len(sizes) + len(folders)
+    return sum(map(whole_pages, sizes.values())) + len(folders) * whole_pages(1), len(sizes) + len(folders)
 
 
 def whole_pages(size: int) -> int:
