@@ -31,9 +31,7 @@ PASSING = {
     "a global that is spoilt": "import builtins\nn = int(input())\nprint(n * n)\nbuiltins.int = None",
     "a module that is spoilt": "import math\nprint(math.prod([int(input())] * 2))\nmath.prod = None",
     "an output that is closed": "import sys\nprint(int(input()) ** 2)\nsys.stdout.close()\nsys.stdin.close()",
-    # At level landlock, outputs cannot be closed.
-    "descriptors that are closed": "import os\nn = int(input())\nprint(n * n, flush=True)\nos.close(0)\n"
-    "try:\n    os.close(1)\nexcept OSError:\n    pass",
+    "descriptors that are closed": "import os\nn = int(input())\nprint(n * n, flush=True)\nos.close(1)\nos.close(0)",
     "a thread": "import threading\nn = int(input())\nthreading.Thread(target=print, args=(n * n,)).start()",
     "a daemon": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     "print(int(input()) ** 2)",
