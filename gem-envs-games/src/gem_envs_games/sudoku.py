@@ -123,7 +123,7 @@ class Sudoku(BoardGame):
         holders = [
             kind
             for kind, unit in zip(("row", "column", "box"), units(self.scale)[cell], strict=True)
-            if any(self.grid[other] == digit for other in houses(self.scale)[unit])
+            if digit in [self.grid[other] for other in houses(self.scale)[unit]]
         ]
         if holders:
             return f"its {' and its '.join(holders)} already {'holds' if len(holders) == 1 else 'hold'} a {digit}"
@@ -132,11 +132,7 @@ class Sudoku(BoardGame):
         return None
 
     def _board(self) -> str:
-        # '*' marks the player's digits: the ones that are not given.
-        symbols = [
-            f"{' ' if digit == given else '*'}{digit or '.'}"
-            for digit, given in zip(self.grid, self.puzzle, strict=True)
-        ]
+        symbols = [(_GIVEN if given else _OWN)[digit] for digit, given in zip(self.grid, self.puzzle, strict=True)]
         return _frame(self.scale).format(*symbols)
 
     def sample_action(self) -> str:
@@ -164,6 +160,11 @@ class Sudoku(BoardGame):
 
     def _say(self, cell: int, digit: int) -> str:
         return f"\\boxed{{{cell // self.scale + 1} {cell % self.scale + 1} {digit}}}"
+
+
+_GIVEN = (" .", *(f" {digit}" for digit in range(1, 10)))
+_OWN = (" .", *(f"*{digit}" for digit in range(1, 10)))
+"""A cell by its digit: those that the player has put there are marked."""
 
 
 @cache
