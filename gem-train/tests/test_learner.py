@@ -159,3 +159,21 @@ def test_the_entropy_bonus_rests_while_entropy_is_above_where_it_began(model: Pr
         resumed.restore(learner.state())
         learner = resumed
     assert [weight > 0 for weight in weights[::4]] == [True, True, False, True]
+
+
+def test_a_batch_moves_the_model_only_so_far(model: PreTrainedModel, batch: Batch):
+    """Where minibatches would go too far the rest is left out, and the next batch is taken in smaller steps."""
+    start = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+    credit = ALGORITHM.credit(batch, Scores())
+    moved: dict[float, float] = {}
+    for limit, rates in {0.01: [0.0025, 0.00125], 1e9: [0.0025, 0.003]}.items():
+        learner_model = fresh(model)
+        optim = OPTIM.model_copy(update={"lr": 1e-2, "minibatches": 4, "max_kl": limit})
+        learner = Learner(learner_model, optim, steps=2, temperature=1.0, seed=7)
+        assert learner.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] == pytest.approx(rates[0])
+        after = torch.cat([parameter.detach().flatten() for parameter in learner_model.parameters()])
+        moved[limit] = float((after - start).abs().mean())
+        resumed = Learner(learner_model, optim, steps=2, temperature=1.0, seed=7)
+        resumed.restore(learner.state())
+        assert resumed.update(batch, Scores(), credit, ALGORITHM.loss)["lr"] == pytest.approx(rates[1])
+    assert 0 < moved[0.01] < 0.7 * moved[1e9]

@@ -19,6 +19,7 @@ from gem.registry import find_policy
 from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.baselines import evaluation_seeds, teacher
+from gem_train.check import check
 from gem_train.config import load_config, read_toml
 from gem_train.display import Display, _episode
 from gem_train.policies.hf import HFPolicy
@@ -144,6 +145,12 @@ def test_a_disk_that_is_full_costs_nothing_but_the_steps_since_the_last_checkpoi
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert list((out / "checkpoint").iterdir()) == []
     assert run(out)["steps"] == 2
+
+
+def test_the_warm_up_may_imitate_an_earlier_run(finished, tmp_path):
+    assert run(tmp_path / "run", {"warmup": {"policy": str(finished)}})["warmup_policy"] == str(finished)
+    with pytest.raises(ConfigError, match="needs a path"):
+        check(load_config([{"id": "core:Echo-v0", "warmup": {"policy": "checkpoint"}}]), tmp_path / "no")
 
 
 def test_the_expert_is_imitated_where_random_play_seldom_succeeds():

@@ -1,12 +1,13 @@
 """What needs no model: how random play and the expert do, and which of them a model of random weights imitates."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 from gem import seeding
 from gem.errors import HintMissing
 from gem.evaluate import Report
-from gem.registry import find_policy
+from gem.policies import make_policy
 from gem.rollout import rollout
 from gem.transcript import Episode
 from gem_train.check import AUTO
@@ -27,8 +28,8 @@ def evaluation_seeds(config: TrainConfig) -> Iterator[int]:
 
 def baseline(config: TrainConfig, name: str, progress: Progress) -> dict[str, Any] | None:
     """How a policy that needs no model does on the evaluation's seeds; None where the env knows no expert."""
-    policy = find_policy(name)()
-    with make_envs(config, min(config.rollout.num_envs, config.eval.episodes), policy.hints) as envs:
+    num_envs = min(config.rollout.num_envs, config.eval.episodes)
+    with closing(make_policy(name)) as policy, make_envs(config, num_envs, policy.hints) as envs:
         try:
             episodes = list(watched(rollout(policy, envs, evaluation_seeds(config)), config, progress))
         except HintMissing:

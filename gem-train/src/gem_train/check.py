@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gem.component import listed
 from gem.errors import ConfigError
+from gem.policies import check_policy, make_policy
 from gem.preflight import check_envs
-from gem.registry import find_policy
 from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
 
@@ -22,7 +22,9 @@ def check(config: TrainConfig, out: Path | None) -> None:
         GemError: what is wrong, and what to do about it.
     """
     if config.warmup.policy != AUTO:
-        find_policy(config.warmup.policy)
+        check_policy(config.warmup.policy)
+        if not Path(config.warmup.policy).is_dir():  # a model's folder is read when it is its turn
+            make_policy(config.warmup.policy).close()
     check_envs(config.id, listed(config.wrappers), **config.env)
     check_model(config.model)
     check_writable(Path("runs") if out is None else out)

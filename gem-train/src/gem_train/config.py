@@ -60,6 +60,9 @@ class OptimConfig(_Section):
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = Field(default=0.0, ge=0)
     grad_clip: float = Field(default=1.0, gt=0, description="the largest norm of a gradient")
+    max_kl: float | None = Field(
+        default=None, gt=0, description="how far a batch may move the model; beyond, the rest of it is left out"
+    )
     epochs: int = Field(default=1, ge=1, description="passes over a batch")
     minibatches: int = Field(default=4, ge=1, description="weight updates in a pass")
     row_tokens: int = Field(default=8192, ge=1, description="ids that are packed into a row")
@@ -125,6 +128,7 @@ TINY: dict[str, Any] = {
         "lr_end": 1e-5,
         "entropy": 0.02,
         "entropy_end": 0.0,
+        "max_kl": 0.01,
         "minibatches": 8,
         "row_tokens": 128,
         "micro_rows": 64,

@@ -17,6 +17,12 @@ from gem_train.credit import Credit
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 
+_FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.25, 0.01, 1.2
+"""Of the learning rate, with `max_kl`: where it begins, where it ends, and how it grows back with every batch.
+
+It begins low because Adam's first steps are as long as its others, and their direction is mostly noise.
+"""
+
 LossTerms = tuple[Tensor, dict[str, Tensor]]
 MinibatchLoss = Callable[[TokenTerms], LossTerms]
 Loss = Callable[[TokenTerms, float], LossTerms]
@@ -47,6 +53,7 @@ class Learner:
         self._seed = seed
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
+        self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
         self._optimizer = torch.optim.AdamW(
             model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
         )
@@ -70,6 +77,10 @@ class Learner:
 
         Where every advantage is 0 nothing changes but the step, neither by the entropy bonus nor by the optimizer's
         momentum or weight decay; the metric `signal` is 0 then, and else 1.
+
+        With `max_kl`, a minibatch on which the model has come further than that from the one that sampled it is left
+        out with the rest of the batch, and the learning rate is halved, to grow back by a fifth with each batch that
+        keeps within.
         """
         optim = self._config
         signal = bool(credit.advantages.any())
@@ -84,8 +95,9 @@ class Learner:
             pairs = zip(sequences, scores.old_logprobs, strict=True)
             sequences = tuple(replace(sequence, logprobs=old) for sequence, old in pairs)
         for group in self._optimizer.param_groups:
-            group["lr"] = lr
+            group["lr"] = lr * self._scale
         gathered: dict[str, list[float]] = {}
+        too_far = False
         for epoch in range(optim.epochs if signal else 1):
             for chosen in self._minibatches(len(sequences), epoch):
                 with torch.set_grad_enabled(signal):
@@ -94,11 +106,24 @@ class Learner:
                     )
                 for name, value in metrics.items():
                     gathered.setdefault(name, []).append(value)
+                too_far = self._is_too_far(metrics)
+                if too_far:
+                    break
+            if too_far:
+                break
+        lr *= self._scale
+        if signal and optim.max_kl is not None:
+            self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
         self.step += 1
         means = {name: float(np.mean(values)) for name, values in gathered.items()}
         if "entropy" in means:
             self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
         return {"lr": lr, "signal": float(signal), **means}
+
+    def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
+        """Whether earlier minibatches of a batch have moved the model so far that this one was left out."""
+        limit = self._config.max_kl
+        return limit is not None and metrics.get("kl", 0.0) > limit
 
     def _scheduled(self, first: float, last: float | None) -> float:
         """A setting that moves linearly from the first step of the run to its last."""
@@ -125,10 +150,11 @@ class Learner:
             for name, value in metrics.items():
                 sums[name] = sums.get(name, torch.zeros((), device=value.device)) + value * weight
         norm = 0.0
-        if torch.is_grad_enabled():
+        means = {name: value.item() for name, value in sums.items()}
+        if torch.is_grad_enabled() and not self._is_too_far(means):
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip).item()
             self._optimizer.step()
-        return {"grad_norm": norm, **{name: value.item() for name, value in sums.items()}}
+        return {"grad_norm": norm, **means}
 
     def _terms(self, part: Packed, credit: Credit) -> TokenTerms:
         scores = score_tokens(self.model, part, self._temperature)
@@ -145,10 +171,15 @@ class Learner:
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs beside the model's weights."""
-        return {"step": self.step, "optimizer": self._optimizer.state_dict(), "entropies": self._entropies}
+        return {
+            "step": self.step,
+            "optimizer": self._optimizer.state_dict(),
+            "entropies": self._entropies,
+            "scale": self._scale,
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a `state`; the model already has its weights."""
         self.step = state["step"]
-        self._entropies = state["entropies"]
+        self._entropies, self._scale = state["entropies"], state["scale"]
         self._optimizer.load_state_dict(state["optimizer"])

@@ -1,5 +1,6 @@
 """A model and its tokenizer, from wherever the settings say."""
 
+from contextlib import closing
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import NamedTuple, cast
@@ -15,7 +16,7 @@ from transformers import (
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.registry import find_policy
+from gem.policies import make_policy
 from gem.rollout import rollout
 from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
@@ -85,7 +86,6 @@ def _device(name: str) -> torch.device:
 
 def _train_tokenizer(config: TrainConfig, teacher: str) -> PreTrainedTokenizerFast:
     # What is imitated is what has to be spelt.
-    policy = find_policy(teacher)()
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
-    with make_envs(config, config.rollout.num_envs, policy.hints) as envs:
+    with closing(make_policy(teacher)) as policy, make_envs(config, config.rollout.num_envs, policy.hints) as envs:
         return tiny_tokenizer(rollout(policy, envs, seeds))

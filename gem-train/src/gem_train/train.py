@@ -3,7 +3,7 @@
 import functools
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 from gem import seeding
 from gem.errors import TrainingStopped
 from gem.evaluate import Report
-from gem.registry import find_policy
+from gem.policies import make_policy
 from gem.rollout import rollout
 from gem.transcript import Episode
 from gem_train.baselines import baseline, evaluation_seeds, teacher, watched
@@ -212,9 +212,11 @@ class Run:
 
     def _warm_up(self) -> None:
         config = self.config
-        player = find_policy(self.before["teacher"])()
         self.display.imitating(self.before["teacher"])
-        with make_envs(config, config.warmup.episodes, player.hints) as envs:
+        with (
+            closing(make_policy(self.before["teacher"])) as player,
+            make_envs(config, config.warmup.episodes, player.hints) as envs,
+        ):
             losses = imitate(self.parts.loaded.model, self.parts.chat, player, envs, config)
             for step, loss in enumerate(losses, start=1):
                 self.folder.write_metrics("warmup", step, {"loss": loss})

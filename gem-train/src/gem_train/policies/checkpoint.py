@@ -15,7 +15,7 @@ from gem_train.policies.hf import HFPolicy
 
 
 def checkpoint_policy(
-    path: str,
+    path: str = "",
     *,
     best: bool = False,
     temperature: float | None = None,
@@ -36,6 +36,9 @@ def checkpoint_policy(
     Raises:
         ConfigError: there is no model at `path`, or a setting is out of range.
     """
+    if not path:
+        # A default, or a function of one argument would be taken for one that answers observations.
+        raise ConfigError("the policy checkpoint needs a path: a run folder, a checkpoint, or a folder with a model")
     folder = Path(path).expanduser()
     if best:
         found = best_checkpoint(folder)
