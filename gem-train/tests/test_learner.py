@@ -166,7 +166,7 @@ def test_a_batch_moves_the_model_only_so_far(model: PreTrainedModel, batch: Batc
     start = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
     credit = ALGORITHM.credit(batch, Scores())
     moved: dict[float, float] = {}
-    for limit, rates in {0.01: [0.0025, 0.00125], 1e9: [0.0025, 0.003]}.items():
+    for limit, rates in {0.01: [0.001, 0.0005], 1e9: [0.001, 0.0012]}.items():
         learner_model = fresh(model)
         optim = OPTIM.model_copy(update={"lr": 1e-2, "minibatches": 4, "max_kl": limit})
         learner = Learner(learner_model, optim, steps=2, temperature=1.0, seed=7)

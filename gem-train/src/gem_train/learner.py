@@ -17,7 +17,7 @@ from gem_train.credit import Credit
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 
-_FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.25, 0.01, 1.2
+_FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 """Of the learning rate, with `max_kl`: where it begins, where it ends, and how it grows back with every batch.
 
 It begins low because Adam's first steps are as long as its others, and their direction is mostly noise.
