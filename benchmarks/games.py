@@ -5,8 +5,8 @@
 Resets are counted alone, for half a second or one reset at least. Then both sides are given the same actions, which
 were drawn at random on our side, well-formed each of them; whenever an episode ends the next begins. A run ends after
 2,000 steps, or, where one start alone takes seconds (gem-llm's Sokoban), after the first episode for which 10 seconds
-were not enough; the time of its resets, as counted before, is taken off. Numbers are medians of the repeats, in which
-the sides take turns; constructors are not counted. gem-llm's games of words want a list from NLTK, which is a download:
+were not enough; the clock stands still in its resets. Numbers are medians of the repeats, in which the sides take
+turns; constructors are not counted. gem-llm's games of words want a list from NLTK, which is a download:
 they get ours instead. FifteenPuzzle-v0-random and Crosswords-v0-random cannot be constructed there.
 """
 
@@ -51,21 +51,20 @@ def play(env, actions):
         resets += 1
         env.reset()
     reset = resetting / resets
-    steps = resets = 0
-    # Asked for at every episode, processor time would cost more than a short one.
-    started, late = time.process_time(), time.monotonic() + SECONDS
-    over = True
+    steps, spent, over = 0, 0.0, True
+    started = late = time.monotonic() + SECONDS
     for action in actions:
         if over:
             if time.monotonic() > late:
                 break
             env.reset()
-            resets += 1
+            started = time.process_time()
         _, _, terminated, truncated, _ = env.step(action)
         over = terminated or truncated
+        if over:
+            spent += time.process_time() - started
         steps += 1
-    spent = time.process_time() - started
-    return 1 / reset, steps / max(spent - resets * reset, 0.01 * spent)
+    return 1 / reset, steps / (spent if over else spent + time.process_time() - started)
 
 
 def sampled(id):

@@ -86,9 +86,11 @@ class Wordle(BoardGame):
         self.marked.append((guess, answer))
         self._guessed.add(guess)
         self._rows += f"\n{' '.join(guess)}\n{' '.join(answer)}"
-        green = {place for place, mark in enumerate(answer) if mark == "G"}
-        reward = 0.5 * len(green - self.green) / self.word_length
-        self.green |= green
+        reward = 0.0
+        if "G" in answer:
+            green = {place for place, mark in enumerate(answer) if mark == "G"}
+            reward = 0.5 * len(green - self.green) / self.word_length
+            self.green |= green
         said = f"At turn {self.turn}, you guessed {guess} and got {answer}."
         if guess == self.secret:
             return self._ended(f"{said} Congratulations! That is my word.", reward + 0.5, success=True)

@@ -27,9 +27,9 @@ def _by_length(name: str) -> dict[int, tuple[str, ...]]:
 
 def is_word(word: str) -> bool:
     """Whether the pack knows this word, given in capitals."""
-    return SHORTEST <= len(word) <= LONGEST and word in _known_set(len(word))
+    return word in _all_words()
 
 
 @cache
-def _known_set(length: int) -> frozenset[str]:
-    return frozenset(known_words(length))
+def _all_words() -> frozenset[str]:
+    return frozenset(word for length in range(SHORTEST, LONGEST + 1) for word in known_words(length))
