@@ -54,6 +54,7 @@ WIKI = {"id": "game:WikiGame-v0-easy"}
 LIVE = {"backend": "mw", "trawler_kwargs": {"url": "URL", "max_query_attempts": 1}}
 SERVER = {"command": "touch", "args": ["MARK"]}
 OPEN = {"level": "process"}
+GONE = {"distribution": "gone", "version": "1"}
 
 
 def tool_env(*tools: Any, name: str = "tool_env", actions: tuple[str, ...] = (), **settings: Any) -> dict[str, Any]:
@@ -264,7 +265,8 @@ def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
         {"id": "math:Arithmetic-v0", **wrapped({"name": "curriculum", "levels": [{"digits": 1}, {"digits": 2}]})},
         wrapped("python_tool", " concat_with_action ", {"name": "turn_limit", "max_turns": 3}),
         tool_env("calculator", "python", {"name": "search", "topk": 2}, format="hermes", max_calls=3),
-        {"id": "nobody:Has-v0", "pack": {"distribution": "gone", "version": "1"}, "entry_point": "planted:Door"},
+        {"id": "nobody:Has-v0", "pack": GONE, "entry_point": "planted:Door"},
+        {"id": "planted.inner:Door", "pack": GONE, "entry_point": "planted:Door"},
     ],
 )
 def test_what_is_registered_today_needs_no_trust(changes: dict[str, Any], mark: Path) -> None:

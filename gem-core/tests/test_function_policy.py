@@ -157,6 +157,17 @@ def test_what_is_no_text_fails_the_episode(returned: object, message: str) -> No
     assert message in episode.failure.error
 
 
+def test_what_is_cancelled_in_a_call_is_one_failed_episode_and_nobody_waits_for_it() -> None:
+    async def waits(observation: str) -> str:
+        other = asyncio.ensure_future(asyncio.sleep(60))
+        other.cancel()  # as a client does with what is under way when it is closed
+        await other
+        return observation
+
+    episodes = play(waits, episodes=4, num_envs=2)
+    assert [episode.failure and episode.failure.error.strip() for episode in episodes] == ["CancelledError:"] * 4
+
+
 def test_a_function_of_something_else_is_refused_with_the_names_that_it_may_ask_for() -> None:
     with pytest.raises(PolicyError, match=r"'two' has the parameters \(a, b\).* observation, messages, transcript"):
         play(lambda_two)

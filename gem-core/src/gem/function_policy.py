@@ -5,9 +5,10 @@ import functools
 import inspect
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from gem.checks import whole_number
 from gem.errors import PolicyError
@@ -60,7 +61,7 @@ class FunctionPolicy(Policy):
         """Request → its slot, for those under way. One that was forgotten is not here any more."""
         self._requests: dict[int, object] = {}
         runner = _OnALoop if _is_async(function) else _InThreads
-        self._runner: _Runner = runner(call, at_once, self._slots, self._answered)
+        self._runner = runner(call, at_once, self._slots, self._answered)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         for slot, transcript in transcripts.items():
@@ -93,13 +94,8 @@ class FunctionPolicy(Policy):
         self._runner.close()
 
 
-class _Runner(Protocol):
-    def start(self, request: object, transcript: Transcript) -> None: ...
-    def close(self) -> None: ...
-
-
-class _InThreads:
-    """Daemon threads, as many as there are calls: one that hangs must not hold the program at its end."""
+class _Runner(ABC):
+    """Makes the calls: `at_once` at the same time, of the requests that are still `wanted`."""
 
     def __init__(
         self,
@@ -109,6 +105,22 @@ class _InThreads:
         answered: SimpleQueue[tuple[object, Said]],
     ) -> None:
         self._call, self._at_once, self._wanted, self._answered = call, at_once, wanted, answered
+        self._open()
+
+    @abstractmethod
+    def _open(self) -> None: ...
+
+    @abstractmethod
+    def start(self, request: object, transcript: Transcript) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class _InThreads(_Runner):
+    """Daemon threads, as many as there are calls: one that hangs must not hold the program at its end."""
+
+    def _open(self) -> None:
         self._asked: SimpleQueue[tuple[object, Transcript] | None] = SimpleQueue()
         self._threads = 0
         self._lock = threading.Lock()
@@ -141,18 +153,11 @@ class _InThreads:
             del asked, request, transcript, said  # or it would keep them alive while it waits
 
 
-class _OnALoop:
+class _OnALoop(_Runner):
     """One event loop in a thread of its own, so that what belongs to a loop, such as a client, is used on one."""
 
-    def __init__(
-        self,
-        call: Callable[[Transcript], Any],
-        at_once: int,
-        wanted: Mapping[object, int],
-        answered: SimpleQueue[tuple[object, Said]],
-    ) -> None:
-        self._call, self._wanted, self._answered = call, wanted, answered
-        self._gate = asyncio.Semaphore(at_once)
+    def _open(self) -> None:
+        self._gate = asyncio.Semaphore(self._at_once)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="gem-policy", daemon=True)
         self._thread.start()
@@ -181,9 +186,9 @@ class _OnALoop:
                 return
             try:
                 said = await self._call(transcript)
-            except asyncio.CancelledError:
-                raise
-            except BaseException as error:  # sys.exit() would end the event loop
+            # sys.exit() would end the event loop; and what the function waits for may be cancelled by somebody else,
+            # such as its client.
+            except BaseException as error:
                 self._answered.put((request, failure_of(error)))
             else:
                 self._answered.put((request, _said(lambda: said)))

@@ -18,7 +18,7 @@ from gem.plugins import CORE
 from gem.record.format import EpisodeRecord, content_of
 from gem.record.trust import check_trusted
 from gem.registry import make, registry
-from gem.spec import EnvSpec
+from gem.spec import EnvId, EnvSpec
 
 
 class Difference(NamedTuple):
@@ -169,6 +169,8 @@ def _todays_spec(record: EpisodeRecord) -> EnvSpec:
         raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
     entry = registry().registered(record.id)
     if entry is None and record.pack:
+        # To look for what is no id is to look for a module, which imports the package that it lies in.
+        EnvId.parse(record.id)
         registry().find(record.id)  # says why, where the pack is there
         raise RecordError(f"no installed pack has {record.id!r} any more")
     spec = entry.spec if entry else EnvSpec(id=record.id, entry_point=record.entry_point)
