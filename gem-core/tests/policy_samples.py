@@ -1,6 +1,7 @@
 """Policies, and what only looks like one, for the tests of the core."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gem
@@ -44,7 +45,18 @@ class Breaking(Policy):
         return {slot: gem.Completion("x") if self.left >= 0 else "just text" for slot in said}
 
 
+@dataclass
+class Repeating:
+    """Answers, and has no hash."""
+
+    word: str = ""
+
+    def __call__(self, observation: str) -> str:
+        return self.word or observation
+
+
 READY = expert_policy()
+UNHASHABLE = Repeating()
 NOTHING = 3
 
 

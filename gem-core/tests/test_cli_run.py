@@ -69,10 +69,27 @@ def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], m
 
 @pytest.mark.parametrize(
     "policy",
-    ["policy_samples:parrot", "policy_samples:READY", '{"name": "policy_samples:make_parrot", "word": ""}', "expert"],
+    [
+        "policy_samples:parrot",
+        "policy_samples:READY",
+        "policy_samples:UNHASHABLE",
+        '{"name": "policy_samples:make_parrot", "word": ""}',
+        "expert",
+    ],
 )
 def test_a_policy_is_a_function_or_what_makes_one_or_a_policy(policy: str) -> None:
     assert run(ECHO, "--policy", policy, "--episodes", "5")["failures"] == 0
+
+
+def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "expert").mkdir()
+
+    assert run(ECHO, "--policy", "expert", "--episodes", "2")["policy"] == "expert"
+    (tmp_path / "checkpoint").mkdir()
+    assert "'checkpoint' as a policy is a trained model" in gemx("run", ECHO, "--policy", "checkpoint").stderr
 
 
 def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:

@@ -5,12 +5,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
+from sample_envs import Sum
 from vector_backends import BACKENDS, vector
 
 import gem
 from gem.errors import SpecError, UnknownId
 from gem.policy import expert_policy
 from gem.rollout import assign, rollout
+from gem.vector.mixture import AnyOf
+from gem.wrappers import Curriculum
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -70,6 +73,35 @@ def test_an_episode_of_a_mixture_has_the_spec_it_can_be_built_again_from_and_opt
     assert [episode.spec for episode in episodes] == [
         gem.make(id, wrappers=["episode_tracking"]).spec for id in (LONG, SHORT)
     ]
+
+
+def test_a_class_that_is_named_with_dots_is_played_in_a_mixture() -> None:
+    with gem.make_vec({"gem.envs.echo:Echo": 1, LONG: 1}, 2, hints=["expert_action"]) as envs:
+        episodes = list(rollout(expert_policy(), envs, range(4)))
+
+    assert Counter(episode.id for episode in episodes if episode.success) == {"gem_envs_echo:Echo": 2, LONG: 2}
+
+
+def test_an_env_that_cannot_be_closed_leaves_none_of_the_others_open() -> None:
+    closed: list[int] = []
+
+    class Stuck(Sum):
+        def __init__(self, number: int = 0) -> None:
+            super().__init__()
+            self.number = number
+
+        def close(self) -> None:
+            closed.append(self.number)
+            raise OSError("no")
+
+    mixture = AnyOf({"a": lambda: Stuck(1), "b": lambda: Stuck(2)}, ["a", "b"])
+    curriculum = Curriculum(Sum(), levels=[{}, {}])
+    curriculum._envs = [Stuck(3), Stuck(4)]
+    for several in (mixture, curriculum):
+        with pytest.raises(OSError, match="no"):
+            several.close()
+
+    assert sorted(closed) == [1, 2, 3, 4]
 
 
 def test_every_id_of_a_mixture_is_built_at_once_even_where_it_has_no_slot_of_its_own() -> None:

@@ -91,7 +91,7 @@ def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[
         SpecError: there is one that `function` does not take, or one is missing that it needs.
     """
     try:
-        parameters = _parameters(function, given)
+        parameters = _remembered(function, given)
     except ValueError:  # some of what is written in C has no signature
         return
     taken, needed, anything = parameters
@@ -104,6 +104,13 @@ def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[
                 raise SpecError(f"{what} takes no argument {name!r}.{did_you_mean(name, taken)} {takes}")
     missing = next(name for name in taken if name in needed and name not in arguments)
     raise SpecError(f"{what} needs the argument {missing!r}. {takes}")
+
+
+def _remembered(function: Callable[..., Any], given: int) -> _Parameters:
+    try:
+        return _parameters(function, given)
+    except TypeError:  # it has no hash, as an instance of a dataclass has none
+        return _parameters.__wrapped__(function, given)
 
 
 @functools.lru_cache(maxsize=1024)  # reading a signature costs more than all the rest of making an env

@@ -20,11 +20,13 @@ CHECKPOINT = "checkpoint"
 def policy_component(policy: Component) -> Component:
     """A policy as data: a folder's path becomes the policy `checkpoint` with that path.
 
+    A name that a pack offers is that policy, even where a folder is called the same.
+
     Raises:
         SpecError: it is neither a name nor a mapping with one.
     """
     name, settings = name_and_settings(policy)
-    if Path(name).is_dir():
+    if Path(name).is_dir() and (name == CHECKPOINT or find_offer("policy", name) is None):
         name, settings = CHECKPOINT, {"path": name, **settings}
     return {"name": name, **settings} if settings else name
 

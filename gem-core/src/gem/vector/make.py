@@ -102,9 +102,10 @@ def make_vec(
     mixture: list[tuple[EnvSpec, float]] = []
     makers_of_slots: Sequence[Maker] = makers
     if len(shares) > 1 and vec_kwargs is None:
-        by_id = {name: SpecMaker(specs[name], layers, shared) for name in shares}
-        mixture = [(bind(maker.spec, wrappers=layers, **shared), shares[name]) for name, maker in by_id.items()]
-        makers_of_slots = mixed(by_id, names)
+        mixture = [(bind(spec, wrappers=layers, **shared), shares[name]) for name, spec in specs.items()]
+        # By the specs' own ids, as a rollout asks for them: that of "module.path:Class" is another.
+        by_id = {spec.id: SpecMaker(spec, layers, shared) for spec in specs.values()}
+        makers_of_slots = mixed(by_id, [specs[name].id for name in names])
     crew = Crew(makers_of_slots, seeds, hints, step_timeout)
     chosen = backend or ("thread" if async_mode else "sync")
     opened = _open(chosen, crew, num_workers, ray_address)

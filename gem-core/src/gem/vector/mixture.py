@@ -5,6 +5,7 @@ episodes of one for each of the other.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +50,9 @@ class AnyOf(Wrapper):
         return self.env.reset(seed=seed, options=given or None)
 
     def close(self) -> None:
-        for env in self._envs.values():
-            env.close()
+        with ExitStack() as every:  # the others too, where one raises
+            for env in self._envs.values():
+                every.callback(env.close)
 
 
 @dataclass(frozen=True, slots=True)

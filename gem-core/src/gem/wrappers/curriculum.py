@@ -99,8 +99,9 @@ class Curriculum(Wrapper):
             raise
 
     def close(self) -> None:
-        for env in self._envs:
-            env.close()
+        with ExitStack() as every:  # the others too, where one raises
+            for env in self._envs:
+                every.callback(env.close)
 
     @property
     def spec(self) -> EnvSpec | None:
