@@ -18,16 +18,21 @@ def marks(secret: str, guess: str) -> str:
 
     Each letter of the secret accounts for one mark: for a G first, and what no G has used up for Ys from the left.
     """
-    left = [letter for letter, guessed in zip(secret, guess, strict=True) if letter != guessed]
     answer = ""
-    for letter, guessed in zip(secret, guess, strict=True):
+    left: list[str] | None = None
+    for letter, guessed in zip(secret, guess):  # noqa: B905 - `strict` costs a tenth, and lengths are checked before
         if letter == guessed:
             answer += "G"
-        elif guessed in left:
-            left.remove(guessed)
-            answer += "Y"
-        else:
+        elif guessed not in secret:  # as for most letters, and then nothing needs to be counted
             answer += "X"
+        else:
+            if left is None:
+                left = [hidden for hidden, said in zip(secret, guess, strict=True) if hidden != said]
+            if guessed in left:
+                left.remove(guessed)
+                answer += "Y"
+            else:
+                answer += "X"
     return answer
 
 
