@@ -53,6 +53,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("random,expert", [], "--policy takes one policy"),
         ("no_such_module:answer", [], "there is no module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
+        ("policy_samples:parrot", ["wort=x"], "It takes: word, fails_at."),
         ("runs/there/is/none", [], "there is no folder 'runs/there/is/none'"),
         (".", [], "'.' as a policy is a trained model, which gem-train plays: install it"),
     ],
@@ -65,6 +66,19 @@ def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], m
     assert done.stdout == ""
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["mine", "mine.py", "mine.py:answer", "./mine.py:answer", "sub/mine.py"])
+def test_whoever_names_a_file_is_told_what_to_write(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / ("sub/mine.py" if name.startswith("sub") else "mine.py")
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("def answer(observation):\n    return observation\n")
+    monkeypatch.chdir(tmp_path)
+
+    said = gemx("run", ECHO, "--policy", name).stderr
+
+    module = ".".join(file.relative_to(tmp_path).with_suffix("").parts)
+    assert f"For what is in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}." in said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import os
 import re
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gem.errors import GemError, PackError, SpecError, UnknownId, did_you_mean
@@ -26,6 +27,15 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 def is_direct(name: str) -> bool:
     """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
     return _DIRECT.fullmatch(name.strip()) is not None
+
+
+def module_of_file(name: str) -> str:
+    """What to write instead, said to whoever named a file of theirs where `"module:name"` is expected; else nothing."""
+    file, _, attribute = name.partition(":")
+    module = Path(file.removesuffix(".py"))
+    if module.is_absolute() or ".." in module.parts or not Path(f"{module}.py").is_file():
+        return ""
+    return f" For what is in {module}.py write {'.'.join(module.parts)}:{attribute or 'NAME'}."
 
 
 def import_object(entry_point: str) -> Any:
@@ -84,8 +94,15 @@ class _Parameters(NamedTuple):
     """Whether it takes every name."""
 
 
-def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[str, Any], *, given: int = 0) -> None:
-    """Check arguments that are given by name, after `given` ones by position.
+def check_arguments(
+    what: str,
+    function: Callable[..., Any],
+    arguments: Mapping[str, Any],
+    *,
+    given: int = 0,
+    filled: Collection[str] = (),
+) -> None:
+    """Check arguments that are given by name, after `given` ones by position; those `filled` come from elsewhere.
 
     Raises:
         SpecError: there is one that `function` does not take, or one is missing that it needs.
@@ -94,7 +111,8 @@ def check_arguments(what: str, function: Callable[..., Any], arguments: Mapping[
         parameters = _remembered(function, given)
     except ValueError:  # some of what is written in C has no signature
         return
-    taken, needed, anything = parameters
+    taken = [name for name in parameters.taken if name not in filled]
+    needed, anything = parameters.needed.difference(filled), parameters.anything
     if needed <= arguments.keys() and (anything or arguments.keys() <= set(taken)):
         return
     takes = f"It takes: {', '.join(taken) or 'none'}."

@@ -6,8 +6,8 @@ from typing import Any
 
 from gem.component import Component, name_and_settings
 from gem.errors import GemError, PolicyError, UnknownId
-from gem.function_policy import FunctionPolicy, needed_of
-from gem.importing import check_arguments
+from gem.function_policy import READS, FunctionPolicy, needed_of
+from gem.importing import check_arguments, module_of_file
 from gem.policy import Policy
 from gem.preflight import check_name
 from gem.registry import find_offer, find_policy
@@ -45,7 +45,8 @@ def check_policy(policy: Component) -> None:
             "installed, and why something is not loaded"
         )
     if "/" in name and ":" not in name:
-        raise UnknownId(f"there is no folder {name!r}; a policy is a name, module:name, or the folder of a model")
+        choices = f"a policy is a name, module:name, or the folder of a model.{module_of_file(name)}"
+        raise UnknownId(f"there is no folder {name!r}; {choices}")
     check_name("policy", name)
 
 
@@ -73,7 +74,7 @@ def make_policy(policy: Component) -> Policy:
         raise PolicyError(f"{what} is of type {type(found).__name__}: neither a gem.Policy nor what makes one")
     if not isinstance(found, type) and (needed := needed_of(found, settings)):
         limits = {"at_once": settings.pop("at_once")} if "at_once" in settings else {}
-        check_arguments(what, found, {**settings, **dict.fromkeys(needed)})
+        check_arguments(what, found, settings, filled={*READS, *needed} - settings.keys())
         return FunctionPolicy(functools.partial(found, **settings), **limits)
     check_arguments(what, found, settings)
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError, UnknownId
-from gem.importing import is_direct
+from gem.importing import is_direct, module_of_file
 from gem.registry import Kind, bind, find_named, find_offer, get_spec, make
 from gem.spec import EnvSpec
 
@@ -68,4 +68,4 @@ def _check_module(kind: Kind, name: str) -> None:
     except (ImportError, ValueError):  # a parent is missing; `__main__` of a script has no spec
         found = sys.modules.get(module)
     if found is None:
-        raise UnknownId(f"there is no module {module!r}, where the {kind} {name!r} should be")
+        raise UnknownId(f"there is no module {module!r}, where the {kind} {name!r} should be.{module_of_file(name)}")

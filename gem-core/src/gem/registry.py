@@ -17,7 +17,7 @@ from gem import plugins
 from gem.component import Component, listed, name_and_settings
 from gem.core import Env
 from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
-from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct
+from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct, module_of_file
 from gem.plugins import KNOWN_PACKS, Pack, how_to_install
 from gem.spec import EnvId, EnvSpec
 
@@ -339,10 +339,10 @@ def find_named(kind: Kind, name: str) -> Any:
     """
     if is_direct(name):
         return import_direct(kind, name)
-    known = _offers(kind, name)
-    if name in known:
+    if name in (known := _offers(kind, name)):
         return import_object(known[name].entry_point)
-    raise UnknownId(f"no installed pack has a {kind} {name!r}.{did_you_mean(name, known)} Known: {sorted(known)}.")
+    hints = f"{did_you_mean(name, known)}{module_of_file(name)}"
+    raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
 
 
 def _offers(kind: Kind, name: str) -> dict[str, Offer]:

@@ -37,7 +37,7 @@ class EnvId(NamedTuple):
         if match is None:
             raise SpecError(
                 f"{text!r} is not an environment id. An id reads 'namespace:Name[-vN][-variant]', "
-                "for example 'game:GuessTheNumber-v0-easy' or 'math:GSM8K'."
+                "for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'."
             )
         version = match["version"]
         return cls(match["namespace"], match["name"], int(version) if version else None, match["variant"])

@@ -70,7 +70,7 @@ def _list(as_json: bool) -> None:
     table.add_column("pack", style="dim", no_wrap=True)
     table.add_column("description")
     for row in rows:
-        table.add_row(row["name"], row["pack"], row["description"] or f"cannot be had as it is: {row['needs']}")
+        table.add_row(row["name"], row["pack"], row["description"] or row["needs"])
     console().print(table)
 
 
