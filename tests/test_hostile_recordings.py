@@ -291,6 +291,21 @@ def test_the_message_names_what_is_not_on_the_list() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("wrappers", "refused"),
+    [
+        (["concat"] * 2, "a history around another history"),
+        ([" concat ", "episode_tracking", {"name": "concat_chat"}], "a history around another history"),
+        ([{"name": "curriculum", "levels": [{}]}] * 2, "a curriculum around another curriculum"),
+    ],
+)
+def test_wrappers_that_multiply_what_they_cost_are_not_on_the_list(wrappers: list[Any], refused: str) -> None:
+    record = EpisodeRecord.model_validate(recording(wrapped(*wrappers)))
+
+    with pytest.raises(RecordError, match=f"may have: {refused}"):
+        rescore(record)
+
+
 @pytest.mark.parametrize("value", [{"a": 1}, [[1]], [{"name": "os:system"}]])
 def test_values_that_are_not_plain_are_not_on_the_list(value: Any) -> None:
     record = EpisodeRecord.model_validate(recording({"id": "math:Arithmetic-v0", "kwargs": {"digits": value}}))

@@ -104,23 +104,23 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
     if not trust:
         check_trusted(record)
     recorded = _moments(record)
-    replayed: list[_Moment] = []
+    rewards: list[float] = []
+    success = False
+    diverged: int | None = None
     error: str | None = None
     try:
-        replayed.extend(_replay(record))
+        # One moment at a time: with a history in every observation, all of them are quadratic in the turns.
+        for turn, now in enumerate(_replay(record), start=1):
+            rewards.append(now.reward)
+            success = success or now.success
+            if diverged is None and turn < len(recorded) and not _same(recorded[turn - 1].observation, now.observation):
+                diverged = turn
     except Exception as raised:
         error = _in_a_line(raised)
     return Rescore(
-        success=(record.success, any(moment.success for moment in replayed)),
-        total_reward=(_return(recorded), _return(replayed)),
-        diverged=next(
-            (
-                turn
-                for turn, (before, now) in enumerate(zip(recorded[:-1], replayed, strict=False), start=1)
-                if not _same(before.observation, now.observation)
-            ),
-            None,
-        ),
+        success=(record.success, success),
+        total_reward=(math.fsum(moment.reward for moment in recorded), math.fsum(rewards)),
+        diverged=diverged,
         error=error,
     )
 
@@ -184,10 +184,6 @@ def _todays_spec(record: EpisodeRecord) -> EnvSpec:
 def _same(before: object, now: object) -> bool:
     """Whether two values are the same to the byte: 0.0 is not -0.0, and NaN is NaN."""
     return json.dumps(before, sort_keys=True) == json.dumps(now, sort_keys=True)
-
-
-def _return(moments: list[_Moment]) -> float:
-    return math.fsum(moment.reward for moment in moments)
 
 
 def _in_a_line(error: Exception) -> str:

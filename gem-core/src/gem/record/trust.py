@@ -7,7 +7,7 @@ imports plugin modules of installed packs, and nothing that a file names.
 
 import json
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from gem.component import Component, listed, name_and_settings
@@ -16,6 +16,15 @@ from gem.record.format import EpisodeRecord
 from gem.registry import Entry, Kind, find_offer, registry
 
 _MOST_NAMED = 3
+
+_MULTIPLIES = {
+    "gem.wrappers.concat:Concat": "history",
+    "gem.wrappers.concat:ConcatWithAction": "history",
+    "gem.wrappers.chat:ConcatChat": "history",
+    "gem.wrappers.chat:ConcatChatOnReset": "history",
+    "gem.wrappers.curriculum:Curriculum": "curriculum",
+}
+"""What costs a multiple around another of its kind: few lines of a file would use up the machine's memory."""
 
 Refusals = Iterator[str]
 """What is not on the list, in words."""
@@ -57,8 +66,19 @@ def _of_record(record: EpisodeRecord) -> Refusals:
     own = len(spec.wrappers)
     if not _same(record.wrappers[:own], spec.wrappers):
         yield f"{spec.id!r} without the wrappers that its pack puts around it"
-    for wrapper in record.wrappers[own:]:
-        yield from _of_component(entry, "wrapper", wrapper)
+    alone = [each for wrapper in record.wrappers[own:] for each in _of_component(entry, "wrapper", wrapper)]
+    yield from alone or _of_kinds(record.wrappers)
+
+
+def _of_kinds(wrappers: Sequence[Component]) -> Refusals:
+    seen: set[str] = set()
+    for wrapper in wrappers:
+        offer = find_offer("wrapper", name_and_settings(wrapper)[0])
+        kind = _MULTIPLIES.get(offer.entry_point) if offer else None
+        if kind in seen:
+            yield f"a {kind} around another {kind}"
+        elif kind:
+            seen.add(kind)
 
 
 def _of_kwargs(entry: Entry, kwargs: Mapping[str, Any]) -> Refusals:
