@@ -1,7 +1,9 @@
 """Whole runs in this process, as small as they can be: what is said, what is kept, what is refused."""
 
 import json
+import re
 import resource
+import shutil
 import subprocess
 import sys
 from io import StringIO
@@ -215,6 +217,27 @@ def test_the_live_display_keeps_bar_step_and_time_at_every_width(width):
     assert "left" in bar
     assert "━" in bar
     assert status.startswith("no signal  success 0.50")
+
+
+def test_the_end_of_a_run_has_the_success_on_each_of_its_ids(finished, tmp_path, capsys):
+    ids = ["game:GuessTheNumber-v0-easy", "math:Arithmetic-v0-easy"]
+    out = shutil.copytree(finished, tmp_path / "run")
+    summary = json.loads((out / "summary.json").read_text())
+    summary |= {"id": ",".join(ids), "ids": [{"id": each, "success": 0.5, "success_ci": [0.4, 0.6]} for each in ids]}
+    (out / "summary.json").write_text(json.dumps(summary))
+    config = load_config([{"id": "core:Echo-v0"}, SMALL])
+    with Display(config) as display:
+        train(config, out, display)
+    said = capsys.readouterr().out
+    assert f"\n{','.join(ids)}, rebn, seed 0\n" in said
+    for each in ids:
+        assert re.search(rf"  {each} +│ +0\.500 \[0\.400, 0\.600\]", said)
+
+
+def test_a_device_that_cannot_be_used_is_said_before_anything_is_played(tmp_path, capsys):
+    with pytest.raises(ConfigError, match=r"cannot use the device 'abacus' with PyTorch .*gem-train's README says how"):
+        run(tmp_path / "run", {"device": "abacus"})
+    assert "random play" not in capsys.readouterr().err
 
 
 def test_an_episode_is_printed_without_what_would_command_the_terminal(capsys):

@@ -54,7 +54,9 @@ def check_model(name: str) -> None:
             model_info(name, timeout=20)
     except Exception as error:
         # Whatever the hub's client raises, from a name it cannot read to a network it cannot reach.
-        raise ConfigError(f"cannot load the model {name!r}: {str(error).splitlines()[0]} {_CHOICES}") from error
+        raise ConfigError(
+            f"cannot load the model {name!r}: {str(error).splitlines()[0].rstrip('.')}. {_CHOICES}"
+        ) from error
 
 
 _CHOICES = "Give the path of a folder with a model, a name on the Hugging Face hub, or 'tiny'."

@@ -84,7 +84,7 @@ class Display:
 
     def resumed(self, step: int) -> None:
         """The run goes on from a checkpoint."""
-        self._say(f"going on from the checkpoint of step {step}")
+        self._say(f"resuming from the checkpoint of step {step}")
 
     def stepped(self, step: int, metrics: Mapping[str, float]) -> None:
         """A step of training was made."""
@@ -106,9 +106,9 @@ class Display:
         """Ctrl-C, with what was saved; None before there was anything to save."""
         self._live.stop()
         if step is None:
-            self._say("stopped before the first step of training: nothing to go on from; the same command begins anew")
+            self._say("stopped before the first step of training: nothing to resume from; the same command begins anew")
             return
-        self._say(f"stopped after step {step} of {self._config.steps}, and saved. To go on:")
+        self._say(f"stopped after step {step} of {self._config.steps}, and saved. To resume:")
         words = self._config.id, "--config", str(folder.path / "config.toml"), "--out", str(folder.path)
         self._say(f"gemx train {shlex.join(words)}")
 
@@ -127,7 +127,7 @@ class Display:
         for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
             self._result.print(f"\n--- Episode {number} after training, seed {episode['seed']} ---", style="bold")
             self._result.print(_episode(episode), soft_wrap=True)
-        self._result.print()
+        self._result.print(f"\n{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", soft_wrap=True)
         self._result.print(_summary_table(summary))
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
         self._result.print(f"run folder      {folder.path}", soft_wrap=True)
@@ -175,7 +175,7 @@ def _episode(episode: Mapping[str, Any]) -> Text:
 
 
 def _summary_table(summary: Mapping[str, Any]) -> Table:
-    table = Table(title=f"{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", title_justify="left")
+    table = Table()
     table.add_column("policy")
     table.add_column("success [95% interval]", justify="right")
     for name in ("random", "expert"):
@@ -184,6 +184,8 @@ def _summary_table(summary: Mapping[str, Any]) -> Table:
             table.add_row(f"{name} play", _rate(rate, summary[f"{name}_success_ci"]))
     table.add_row("before training", _rate(summary["success_before"], summary["success_before_ci"]))
     table.add_row("after training", _rate(summary["success_after"], summary["success_after_ci"]), style="bold")
+    for report in summary.get("ids", ()):
+        table.add_row(f"  {report['id']}", _rate(report["success"], report["success_ci"]))
     table.caption = f"{summary['steps']} steps in {summary['seconds']:.0f} s"
     return table
 

@@ -44,7 +44,7 @@ def load_model(config: TrainConfig, source: Path | None = None, *, teacher: str 
     Raises:
         ConfigError: there is no such model.
     """
-    device = _device(config.device)
+    device = device_named(config.device)
     if config.model == "tiny" and source is None:
         tokenizer = _train_tokenizer(config, teacher)
         model = tiny_model(tokenizer, config.seed)
@@ -72,7 +72,12 @@ def _ready(model: PreTrainedModel, device: torch.device, dtype: str) -> PreTrain
     return model.eval()
 
 
-def _device(name: str) -> torch.device:
+def device_named(name: str) -> torch.device:
+    """The device of a name that the settings have.
+
+    Raises:
+        ConfigError: PyTorch, as it is installed here, cannot use it.
+    """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -80,7 +85,10 @@ def _device(name: str) -> torch.device:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise ConfigError(f"cannot use the device {name!r}: {reason}. Try 'cpu', 'cuda' or 'auto'") from error
+        raise ConfigError(
+            f"cannot use the device {name!r} with PyTorch {torch.__version__}: {reason}. 'auto' takes a GPU if this "
+            "PyTorch can use one, and else the CPU; gem-train's README says how to choose a PyTorch for either"
+        ) from error
     return device
 
 

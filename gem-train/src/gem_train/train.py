@@ -25,6 +25,7 @@ from gem_train.display import Display
 from gem_train.envs import make_envs
 from gem_train.imitation import imitate
 from gem_train.interrupts import whole
+from gem_train.models import device_named
 from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder
 from gem_train.watch import Finding, Watch
@@ -50,6 +51,7 @@ def train(config: TrainConfig, out: Path, display: Display) -> dict[str, Any]:
         if finished is not None:
             display.already_finished(finished, folder)
             return finished
+        device_named(config.device)  # a wrong one is said before anything is played
         checkpoint = folder.newest_checkpoint()
         before = _baselines(config, display) if checkpoint is None else {}
         with _torch_settings(config), build(config, checkpoint, teacher=before.get("teacher", "random")) as parts:
