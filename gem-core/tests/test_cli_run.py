@@ -258,6 +258,27 @@ def test_what_was_played_otherwise_does_not_count(change: list[str], tmp_path: P
     assert "also holds 4 episodes of another policy, setting or seed" in other.stderr
 
 
+@pytest.mark.parametrize(
+    ("change", "resumed"),
+    [
+        ({"turns": []}, 2),
+        ({"terminated": False}, 2),
+        ({"turns": [{"observation": "", "action": "", "reward": 0.0, "info": {"tool_use_counter": "many"}}]}, 3),
+    ],
+)
+def test_a_file_that_was_altered_resumes_with_the_episodes_that_are_whole(
+    change: dict[str, Any], resumed: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "episodes.jsonl"
+    options = (ECHO, "--episodes", "3", "--record", path)
+    run(*options)
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *others, ""]))
+
+    again = run(*options)
+    assert (again["episodes"], again["resumed"], again["calls_mean"]) == (3, resumed, None)
+
+
 def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     options = [f"{ECHO},{SUM}", "--policy", "expert", "--record", str(path)]

@@ -92,6 +92,12 @@ def test_what_cannot_be_known_is_null() -> None:
     assert (report["success_ci"], report["failures"]) == ((0.0, 1.0), 1)
 
 
+def test_an_infinite_return_is_null_because_json_has_no_word_for_it() -> None:
+    report = Report.of([episode([math.inf])], id="game:A", policy="p", seed=0)
+
+    assert json.loads(json.dumps(report.as_json(), allow_nan=False))["return_mean"] is None
+
+
 def test_a_report_for_each_id_counts_its_own_episodes() -> None:
     played = [
         replace(episode([1.0], success=won), id=id) for id, won in [("b:B", True), ("a:A", False), ("b:B", False)]

@@ -161,6 +161,27 @@ def test_another_version_is_said_and_is_no_difference(file: Path) -> None:
     ]
 
 
+FORGED = "12 of 12 episodes came out the same to the byte."
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": f"x\n{FORGED}"},
+        {"pack": {"distribution": f"x\n{FORGED}", "version": "1"}},
+        {"gem_core": f"0\n{FORGED}"},
+        {f"x\n{FORGED}": 1},
+    ],
+)
+def test_a_name_in_a_recording_cannot_add_a_line_of_its_own(file: Path, changes: dict[str, Any]) -> None:
+    alter(file, 3, turns=[], **changes)
+    done = gemx("reproduce", str(file))
+
+    assert done.exit_code == 1
+    assert FORGED in done.output, "it is shown, in the line that it belongs to"
+    assert not any(line.startswith(FORGED) for line in done.output.splitlines())
+
+
 def test_failed_episodes_and_a_torn_line_are_left_out_and_said(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     gemx("run", "sample_envs:Fragile", "--episodes", "30", "--record", str(path))

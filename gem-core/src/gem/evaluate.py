@@ -81,15 +81,17 @@ class Report:
         return [cls.of(by_id[id], id=id, policy=policy, seed=seed) for id in sorted(by_id)]
 
     def as_json(self) -> dict[str, Any]:
-        """The report for `json.dumps`: NaN, which JSON lacks, becomes None."""
+        """The report for `json.dumps`: NaN and infinities, which JSON lacks, become None."""
         return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in asdict(self).items()
         }
 
 
 def _counted(episodes: Iterable[Episode], key: str) -> float | None:
-    counts = [float(episode.turns[-1].info[key]) for episode in episodes if key in episode.turns[-1].info]
+    infos = [episode.turns[-1].info for episode in episodes]
+    # Whoever wrote the env, or a recording, may have other things under this name.
+    counts = [float(info[key]) for info in infos if isinstance(info.get(key), int | float)]
     return _mean(counts) if counts else None
 
 

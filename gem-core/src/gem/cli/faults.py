@@ -45,7 +45,7 @@ def reported(context: click.Context) -> Generator[None]:
 def in_a_line(error: BaseException) -> str:
     """What an error says: of GEM's own its text, of an OSError the file and why, of others where they were raised."""
     if isinstance(error, GemError):
-        return str(error)
+        return " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     text = " ".join(str(error).split())

@@ -81,7 +81,7 @@ def numbered(path: Path, only: int | None = None) -> Iterator[tuple[int, Episode
 
 def title(number: int, record: EpisodeRecord) -> str:
     """One episode in a few words."""
-    return f"episode {number} ({record.id}, seed {record.seed})"
+    return f"episode {number} ({' '.join(record.id.split())}, seed {record.seed})"
 
 
 def count(episodes: int) -> str:
@@ -91,4 +91,4 @@ def count(episodes: int) -> str:
 
 def note(text: str) -> None:
     """One line on standard error."""
-    echo(text, fg="yellow", err=True)
+    echo(" ".join(text.split()), fg="yellow", err=True)

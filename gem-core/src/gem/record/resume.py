@@ -18,7 +18,7 @@ class Recorded(NamedTuple):
     """What a file holds of an evaluation."""
 
     episodes: dict[tuple[str, int], Episode]
-    """By id and seed, those that count. One that failed is played again."""
+    """By id and seed, those that count. One that failed, or that has no end, is played again."""
     others: int
     """Episodes of other policies, other settings or other versions of their pack, or of seeds not asked for."""
 
@@ -54,7 +54,7 @@ def recorded(
             or not _within(record, turn_limit(by_id[record.id], max_turns))
         ):
             others += 1
-        elif record.failure is None:
+        elif record.failure is None and record.turns and (record.terminated or record.truncated):
             found[record.id, record.seed] = _episode(record, by_id[record.id])
     return Recorded(found, others)
 
