@@ -90,6 +90,46 @@ def test_an_env_that_raises_while_somebody_plays_is_one_line_with_its_place(said
     assert re.fullmatch(rf"gemx: {place} \(`gemx --debug …` shows the traceback\)\n", done.stderr)
 
 
+OWN = """
+import json
+import gem
+
+
+def answer(observation):
+    return json.loads(observation)
+
+
+class Torn(gem.TurnEnv):
+    def _reset(self, options):
+        return json.loads("{")
+
+    def _step(self, action):
+        return gem.Step.final("", 0.0, success=False)
+
+    def sample_action(self):
+        return ""
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (["run", "core:Echo-v0", "--policy", "own:answer"], 'own.py", line 7, in answer'),
+        (["run", "own:Torn", "--policy", "own:answer"], 'own.py", line 12, in _reset'),
+        (["play", "own:Torn"], ", in _reset at own.py:12 "),
+    ],
+)
+def test_the_place_of_a_fault_is_in_the_file_of_whoever_runs_it_not_in_a_library(
+    arguments: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+
+    assert place in gemx(*arguments).stderr
+
+
 def test_an_object_that_a_command_has_printed_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("after all")

@@ -102,6 +102,25 @@ def test_the_end_of_the_input_leaves_the_game_as_quit_does() -> None:
     assert "Left after 1 turn, return 0." in done.stdout
 
 
+def test_ctrl_c_leaves_the_shell_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(prompt: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupt)
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0"])
+    assert done.exit_code == 130
+    assert done.stdout.endswith("\n\n")
+
+
+def test_in_a_terminal_lines_break_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = play(":quit", id="core:Echo-v0").stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")  # for rich a terminal
+    monkeypatch.setenv("COLUMNS", "20")
+    shown = play(":quit", id="core:Echo-v0").stdout
+    assert shown.split() == whole.split()
+    assert max(len(line) for line in shown.split("\n\n")[1].splitlines()) <= 20
+
+
 def test_the_turn_limit_is_told_from_a_loss() -> None:
     done = CliRunner().invoke(main, ["play", "sample_envs:Sum", "--arg", "max_turns=1"], input="0\n")
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Column, Table
 from rich.text import Text
 
-from gem.cli.output import as_text, console
+from gem.cli.output import as_text, console, print_text
 from gem_train.config import TrainConfig
 from gem_train.run_folder import RunFolder
 
@@ -126,7 +126,7 @@ class Display:
         episodes = folder.episodes("evaluation")
         for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
             self._result.print(f"\n--- Episode {number} after training, seed {episode['seed']} ---", style="bold")
-            self._result.print(_episode(episode), soft_wrap=True)
+            print_text(_episode(episode))
         self._result.print(f"\n{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", soft_wrap=True)
         self._result.print(_summary_table(summary))
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)

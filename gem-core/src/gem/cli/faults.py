@@ -4,16 +4,22 @@ import contextlib
 import errno
 import os
 import sys
+import sysconfig
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import click
 
+import gem
 from gem.cli.output import Promise, echo
 from gem.errors import GemError
 
 FAILED = 1
+_LIBRARIES = (
+    *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
+    str(Path(gem.__file__).parent) + os.sep,
+)
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended: 128 + SIGINT."""
 
@@ -54,11 +60,22 @@ def in_a_line(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line that stands in a file; Python's own frozen modules are none that anybody can look at."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith("<"):
-            return f", in {frame.name} at {Path(frame.filename).name}:{frame.lineno}"
-    return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    index = place([frame.filename for frame in frames])
+    if index is None:
+        return ""
+    return f", in {frames[index].name} at {Path(frames[index].filename).name}:{frames[index].lineno}"
+
+
+def place(files: Sequence[str]) -> int | None:
+    """Which of the frames of a traceback to show, from the files they stand in, the outermost first.
+
+    The innermost that is neither GEM's nor an installed library's: a line that whoever looks at it wrote. Without one,
+    the innermost. Python's own frozen modules are none that anybody can look at.
+    """
+    seen = [index for index, file in enumerate(files) if not file.startswith("<")]
+    own = [index for index in seen if not files[index].startswith(_LIBRARIES)]
+    return max(own or seen, default=None)
 
 
 def flush_stdout() -> bool:

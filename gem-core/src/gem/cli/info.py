@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 
 from gem.cli.options import as_json
-from gem.cli.output import as_text, console, print_json, stray_prints_to_stderr
+from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
 from gem.registry import Entry, make, registry
 
 SEED = 0
@@ -56,7 +56,7 @@ def _print(described: dict[str, Any]) -> None:
         "pack": f"{described['pack']} {described['version']}" if described["pack"] else "none",
         "class": described["entry_point"],
         "arguments": ", ".join(f"{name}={value!r}" for name, value in described["kwargs"].items()) or "none",
-        "turn limit": described["max_turns"] or "not fixed",
+        "turn limit": described["max_turns"] or "the environment's own",
         "tags": ", ".join(described["tags"]) or "none",
     }
     if described["extra"]:
@@ -70,4 +70,4 @@ def _print(described: dict[str, Any]) -> None:
     for title, text in (("Rules", described["rules"]), (f"First observation, seed {SEED}", described["observation"])):
         if text:
             out.print(f"\n{title}", style="bold")
-            out.print(text, soft_wrap=True)
+            print_text(text)

@@ -17,6 +17,7 @@ from typing import Any
 import click
 import rich.console
 from rich.segment import Segment
+from rich.text import Text
 
 from gem.core import Observation
 from gem.plugins import Pack
@@ -81,6 +82,12 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else UNLIMITED
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+def print_text(text: str | Text) -> None:
+    """Print what an env says, on standard output: in a terminal lines break between words, elsewhere not at all."""
+    shown = console()
+    shown.print(text, soft_wrap=not shown.is_terminal)
 
 
 def print_json(value: dict[str, Any]) -> None:

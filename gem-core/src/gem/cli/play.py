@@ -9,7 +9,7 @@ import click
 
 from gem import parsing, seeding
 from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
-from gem.cli.output import as_text, echo
+from gem.cli.output import as_text, echo, print_text
 from gem.core import Env, Step
 from gem.registry import make
 from gem.tool_env import tool_envs
@@ -49,13 +49,13 @@ def play(
     with make(id, wrappers=around, **parse_arguments(arguments)) as env:
         observation, _ = env.reset(seed=seed)
         echo(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
-        echo(as_text(observation))
+        print_text(as_text(observation))
         total, turns = 0.0, 0
         while (action := _next_action(env)) is not None:
             step = env.step(action)
             total, turns = total + step.reward, turns + 1
             echo(f"\nreward {step.reward:g}", dim=True)
-            echo(as_text(step.observation))
+            print_text(as_text(step.observation))
             if step.done:
                 _print_outcome(step, turns, total)
                 return
@@ -121,6 +121,9 @@ def _read(prompt: str) -> str | None:
     except EOFError:
         echo()
         return None
+    except KeyboardInterrupt:
+        echo()  # the shell's prompt begins a line of its own
+        raise
     if not sys.stdin.isatty():
         echo(line)
     return line
