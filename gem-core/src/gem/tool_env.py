@@ -8,6 +8,7 @@ from gem.checks import finite, whole_number
 from gem.component import Component, listed, name_and_settings
 from gem.core import Env, Info, Observation, Step, Wrapper, not_text
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
+from gem.marks import in_its_result
 from gem.named_tools import find_tools
 from gem.tool.content import Content, around, shortened
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
@@ -197,7 +198,8 @@ class ToolEnv(Wrapper):
         try:
             content = self._call(self.tools[heard.name], heard.arguments)
         except BadArguments as error:
-            return self._refuse(BadCall("arguments", f"{heard.name} was not called: {error}."), heard.name)
+            why = in_its_result(str(error))
+            return self._refuse(BadCall("arguments", f"{heard.name} was not called: {why}."), heard.name)
         except ToolError as error:
             return self._answer(heard, str(error), success=False)
         return self._answer(heard, content, success=True)
@@ -242,7 +244,7 @@ class ToolEnv(Wrapper):
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
-        shown = self.format.show(shortened(bad.message, self.max_result))
+        shown = self.format.frame(shortened(bad.message, self.max_result))
         info = self._with_counts({"tool": _told(name, bad.problem)}, use_tool=True)
         if self._refused == self.max_refused:
             return Step.cut_off(shown, self.tool_error_reward, **info)

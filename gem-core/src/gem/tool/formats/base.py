@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gem.tool.content import Content
+from gem.marks import in_its_result
+from gem.tool.content import Content, mapped
 from gem.tool.tool import Tool
 
 Problem = Literal["malformed", "unknown", "doubled", "arguments", "over_budget"]
@@ -30,7 +31,7 @@ class BadCall:
 
     problem: Problem
     message: str
-    """For the agent: what was wrong, and how to do it."""
+    """For the agent: what was wrong, and how to do it. Marks in it are ours: in what it quotes they are spelt out."""
 
 
 class CallFormat(ABC):
@@ -61,8 +62,12 @@ class CallFormat(ABC):
         """What the agent is told in the first observation: the tools, and how to call one."""
 
     @abstractmethod
+    def frame(self, content: Content) -> Content:
+        """The answer to a call, told from what the env says. What it says is ours, and may have marks in it."""
+
     def show(self, content: Content) -> Content:
         """How what a tool answered is put to the agent: what it says passes for no mark of ours, see `gem.marks`."""
+        return self.frame(mapped(content, in_its_result))
 
 
 def without_thoughts(text: str) -> str:
@@ -90,7 +95,7 @@ def without_thoughts(text: str) -> str:
 
 def unknown(name: str, known: Mapping[str, Tool], hint: str) -> BadCall:
     """The answer to a call of a tool that is not there."""
-    return BadCall("unknown", f"There is no tool {name!r}.{hint} The tools are: {', '.join(known)}.")
+    return BadCall("unknown", f"There is no tool {in_its_result(repr(name))}.{hint} The tools are: {', '.join(known)}.")
 
 
 def malformed(why: str, example: str) -> BadCall:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from gem.marks import in_its_result
-from gem.tool.content import Content, around, mapped
+from gem.tool.content import Content, around
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
@@ -64,8 +63,8 @@ class Fenced(CallFormat):
             f"you are then told the result.\n\n{calls}"
         )
 
-    def show(self, content: Content) -> Content:
-        return around("<result>\n", mapped(content, in_its_result), "\n</result>")
+    def frame(self, content: Content) -> Content:
+        return around("<result>\n", content, "\n</result>")
 
 
 def _example(tool: Tool) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from gem.marks import in_its_result
-from gem.tool.content import Content, around, mapped
+from gem.tool.content import Content, around
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.json_call import described, read_call, read_object
 from gem.tool.tool import Tool
@@ -58,5 +58,5 @@ class Hermes(CallFormat):
             "You are then told what it answered, between <tool_response> tags."
         )
 
-    def show(self, content: Content) -> Content:
-        return around("<tool_response>\n", mapped(content, in_its_result), "\n</tool_response>")
+    def frame(self, content: Content) -> Content:
+        return around("<tool_response>\n", content, "\n</tool_response>")

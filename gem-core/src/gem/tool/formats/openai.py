@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from gem.marks import in_its_result
-from gem.tool.content import Content, mapped
+from gem.tool.content import Content
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed
 from gem.tool.formats.json_call import described, read_call, read_object
 from gem.tool.tool import Tool
@@ -57,5 +57,5 @@ class OpenAI(CallFormat):
         listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return f"You can call these tools, one in a reply:\n{listed}\nTo call one, reply with {_EXAMPLE} alone."
 
-    def show(self, content: Content) -> Content:
-        return mapped(content, in_its_result)
+    def frame(self, content: Content) -> Content:
+        return content

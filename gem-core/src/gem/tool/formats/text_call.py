@@ -32,7 +32,7 @@ def read_body(tool: Tool, body: str, end: int, example: str) -> ToolCall | BadCa
     if parameter is not None and not _is_object(tool, parameter, body):
         text = dedent(body).strip()
         if not text:
-            return malformed(f"there is nothing in it, and {tool.name} needs its {parameter}", example)
+            return malformed(f"there is nothing in it, and {tool.name} needs its {in_its_result(parameter)}", example)
         return ToolCall(tool.name, {parameter: text}, end)
     if not body.strip():
         return ToolCall(tool.name, {}, end)
@@ -53,7 +53,7 @@ def write_body(tool: Tool, call: ToolCall) -> str:
 
 def example_body(tool: Tool) -> str:
     """What to write between the marks, in words."""
-    return tool.text_parameter or _object(tool)
+    return in_its_result(tool.text_parameter or _object(tool))
 
 
 def explain(tool: Tool, mark: Callable[[Tool, str], str]) -> str:
@@ -76,7 +76,7 @@ def explain(tool: Tool, mark: Callable[[Tool, str], str]) -> str:
     if together not in ({}, {"additionalProperties": False}):
         lines.append(in_its_result(f"All arguments together: {in_words(together)}"))
     if tool.text_parameter is not None and len(arguments) > 1:
-        lines += ["Or, to give other arguments too:", mark(tool, _object(tool))]
+        lines += ["Or, to give other arguments too:", mark(tool, in_its_result(_object(tool)))]
     return "\n".join(lines)
 
 
