@@ -3,13 +3,14 @@
 import itertools
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
 import gem
-from gem.errors import HintMissing
+from gem.errors import ConfigError, HintMissing
 from gem.policy import Policy, expert_policy, random_policy
 from gem.rollout import rollout
 from gem.transcript import Completion, Episode, Transcript
@@ -312,6 +313,12 @@ def test_seeds_may_be_numpys_integers_and_never_negative() -> None:
             list(rollout(random_policy(), envs, [-1]))
 
     assert (type(episode.seed), episode.seed, episode.failure) == (int, 3, None)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True])
+def test_a_group_has_at_least_one_episode(size: Any) -> None:
+    with gem.make_vec("core:Echo-v0", 1) as envs, pytest.raises(ConfigError, match="group_size is a whole number"):
+        next(rollout(lambda observation: "x", envs, itertools.count(), size))
 
 
 def test_no_seeds_give_no_episodes() -> None:

@@ -327,7 +327,12 @@ class Offer(NamedTuple):
 
 def find_offer(kind: Kind, name: str) -> Offer | None:
     """What an installed pack offers under `name`, not imported; None if it is nothing, as for `"module:name"`."""
-    return _offers(kind, name).get(name)
+    for namespace in ("core", None):  # the core's own names are found without loading any other pack
+        for pack in _registry.load(namespace):
+            entry_point = _tables(pack)[kind].get(name)
+            if entry_point is not None:
+                return Offer(entry_point, pack)
+    return None
 
 
 def find_named(kind: Kind, name: str) -> Any:
@@ -339,21 +344,11 @@ def find_named(kind: Kind, name: str) -> Any:
     """
     if is_direct(name):
         return import_direct(kind, name)
-    if name in (known := _offers(kind, name)):
-        return import_object(known[name].entry_point)
+    if (offer := find_offer(kind, name)) is not None:
+        return import_object(offer.entry_point)
+    known = [each for pack in _registry.load() for each in _tables(pack)[kind]]
     hints = f"{did_you_mean(name, known)}{module_of_file(name)}"
     raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
-
-
-def _offers(kind: Kind, name: str) -> dict[str, Offer]:
-    """What packs offer of this kind, by name: the core's own, and if `name` is not among it, everybody's."""
-    known: dict[str, Offer] = {}
-    for namespace in ("core", None):
-        for pack in _registry.load(namespace):
-            known.update({each: Offer(entry_point, pack) for each, entry_point in _tables(pack)[kind].items()})
-        if name in known:
-            break
-    return known
 
 
 def import_env(found: EnvSpec) -> type[Env]:

@@ -53,6 +53,7 @@ def rollout(
             spec if that is more.
 
     Raises:
+        ConfigError: an argument will not do.
         PolicyError: the policy answers with something else than completions.
         SpecError: the envs have no such id.
     """
@@ -64,7 +65,7 @@ def rollout(
         with closing(FunctionPolicy(policy)) as asked:
             yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
         return
-    starts = _starts(seeds, group_size, envs.shares)
+    starts = _starts(seeds, whole_number("group_size", group_size, 1), envs.shares)
     games = _Games(envs, None if max_turns is None else whole_number("max_turns", max_turns, 1))
     # Whatever an abandoned rollout left under way belongs to nobody.
     envs.recv(min_results=envs.num_envs)
