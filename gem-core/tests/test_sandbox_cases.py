@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -172,6 +173,53 @@ def test_every_case_finds_what_every_program_finds(box: Sandbox) -> None:
     assert box.run_tests(LOOK_AROUND, SQUARES[:8], same=noted).passed
     assert len(found) == 1
     assert found.pop().count(b"\n") == 5
+
+
+SEARCH_WHAT_WAS_LEFT = """
+import gc, os, sys, types
+name = f"input-{int(input())}"
+def held():
+    gc.unfreeze()
+    frame = sys._getframe()
+    while frame:
+        yield frame.f_locals
+        frame = frame.f_back
+    for one in gc.get_objects():
+        yield one
+        if isinstance(one, types.GeneratorType) and one.gi_frame:
+            yield one.gi_frame.f_locals
+found = {"disk" for at, folders, files in os.walk("..") if "input-" in "".join([*folders, *files])}
+for one in held():
+    for part in (*one, *one.values()) if isinstance(one, dict) else one if isinstance(one, (list, tuple, set)) else ():
+        if isinstance(part, dict) and "max_rss" in part:
+            found.add("outcome")
+        if isinstance(part, str) and part[:6] == "input-" and part[6:7].isdigit() and part[:7] != name[:7]:
+            found.add("memory")
+print(*sorted(found))
+os.makedirs("before", exist_ok=True)
+for number in range(900):
+    os.mkdir(f"before/{name}-{number}")
+"""
+
+
+def test_a_case_finds_nothing_that_the_one_before_it_left_on_disk_or_in_memory(box: Sandbox) -> None:
+    verdict = box.run_tests(SEARCH_WHAT_WAS_LEFT, [(f"{n}\n", "") for n in range(4)], stop="never", timeout=60)
+    plant = "import os\nos.makedirs('before/input-8')\nkept = ['input-8'], {'max_rss': 1}\n"
+    control = box.run(plant + SEARCH_WHAT_WAS_LEFT, stdin="7\n", timeout=60)
+
+    assert [case.result.stdout for case in verdict.cases] == ["\n"] * 4
+    assert control.stdout == "disk memory outcome\n"
+
+
+def test_the_age_of_its_folder_does_not_tell_a_program_whether_the_one_before_it_wrote_anything(box: Sandbox) -> None:
+    for code in ("", "open('a', 'w').close()"):
+        box.run(code)
+        time.sleep(0.1)
+        before = time.time()
+
+        changed = float(box.run("import os\nprint(os.stat('.').st_ctime)").stdout)
+
+        assert changed > before - 0.05  # the clock of files ticks every few milliseconds
 
 
 FLOOD = """

@@ -14,15 +14,15 @@ def remove(folder: str) -> None:
     Raises:
         OSError: it cannot be removed.
     """
-    with suppress(FileNotFoundError):
-        for _ in removing(folder):
-            pass
+    for _ in removing(folder):
+        pass
 
 
 def removing(folder: str) -> Iterator[None]:
     """Remove a folder and all it holds, and pause at each thing. It takes time in proportion to what there is.
 
-    No path is made on the way, which could be longer than a path can be: it goes down and up folder by folder.
+    No path is made on the way, which could be longer than a path can be: it goes down and up folder by folder. What is
+    not there any more is no fault: another process may be removing the same.
 
     Raises:
         OSError: it cannot be removed.
@@ -34,20 +34,29 @@ def removing(folder: str) -> Iterator[None]:
         while True:
             if waiting[-1]:
                 name = waiting[-1][-1]
-                os.chmod(name, 0o700, dir_fd=at)
-                at = _go(at, name)
+                try:
+                    os.chmod(name, 0o700, dir_fd=at)
+                    at = _go(at, name)
+                except FileNotFoundError:
+                    if len(waiting) == 1:
+                        break
+                    waiting[-1].pop()
+                    continue
                 yield
                 waiting.append([])
-                for entry in _entries(at):
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting[-1].append(entry.name)
-                    else:
-                        os.unlink(entry.name, dir_fd=at)
-                        yield
+                with suppress(FileNotFoundError):  # of a folder that was removed, there is no list
+                    for entry in _entries(at):
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting[-1].append(entry.name)
+                        else:
+                            with suppress(FileNotFoundError):
+                                os.unlink(entry.name, dir_fd=at)
+                            yield
             elif len(waiting) > 1:
                 waiting.pop()
                 at = _go(at, "..")
-                os.rmdir(waiting[-1].pop(), dir_fd=at)
+                with suppress(FileNotFoundError):
+                    os.rmdir(waiting[-1].pop(), dir_fd=at)
                 yield
             else:
                 break

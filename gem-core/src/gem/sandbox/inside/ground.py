@@ -5,9 +5,7 @@ import os
 import resource
 import signal
 import socket
-import time
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -25,9 +23,6 @@ _SERVER_CAPABILITIES = (
 """What a server in a namespace of its own needs there: to mount, and to make and end programs of other users."""
 
 
-_MOMENT = 0.001  # seconds
-
-
 class Ground:
     """The ground of the levels that share this machine's file system: one of its folders."""
 
@@ -42,8 +37,6 @@ class Ground:
             name: Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
         }
         self._others: int | None = config["other_processes"]
-        self._left: deque[Iterator[None]] = deque()
-        self._count = 0
 
     def ready(self) -> None:
         """The server has imported what programs will need, and the first one is about to come."""
@@ -96,28 +89,9 @@ class Ground:
         return False
 
     def clear(self) -> None:
-        """Put aside what the program has left, so that the next one finds its place empty."""
-        top = os.path.dirname(self._folder)
-        os.chdir(top)
-        try:
-            os.rmdir(self._folder)
-        except FileNotFoundError:
-            return
-        except OSError:
-            self._count += 1
-            left = f"{top}/{self._count}"
-            os.rename(self._folder, left)
-            self._left.append(folders.removing(left))
-
-    def tidy(self) -> bool:
-        """Remove what was put aside, for no more than a moment. Returns whether there is more."""
-        end = time.monotonic() + _MOMENT
-        while self._left and time.monotonic() < end:
-            try:
-                next(self._left[0])
-            except (StopIteration, OSError):  # what cannot be removed waits for the supervisor
-                self._left.popleft()
-        return bool(self._left)
+        """Remove what the program has left, so that the next one finds its place empty."""
+        os.chdir("/")
+        folders.remove(self._folder)
 
     def leave(self) -> None:
         """Remove what is on disk, as far as this process may: the supervisor, who would, may be dead."""
@@ -129,18 +103,25 @@ class Ground:
 class LandlockGround(Ground):
     """The ground of level "landlock": the server makes the folder of each program, whose rights end there.
 
-    A program that changed nothing leaves its folder to the next one.
+    A program that changed nothing leaves its folder to the next one. What one has left goes to a folder where neither
+    the server nor a program can read, and the keeper removes it.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__(config)
+        top = os.path.dirname(self._folder)
+        now, self._left = f"{top}/now", f"{top}/left"
+        for folder in (now, self._left):
+            os.mkdir(folder, mode=0o700)
+        self._folder = f"{now}/work"
         self._devices: list[str] = config["view"]["devices"]
         self._writing: int | None = None
         self._untouched: tuple[float, ...] = ()
         calls.prctl(calls.SET_DUMPABLE)  # which ends with a change of users, and lets the keeper look at programs
-        self._keeper = Keeper(self._folder, {int(number): kind for number, kind in config["asked"].items()})
+        kinds = {int(number): kind for number, kind in config["asked"].items()}
+        self._keeper = Keeper(top, self._folder, self._left, kinds)
         self.watched = (os.pidfd_open(self._keeper.pid),)
-        landlock.enter(config)
+        landlock.enter(config["view"], now, self._left)
 
     def ready(self) -> None:
         try:
@@ -157,8 +138,8 @@ class LandlockGround(Ground):
         if self._writing is None:
             super().fresh(job)
             self._writing = landlock.writing(self._folder, self._devices)
-            os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
-            self._untouched = _state(self._folder)
+        self._untouched = _aged(self._folder)
+        os.chdir(self._folder)
         self._keeper.open(job)
 
     def confinement(self, job: Mapping[str, Any]) -> Confinement:
@@ -168,18 +149,25 @@ class LandlockGround(Ground):
         """Whether the program had more than it may. While it runs, the keeper sees to that."""
         if not ended:
             return False
-        keeps = self._keeper.keeps()
+        keeps = self._keeper.keeps(job)
         return not (usage.fits(self._folder, (), job) if keeps is None else keeps)
 
     def clear(self) -> None:
+        os.chdir("/")
         if _state(self._folder) != self._untouched:
-            super().clear()
             assert self._writing is not None
             os.close(self._writing)
             self._writing = None
+            try:
+                os.rmdir(self._folder)
+            except OSError:
+                name = os.urandom(8).hex()
+                os.rename(self._folder, f"{self._left}/{name}")
+                self._keeper.remove(name)
 
     def leave(self) -> None:
-        super().leave()
+        """The keeper removes what is on disk."""
+        os.chdir("/")
         self._keeper.end()
 
 
@@ -233,8 +221,8 @@ class PrivateGround(Ground):
         if self._mounted != options:
             self._unmount()
             calls.mount("tmpfs", self._folder, "tmpfs", calls.NO_SUID | calls.NO_DEV | calls.NO_ACCESS_TIME, options)
-            os.utime(self._folder, (0, 0))  # long ago: so a change in the next instant is a change too
-            self._mounted, self._untouched = options, _state(self._folder)
+            self._mounted = options
+        self._untouched = _aged(self._folder)
         os.chdir(self._folder)
         if self._last_pid is not None:
             with suppress(OSError):
@@ -274,6 +262,16 @@ class PrivateGround(Ground):
 
     def leave(self) -> None:
         """Nothing is on disk: the tmpfs goes with its namespace."""
+
+
+def _aged(folder: str) -> tuple[float, ...]:
+    """Give a folder times long ago, so that a change in the next instant is a change too. Returns its state.
+
+    For each program anew: the time of the last change, which nobody can set, is then just before it, and does not tell
+    whether the program before it has left something.
+    """
+    os.utime(folder, (0, 0))
+    return _state(folder)
 
 
 def _state(folder: str) -> tuple[float, ...]:

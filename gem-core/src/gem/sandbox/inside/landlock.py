@@ -21,7 +21,7 @@ _DEVICE = 1 << 1 | 1 << 2  # write and read
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2  # what a rule for a file can allow: execute, write, read
 _EVERYTHING = (1 << 15) - 1  # as of version 3, that one included
 _WRITE = _EVERYTHING & ~_READ & ~1  # and create, remove and move
-_REMOVE_FOLDER = 1 << 4
+_PUT_FOLDER = 1 << 7 | 1 << 13  # make one, and move it here
 _IOCTL = 1 << 15
 _NETWORK = 1 << 0 | 1 << 1  # bind and connect
 _SCOPES = 1 << 0 | 1 << 1  # abstract sockets and signals
@@ -32,10 +32,10 @@ def version() -> int:
     return calls.syscall(_CREATE, None, 0, 1)
 
 
-def enter(config: Mapping[str, Any]) -> None:
-    """Restrict this process to the `view` of `config` and the folder of its programs, for good.
+def enter(view: Mapping[str, Any], folder: str, left: str) -> None:
+    """Restrict this process to `view` and the folder `folder`, for good.
 
-    It may remove that folder, and so any empty one beside it that is its user's; programs may not: see `writing`.
+    It may put folders into the folder `left`, and can read nothing there. Programs may not even do that: see `writing`.
     """
     found = version()
     if found < OLDEST:
@@ -43,16 +43,14 @@ def enter(config: Mapping[str, Any]) -> None:
     files = _EVERYTHING | (_IOCTL if found >= 5 else 0)
     attributes = struct.pack("=QQQ", files, _NETWORK if found >= 4 else 0, _SCOPES if found >= 6 else 0)
     ruleset = calls.syscall(_CREATE, attributes, {3: 8, 4: 16, 5: 16}.get(found, 24), 0)
-    view = config["view"]
     for path, access in _readable(view["paths"], view["hidden"]):
         _allow(ruleset, path, access)
     for path in view["shown"]:
         _allow(ruleset, path, _READ)
     for path in view["devices"]:
         _allow(ruleset, path, _DEVICE)
-    top = os.path.dirname(config["folder"])
-    _allow(ruleset, top, files)
-    _allow(ruleset, os.path.dirname(top), _REMOVE_FOLDER)
+    _allow(ruleset, folder, files)
+    _allow(ruleset, left, _PUT_FOLDER)
     restrict(ruleset)
     os.close(ruleset)
 

@@ -58,27 +58,28 @@ def main(channel: int, supervisor: int) -> None:
         poll.register(fd, select.POLLIN)
     ground.ready()
     sock.send(b"{}")
-    while all(fd == channel for fd, _ in _ready(poll, ground)):
-        message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
-        if not message:
-            break
-        job: dict[str, Any] = json.loads(message)
-        job["address_space"] = base + job["memory"]
-        outcome = _serve(job, fds, ground, poll, fork)
-        if outcome is None:
-            break
-        sock.send(json.dumps(outcome).encode())
-        ground.clear()
+    while all(fd == channel for fd, _ in poll.poll()) and _next(sock, base, ground, poll, fork):
+        pass
     ground.leave()
     os._exit(0)
 
 
-def _ready(poll: select.poll, ground: Ground, seconds: float | None = None) -> list[tuple[int, int]]:
-    """Wait as `poll` does, and meanwhile clear away what programs have left."""
-    while ground.tidy():
-        if (ready := poll.poll(0)) or seconds is not None:
-            return ready
-    return poll.poll(None if seconds is None else seconds * 1000)
+def _next(sock: socket.socket, base: int, ground: Ground, poll: select.poll, fork: Callable[[], int]) -> bool:
+    """Run the next program. Returns whether the supervisor is still there.
+
+    Nothing of it may outlive this call: the program after it finds whatever is alive in its copy of this process.
+    """
+    message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
+    if not message:
+        return False
+    job: dict[str, Any] = json.loads(message)
+    job["address_space"] = base + job["memory"]
+    outcome = _serve(job, fds, ground, poll, fork)
+    if outcome is None:
+        return False
+    sock.send(json.dumps(outcome).encode())
+    ground.clear()
+    return True
 
 
 def _load(modules: Sequence[str]) -> Callable[[], int]:
@@ -172,7 +173,7 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], ground: Ground, poll:
                 ended = "disk"
             else:
                 pause = max(_TICK, min(cpu_left / cores, wall_left, ground.pause))
-                ready = {fd for fd, _ in _ready(poll, ground, pause)}
+                ready = {fd for fd, _ in poll.poll(pause * 1000)}
                 if child in ready:
                     return None
                 if ready:
