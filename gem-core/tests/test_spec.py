@@ -1,5 +1,7 @@
 """Ids and specs."""
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -26,13 +28,23 @@ def test_an_id_comes_apart_and_together_again(text: str, parts: tuple[str, str, 
 
 
 NO_IDS = ["", "game", "game:", ":Sudoku", "Game:Sudoku", "1game:A", "ga-me:A", "game:Sudoku v0", "game:a:b"]
-NO_IDS += ["game:-v0", "game:A-", "game:A\n", "game:é", "game:A-v٣"]
+NO_IDS += ["x" * 100_000, "\0.py", "../x.py:Y", "game:-v0", "game:A-", "game:A\n", "game:é", "game:A-v٣"]
 
 
 @pytest.mark.parametrize("text", NO_IDS)
 def test_what_is_no_id_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(SpecError, match="game:GuessTheNumber-v0-easy"):
         EnvId.parse(text)
+
+
+@pytest.mark.parametrize("name", ["coin", "coin.py", "coin.py:Coin", "./coin.py:Coin"])
+def test_whoever_names_a_file_of_an_env_is_told_what_to_write(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "coin.py").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match=rf"For what is in coin\.py write coin:{'Coin' if ':' in name else 'NAME'}\."):
+        EnvId.parse(name)
 
 
 @pytest.mark.parametrize(

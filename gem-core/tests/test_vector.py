@@ -398,6 +398,8 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
         (lambda envs: envs.step(5), "step takes a list with an action for each slot, or slot → action, not 5"),
         (lambda envs: envs.send(["a", "b"]), "send takes slot → action or Reset, not"),
         (lambda envs: envs.reset(indices=0), "indices is a list of the slots to reset, not 0"),
+        (lambda envs: envs.step({"a": "x"}), "there is no slot 'a'; this vector has slots 0 to 1"),
+        (lambda envs: envs.reset(indices=["a"]), "there is no slot 'a'; this vector has slots 0 to 1"),
         (lambda envs: envs.reset(options=5), "options are a mapping of names to values, not 5"),
         (lambda envs: envs.reset(options={"form": "x"}), "Walk: reset takes no option 'form'. Did you mean 'from'"),
         (lambda envs: gem.make_vec(type(envs), 2), "make_vec takes an id, a list of ids, or a mapping"),
@@ -412,6 +414,6 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
 def test_a_slip_of_the_caller_is_one_clear_error(slip: Callable[[Any], Any], message: str) -> None:
     with vector("sync", 2) as envs:
         envs.reset(seed=0)
-        with pytest.raises((ConfigError, SpecError), match=re.escape(message)):
+        with pytest.raises((ConfigError, SpecError, IndexError), match=re.escape(message)):
             slip(envs)
         assert len(envs.step(["a", "b"]).observations) == 2

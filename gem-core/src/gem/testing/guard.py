@@ -57,7 +57,7 @@ class Guard:
             if worker.connection.poll(self._limit + _GRACE):
                 return worker.connection.recv()
         except (EOFError, OSError):
-            worker.process.join()
+            worker.process.join(_GRACE)
             what = f"The env ended the process that played it, {_ended(worker.process.exitcode)}."
             mend = "Let the env raise an exception: whoever runs it may run others in the same process."
         else:
@@ -134,7 +134,9 @@ def _pack(spec: EnvSpec, distribution: str | None) -> Any:
 
 
 def _ended(status: int | None) -> str:
-    """How a process ended, in words."""
-    if status is not None and status < 0:
+    """How a process ended, in words; None for one that only closed what it was connected by."""
+    if status is None:
+        return "or closed files that are not its own"
+    if status < 0:
         return f"by signal {-status} ({signal.Signals(-status).name})"
     return f"with exit status {status}"
