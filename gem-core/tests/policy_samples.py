@@ -20,6 +20,10 @@ def parrot(transcript: Transcript, word: str = "", fails_at: str = "") -> str:
     return f"{word}{said}"
 
 
+def unclear(messages: object, foo: object, bar: object) -> str:
+    return "x"
+
+
 def make_parrot(word: str) -> Callable[..., str]:
     return lambda observation: f"{word}{observation}"
 

@@ -54,6 +54,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("no_such_module:answer", [], "there is no module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
         ("policy_samples:parrot", ["wort=x"], "It takes: word, fails_at."),
+        ("policy_samples:unclear", [], "gemx: 'unclear' has the parameters (messages, foo, bar); a function that is"),
         ("runs/there/is/none", [], "there is no folder 'runs/there/is/none'"),
         (".", [], "'.' as a policy is a trained model, which gem-train plays: install it"),
     ],

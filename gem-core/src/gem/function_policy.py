@@ -245,8 +245,9 @@ def _reading(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
             return lambda transcript: function(read(transcript))
         return lambda transcript: function(**{name: read(transcript)})
     named = ", ".join(each.name for each in parameters)
+    shown = function.func if isinstance(function, functools.partial) else function
     raise PolicyError(
-        f"{getattr(function, '__name__', function)!r} has the parameters ({named}); a function that is a policy takes "
+        f"{getattr(shown, '__name__', shown)!r} has the parameters ({named}); a function that is a policy takes "
         f"one or more of: {', '.join(READS)}"
     )
 

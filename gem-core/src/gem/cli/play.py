@@ -48,7 +48,7 @@ def play(
     around = parse_wrappers(wrappers, tools, tool_arguments)
     with make(id, wrappers=around, **parse_arguments(arguments)) as env:
         observation, _ = env.reset(seed=seed)
-        echo(f"{id}, seed {seed}. Type :help for the commands.\n", dim=True)
+        echo(f"{id}, seed {seed}\nType :help for the commands.\n", dim=True)
         print_text(as_text(observation))
         total, turns = 0.0, 0
         while (action := _next_action(env)) is not None:
