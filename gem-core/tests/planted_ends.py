@@ -36,3 +36,12 @@ class HangsAlways(Good):
     def _reset(self, options):
         while True:
             time.sleep(1)
+
+
+class Closes(Good):
+    """Closes every file of its process, and hangs."""
+
+    def _reset(self, options):
+        os.closerange(3, 256)
+        time.sleep(60)
+        return super()._reset(options)

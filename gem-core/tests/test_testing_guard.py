@@ -50,6 +50,7 @@ def test_an_env_that_ends_its_process_fails_and_the_next_is_checked(guard: Guard
     assert check(guard, "types", "planted_envs:Good") == ("passed", "")
     assert check(guard, "types", "planted_ends:Crashes") == ("failed", f"{ended}, by signal 11 (SIGSEGV).")
     assert check(guard, "types", "planted_exit:Never") == ("failed", f"{ended}, with exit status 0.")
+    assert check(guard, "types", "planted_ends:Closes") == ("failed", f"{ended}, or closed files that are not its own.")
     state, what = check(guard, "types", "planted_ends:Exits")
     assert state == "failed"
     assert what.startswith("The env raised SystemExit: 0 (")

@@ -33,7 +33,7 @@ def module_of_file(name: str) -> str:
     """What to write instead, said to whoever named a file of theirs where `"module:name"` is expected; else nothing."""
     file, _, attribute = name.partition(":")
     module = Path(file.removesuffix(".py"))
-    if module.is_absolute() or ".." in module.parts or not Path(f"{module}.py").is_file():
+    if module.is_absolute() or ".." in module.parts or not os.path.isfile(f"{module}.py"):
         return ""
     return f" For what is in {module}.py write {'.'.join(module.parts)}:{attribute or 'NAME'}."
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from gem.component import Component, name_and_settings
 from gem.errors import SpecError
+from gem.importing import module_of_file
 
 _ID = re.compile(
     r"(?P<namespace>[a-z][a-z0-9_]*)"
@@ -37,7 +38,7 @@ class EnvId(NamedTuple):
         if match is None:
             raise SpecError(
                 f"{text!r} is not an environment id. An id reads 'namespace:Name[-vN][-variant]', "
-                "for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'."
+                f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_of_file(text)}"
             )
         version = match["version"]
         return cls(match["namespace"], match["name"], int(version) if version else None, match["variant"])

@@ -64,7 +64,8 @@ def _print(described: dict[str, Any]) -> None:
     for name, value in rows.items():
         table.add_row(name, str(value))
     out.print(described["id"], style="bold cyan", soft_wrap=True)
-    out.print(described["description"], soft_wrap=True)
+    if described["description"]:
+        out.print(described["description"], soft_wrap=True)
     out.print()
     out.print(table)
     for title, text in (("Rules", described["rules"]), (f"First observation, seed {SEED}", described["observation"])):

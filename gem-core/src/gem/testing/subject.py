@@ -7,6 +7,7 @@ from functools import cached_property
 from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
+from gem.importing import module_of_file
 from gem.plugins import KNOWN_PACKS, Pack, how_to_install
 from gem.registry import Entry, make, registry
 from gem.spec import EnvSpec
@@ -99,4 +100,5 @@ def _no_such_pack(name: str) -> UnknownId:
         owner = KNOWN_PACKS.get(name, name)
         return UnknownId(f"{owner} is not installed: {how_to_install(owner)}")
     names = {pack.distribution for pack in registry().packs}.union(*(pack.namespaces for pack in registry().packs))
-    return UnknownId(f"no installed pack is called {name!r}, and it is no id.{did_you_mean(name, sorted(names))}")
+    hints = f"{did_you_mean(name, sorted(names))}{module_of_file(name)}"
+    return UnknownId(f"no installed pack is called {name!r}, and it is not an id.{hints}")

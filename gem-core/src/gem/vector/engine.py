@@ -211,8 +211,12 @@ class VectorEnv:
         if not isinstance(messages, (dict, Mapping)):  # pyright: ignore[reportUnnecessaryIsInstance]: dict first, it is quicker
             raise ConfigError(f"send takes slot → action or Reset, not {messages!r}")
         for slot, message in messages.items():
-            if not 0 <= slot < len(self._specs):
-                raise IndexError(f"there is no slot {slot}; this vector has slots 0 to {len(self._specs) - 1}")
+            try:
+                there = 0 <= slot < len(self._specs)
+            except TypeError:
+                there = False
+            if not there:
+                raise IndexError(f"there is no slot {slot!r}; this vector has slots 0 to {len(self._specs) - 1}")
             if not (isinstance(message, str) or isinstance(message, Reset)):  # noqa: SIM101 - a third of the time
                 raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
         if not self._close.alive:
