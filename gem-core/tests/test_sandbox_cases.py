@@ -111,7 +111,7 @@ def test_an_unknown_reason_to_stop_is_refused(box: Sandbox) -> None:
 
 
 def test_a_first_case_out_of_time_is_the_only_one_where_asked_to(box: Sandbox) -> None:
-    verdict = box.run_tests("while True: pass", SQUARES, timeout=0.3, stop="timeout")
+    verdict = box.run_tests("while True: pass", SQUARES, timeout=0.3, wall=60, stop="timeout")
 
     assert [case.result.reason for case in verdict.cases] == ["cpu"]
 

@@ -50,7 +50,7 @@ def test_jobs_have_inputs_files_and_limits_of_their_own(box: Sandbox) -> None:
     jobs = [
         Job(code="print(input())", stdin="a\n"),
         Job(code="print(open('f').read())", files={"f": "b"}),
-        Job(code="while True: pass", limits=Limits(timeout=0.2)),
+        Job(code="while True: pass", limits=Limits(timeout=0.2, wall=60)),
     ]
 
     results = box.run_many(jobs)
