@@ -3,6 +3,7 @@
 import atexit
 import builtins
 import gc
+import io
 import linecache
 import os
 import signal
@@ -19,6 +20,7 @@ NAME = "main.py"
 
 FAILED = 1
 _MOST_DESCRIPTORS = 1 << 20
+_ENOUGH = 10  # times that code runs until the interpreter has adapted it (PEP 659)
 _FLUSH_FAILED = 120  # Python's own status where standard output could not be written
 
 _set_handler = signal._signal.signal  # pyright: ignore  # `signal.signal` writes to pages all over the interpreter
@@ -36,6 +38,7 @@ def prepare() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from programs of the same user
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     _open_streams()
+    _practise()
 
 
 def play(source: bytes, streams: tuple[int, int, int], confine: Callable[[], None]) -> NoReturn:
@@ -63,6 +66,20 @@ def play(source: bytes, streams: tuple[int, int, int], confine: Callable[[], Non
         status = _finish(module) or status
     finally:
         os._exit(status)
+
+
+def _practise() -> None:
+    """Report exceptions as those of programs are: imports what that needs, and has the interpreter adapt the code."""
+    source = "def f(n):\n    return f(n - 1) if n else 1 / 0\nf(2)\n"
+    stderr, sys.stderr = sys.stderr, io.StringIO()
+    linecache.cache[NAME] = (lambda: source,)
+    for _ in range(_ENOUGH):
+        try:
+            exec(compile(source, NAME, "exec", dont_inherit=True), {})
+        except ZeroDivisionError as error:
+            _report(error)
+    linecache.cache.clear()
+    sys.stderr = stderr
 
 
 def _open_streams() -> None:
