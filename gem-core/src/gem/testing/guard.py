@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import time
 from collections import Counter
 from multiprocessing.connection import Connection
 from typing import Any, Self
@@ -20,7 +21,7 @@ LIMIT = 180.0
 _STRIKES = 2
 """Checks of an env that may hang or end the process before the others are not tried: each costs a limit or a start."""
 _GRACE = 1.0
-"""Seconds after the limit in which the process says where it hangs."""
+"""Seconds after the limit in which the process says where it hangs, and after its connection in which it ends."""
 _READY = "ready"
 _START = 60.0
 """Seconds until a new process must be ready."""
@@ -57,8 +58,7 @@ class Guard:
             if worker.connection.poll(self._limit + _GRACE):
                 return worker.connection.recv()
         except (EOFError, OSError):
-            worker.process.join(_GRACE)
-            what = f"The env ended the process that played it, {_ended(worker.process.exitcode)}."
+            what = f"The env ended the process that played it, {_ended(worker.status())}."
             mend = "Let the env raise an exception: whoever runs it may run others in the same process."
         else:
             what = f"The check did not end within {self._limit:g} s; standard error has where it was."
@@ -91,6 +91,15 @@ class _Worker:
         # The limit is on checks, not on starting.
         if not self.connection.poll(_START) or self.connection.recv() != _READY:
             raise RuntimeError("the process for checks did not start; standard error says why")
+
+    def status(self) -> int | None:
+        """How the process ended; None if it lives on although its connection has ended."""
+        until = time.monotonic() + _GRACE
+        # `join` with a timeout would wait for ever: it takes the end of another file, which may be closed too, for that
+        # of the process.
+        while self.process.exitcode is None and time.monotonic() < until:
+            time.sleep(0.01)
+        return self.process.exitcode
 
     def close(self) -> None:
         self.connection.close()
