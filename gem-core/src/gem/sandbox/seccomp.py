@@ -101,7 +101,7 @@ _ASKED = {
 
 
 def asked(machine: str) -> dict[int, str]:
-    """The calls by which a program may take room on disk, by number: what `gem.sandbox.inside.account` calls them."""
+    """The calls by which a program may take room on disk: by number, their kinds, which `inside.keeper` tells apart."""
     rows = ((syscalls.number_of(name, machine), kind) for kind, names in _ASKED.items() for name in names)
     return {number: kind for number, kind in rows if number is not None}
 
