@@ -114,6 +114,22 @@ def test_no_more_calls_are_under_way_than_asked_for(is_async: bool) -> None:
     assert most == 1
 
 
+def test_calls_share_the_threads_that_there_are_where_the_system_gives_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, begun = threading.Thread.start, list[str]()
+
+    def start(thread: threading.Thread) -> None:
+        if len(begun) == 3:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread.name)
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    episodes = play(by_transcript, episodes=30, num_envs=10)
+
+    assert begun == ["gem-policy"] * 3
+    assert sum(episode.success for episode in episodes) == 30
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_call_that_fails_is_one_failed_episode(is_async: bool) -> None:
     def unlucky(transcript: Transcript) -> str:

@@ -122,7 +122,7 @@ class _InThreads(_Runner):
 
     def _open(self) -> None:
         self._asked: SimpleQueue[tuple[object, Transcript] | None] = SimpleQueue()
-        self._threads = 0
+        self._threads: int = 0
         self._lock = threading.Lock()
         self._idle = 0
         """Threads that no call waits for: below 0, it is calls that wait for a thread."""
@@ -134,8 +134,16 @@ class _InThreads(_Runner):
             if self._idle >= 0 or self._threads == self._at_once:
                 return
             self._idle += 1
-        self._threads += 1
-        threading.Thread(target=self._work, name="gem-policy", daemon=True).start()
+        try:
+            threading.Thread(target=self._work, name="gem-policy", daemon=True).start()
+        except RuntimeError:  # the operating system gives no more: those there are share the calls
+            if not self._threads:
+                raise
+            self._at_once = self._threads
+            with self._lock:
+                self._idle -= 1
+        else:
+            self._threads += 1
 
     def close(self) -> None:
         for _ in range(self._threads):
