@@ -10,9 +10,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from gem import seeding
+from gem.cli.main import main
 from gem.cli.output import console
 from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.evaluate import Report
@@ -101,6 +103,12 @@ def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
     assert isinstance(policy, HFPolicy)
     assert (policy.max_new_tokens, policy.temperature) == (8, 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_whoever_waits_for_a_model_at_a_terminal_is_told_what_for(finished, monkeypatch):
+    monkeypatch.setattr("gem.cli.output.is_terminal", lambda stream: True)
+    done = CliRunner().invoke(main, ["run", "core:Echo-v0", "--policy", str(finished), "--episodes", "2"])
+    assert done.stderr.startswith("loading the model …\n")
 
 
 def test_several_ids_are_trained_on_in_equal_shares_and_measured_one_by_one(tmp_path):

@@ -1,13 +1,12 @@
 """`gemx train`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from gem.cli.options import Seed, as_json
-from gem.cli.output import echo, print_json, stray_prints_to_stderr
+from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
 
 
 @click.command()
@@ -57,8 +56,7 @@ def train(
     with stray_prints_to_stderr():
         check(config, out)
 
-    if sys.stderr.isatty():
-        echo("loading PyTorch and transformers …", err=True)
+    waiting("loading PyTorch and transformers")
     from transformers.utils import logging
 
     from gem_train.display import Display

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import rich.console
@@ -82,6 +82,17 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else UNLIMITED
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+def waiting(for_what: str) -> None:
+    """Say what takes a while before there is anything to show, on standard error, if that is a terminal."""
+    if is_terminal(sys.stderr):
+        echo(f"{for_what} …", err=True)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody watches what is written to `stream`."""
+    return stream.isatty()
 
 
 def print_text(text: str | Text) -> None:

@@ -22,12 +22,12 @@ from gem.cli.options import (
     tools,
     wrappers,
 )
-from gem.cli.output import echo, print_json, stray_prints_to_stderr
+from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
 from gem.cli.report import print_failures, print_report, with_progress
 from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError
 from gem.evaluate import Report
-from gem.policies import check_policy, make_policy, policy_component
+from gem.policies import CHECKPOINT, check_policy, make_policy, policy_component
 from gem.preflight import check_envs, check_wrappers
 from gem.record import Recorded, Recorder, recorded
 from gem.registry import get_spec
@@ -125,6 +125,8 @@ def run(
                 starts = [start for start in starts if start not in held.episodes]
             before = tuple(played)
             if starts:
+                if name_and_settings(player)[0] == CHECKPOINT:
+                    waiting("loading the model")
                 asked = opened.enter_context(closing(make_policy(player)))
                 envs = opened.enter_context(
                     make_vec(
