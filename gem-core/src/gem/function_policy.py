@@ -97,6 +97,8 @@ class FunctionPolicy(Policy):
 class _Runner(ABC):
     """Makes the calls: `at_once` at the same time, of the requests that are still `wanted`."""
 
+    _at_once: int
+
     def __init__(
         self,
         call: Callable[[Transcript], Any],
