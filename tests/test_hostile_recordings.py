@@ -286,8 +286,9 @@ def test_the_message_names_what_is_not_on_the_list() -> None:
         reproduce(record)
     assert str(raised.value) == (
         "the recording of 'core:Echo-v0' asks for what only a trusted file may have: the setting 'topk' of the tool "
-        "'python'; the tool 'mcp', which gem-tools does not call safe with data; the tool 'os:system', which no "
-        "installed pack offers by that name; and 2 more. If you trust whoever wrote it, say so: trust=True, or --trust"
+        "'python', which its pack does not call safe with data; the tool 'mcp', which gem-tools does not call safe "
+        "with data; the tool 'os:system', which no installed pack offers by that name; and 2 more. If you trust "
+        "whoever wrote it, say so: trust=True, or --trust"
     )
 
 

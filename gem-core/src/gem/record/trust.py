@@ -138,7 +138,7 @@ def _of_settings(owner: str, safe: Mapping[str, Check], settings: Mapping[str, A
     for name, value in settings.items():
         shown = f"the setting {reprlib.repr(name)} of {owner}"
         if name not in safe:
-            yield shown
+            yield f"{shown}, which its pack does not call safe with data"
         else:
             yield from safe[name](shown, value)
 
