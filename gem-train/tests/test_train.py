@@ -1,6 +1,7 @@
 """Whole runs in this process, as small as they can be: what is said, what is kept, what is refused."""
 
 import json
+import os
 import re
 import resource
 import shutil
@@ -103,6 +104,18 @@ def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
     assert isinstance(policy, HFPolicy)
     assert (policy.max_new_tokens, policy.temperature) == (8, 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_evaluation_does_not_resume_from_episodes_of_other_weights(finished, tmp_path):
+    run_folder = shutil.copytree(finished, tmp_path / "run")
+    command = ["run", "core:Echo-v0", "--policy", str(run_folder), "--episodes", "3", "--json"]
+    command += ["--record", str(tmp_path / "episodes.jsonl")]
+
+    assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 0
+    assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 3
+    for weights in run_folder.rglob("*.safetensors"):
+        os.utime(weights)
+    assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 0
 
 
 def test_whoever_waits_for_a_model_at_a_terminal_is_told_what_for(finished, monkeypatch):

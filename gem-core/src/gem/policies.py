@@ -1,6 +1,7 @@
 """From a name, or a name with settings, to a policy."""
 
 import functools
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,16 @@ def policy_component(policy: Component) -> Component:
     if Path(name).is_dir() and (name == CHECKPOINT or find_offer("policy", name) is None):
         name, settings = CHECKPOINT, {"path": name, **settings}
     return {"name": name, **settings} if settings else name
+
+
+def written_at(policy: Component) -> datetime | None:
+    """When the weights of a policy that is a folder were last written; None for any other."""
+    name, settings = name_and_settings(policy)
+    if name != CHECKPOINT:
+        return None
+    weights = Path(str(settings.get("path", ""))).expanduser().rglob("*.safetensors")
+    times = [file.stat().st_mtime for file in weights if file.is_file()]
+    return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
 def check_policy(policy: Component) -> None:

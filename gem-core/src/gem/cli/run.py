@@ -27,7 +27,7 @@ from gem.cli.report import print_failures, print_report, with_progress
 from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError
 from gem.evaluate import Report
-from gem.policies import CHECKPOINT, check_policy, make_policy, policy_component
+from gem.policies import CHECKPOINT, check_policy, make_policy, policy_component, written_at
 from gem.preflight import check_envs, check_wrappers
 from gem.record import Recorded, Recorder, recorded
 from gem.registry import get_spec
@@ -119,7 +119,7 @@ def run(
         with ExitStack() as opened:
             recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
             if record:
-                held = recorded(record, plan.specs, starts, player, max_turns)
+                held = recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
                 _say_what_is_held(record, held, episodes)
                 played += held.episodes.values()
                 starts = [start for start in starts if start not in held.episodes]

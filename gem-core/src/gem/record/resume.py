@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -24,7 +25,12 @@ class Recorded(NamedTuple):
 
 
 def recorded(
-    path: Path, specs: Iterable[EnvSpec], seeds: Collection[tuple[str, int]], policy: Component, max_turns: int | None
+    path: Path,
+    specs: Iterable[EnvSpec],
+    seeds: Collection[tuple[str, int]],
+    policy: Component,
+    max_turns: int | None,
+    since: datetime | None = None,
 ) -> Recorded:
     """What a recording holds of the episodes that `policy` is to play: nothing, where there is no such file.
 
@@ -34,6 +40,7 @@ def recorded(
         seeds: the episodes wanted: pairs of id and seed.
         policy: who plays.
         max_turns: after how many turns an episode is cut off; None for the rollout's default.
+        since: what began earlier was played by another policy, such as a model with other weights.
 
     Raises:
         RecordError: a line holds no episode.
@@ -52,6 +59,7 @@ def recorded(
             or record.group != 0
             or _settings(record, record.pack, record.policy) != wanted[record.id]
             or not _within(record, turn_limit(by_id[record.id], max_turns))
+            or (since is not None and (record.started is None or record.started < since))
         ):
             others += 1
         elif record.failure is None and record.turns and (record.terminated or record.truncated):
