@@ -53,7 +53,7 @@ def _lines(text: bytes) -> Iterator[list[bytes]]:
 def _fault(result: Result) -> str:
     """What was wrong with a program that ended like this and failed.
 
-    The agent reads this, and the inputs are hidden: nothing that the program can choose is in it, neither what it wrote
-    nor its exit status or signal, since it could say its input with that.
+    The agent reads this, and the inputs are hidden. So it holds neither what the program wrote nor its exit status or
+    signal: it could say its input with that. Which of these few kinds it is, is all that a program can choose.
     """
     return {"ok": "wrong output", "error": "an error", "killed": "a crash"}.get(result.reason, result.note)
