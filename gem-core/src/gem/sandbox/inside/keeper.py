@@ -29,6 +29,7 @@ _CONTINUE = 1
 _NAME = 8192  # bytes that a new name may take: of a folder's list, and for the thing itself
 _STOPS = 10.0  # seconds in which a program stops, however busy the machine, unless it does something about that
 _PAUSE = 0.0002
+_TRIES, _REST = 20, 0.05  # at the end, and seconds between them
 _MOST_DESCRIPTORS = 1 << 20
 
 # What the server and the keeper tell each other, each in a place of its own: neither writes over what the other says.
@@ -63,7 +64,7 @@ class Keeper:
                 try:
                     _Books(self._page, folder, left, kinds, server).keep(theirs)
                 finally:
-                    folders.remove(top)
+                    _remove(top)
             finally:
                 os._exit(0)
         theirs.close()
@@ -95,6 +96,15 @@ class Keeper:
         """End the keeper, which this process may not signal: its rules forbid that."""
         self._tell.close()
         os.waitpid(self.pid, 0)
+
+
+def _remove(top: str) -> None:
+    """Remove a folder in which a program may still be about to end, and make things until then."""
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            folders.remove(top)
+            return
+        time.sleep(_REST)
 
 
 class _Books:
