@@ -128,7 +128,7 @@ TINY: dict[str, Any] = {
         "lr_end": 1e-5,
         "entropy": 0.02,
         "entropy_end": 0.0,
-        "max_kl": 0.05,
+        "max_kl": 0.02,
         "minibatches": 8,
         "row_tokens": 128,
         "micro_rows": 64,
