@@ -1,5 +1,6 @@
 """Nothing is left: no process, thread, file descriptor or temporary file, however a vector ends."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -36,7 +37,8 @@ def children() -> set[int]:
     """Processes that this one has started and not buried."""
     found: set[int] = set()
     for task in Path("/proc/self/task").iterdir():
-        found.update(int(pid) for pid in (task / "children").read_text().split())
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
+            found.update(int(pid) for pid in (task / "children").read_text().split())
     return found
 
 
