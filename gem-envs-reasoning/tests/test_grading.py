@@ -18,6 +18,13 @@ def success(env, answer, seed=0):
     return env.step(f"<answer>{answer}</answer>").info["success"]
 
 
+def right_answer(env, seed):
+    """The expert's answer to the question from `seed`, without its tags; None where it knows none."""
+    env.reset(seed=seed)
+    action = env.expert_action()
+    return None if action is None else action.removeprefix("<answer>").removesuffix("</answer>")
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in INTEGRALS])
 def test_hostile_answers_neither_run_nor_raise_nor_print_nor_win(name, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
@@ -61,10 +68,8 @@ def test_hostile_answers_neither_run_nor_raise_nor_print_nor_win(name, tmp_path,
 def test_a_right_answer_with_something_else_is_not_right(name, change):
     env = gem.make(f"rg:{name}")
     for seed in range(2):
-        env.reset(seed=seed)
-        action = env.expert_action()
-        if action is not None:
-            right = action.removeprefix("<answer>").removesuffix("</answer>")
+        right = right_answer(env, seed)
+        if right is not None:
             assert success(env, right, seed)
             assert not success(env, change.format(right), seed)
 
@@ -87,10 +92,9 @@ def test_a_right_answer_with_something_else_is_not_right(name, change):
 )
 def test_a_right_list_that_was_changed_is_not_right(name, change):
     env = gem.make(f"rg:{name}")
-    env.reset(seed=0)
-    action = env.expert_action()
-    assert action is not None
-    right = json.loads(action.removeprefix("<answer>").removesuffix("</answer>").replace("'", '"'))
+    answer = right_answer(env, 0)
+    assert answer is not None
+    right = json.loads(answer.replace("'", '"'))
     assert success(env, json.dumps(right))
     assert not success(env, json.dumps(change(right)))
 
@@ -135,10 +139,8 @@ def test_a_constant_answer_wins_as_seldom_as_it_is_right(name, answer, most):
 def test_right_answers_in_other_words_are_right(name, write):
     env = gem.make(f"rg:{name}")
     for seed in range(2):
-        env.reset(seed=seed)
-        action = env.expert_action()
-        if action is not None:
-            right = action.removeprefix("<answer>").removesuffix("</answer>")
+        right = right_answer(env, seed)
+        if right is not None:
             assert success(env, write(right, random.Random(seed)), seed), write(right, random.Random(seed))
 
 

@@ -84,7 +84,7 @@ class Learner:
         """
         optim = self._config
         signal = bool(credit.advantages.any())
-        lr = self._scheduled(optim.lr, optim.lr_end)
+        lr = self._scheduled(optim.lr, optim.lr_end) * self._scale
         entropy = self._scheduled(optim.entropy, optim.entropy_end)
         if self._entropies is not None and self._entropies[1] > self._entropies[0]:
             # The bonus keeps the model exploring. It is not to make it explore more than it did at first: where
@@ -95,7 +95,7 @@ class Learner:
             pairs = zip(sequences, scores.old_logprobs, strict=True)
             sequences = tuple(replace(sequence, logprobs=old) for sequence, old in pairs)
         for group in self._optimizer.param_groups:
-            group["lr"] = lr * self._scale
+            group["lr"] = lr
         gathered: dict[str, list[float]] = {}
         too_far = False
         for epoch in range(optim.epochs if signal else 1):
@@ -111,7 +111,6 @@ class Learner:
                     break
             if too_far:
                 break
-        lr *= self._scale
         if signal and optim.max_kl is not None:
             self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
         self.step += 1
