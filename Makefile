@@ -10,12 +10,13 @@ PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
 OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor)))
 
-.PHONY: help demo test pythons lint format clean
+.PHONY: help demo test test-all pythons lint format clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
-	@echo "make test     run every test"
-	@echo "make pythons  set up the other Pythons of this machine, so that make test compares them"
+	@echo "make test     test every behaviour once, in a few minutes"
+	@echo "make test-all run every test, as CI does"
+	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
 	@echo "make clean    remove $(VENV)"
@@ -24,6 +25,9 @@ demo: $(VENV)/demo
 	$(BIN)/gemx train game:GuessTheNumber-v0-easy --config examples/demo.toml
 
 test: $(VENV)/test
+	$(BIN)/pytest -m "not full"
+
+test-all: $(VENV)/test
 	$(BIN)/pytest
 
 # A Python in which the packages cannot be installed is named and left out.
