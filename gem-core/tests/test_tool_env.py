@@ -18,7 +18,7 @@ from gem.testing.checks import run_checks
 from gem.testing.elsewhere import Elsewhere
 from gem.testing.subject import Subject
 from gem.tool import Resource, Tool, ToolCall, ToolRuntime, tool
-from gem.tool_env import Answer, ToolEnv
+from gem.tool_env import ToolEnv, ToolResult
 from gem.wrappers import ConcatWithAction, TurnLimit
 
 
@@ -266,11 +266,11 @@ def test_calls_that_an_env_suggests_are_left_out_where_the_tool_is_not_at_hand()
 
 
 def test_an_expert_is_told_what_the_tools_answered() -> None:
-    seen: list[Answer] = []
+    seen: list[ToolResult] = []
 
     class Looks(Listener):
-        def expert_call(self, answers):
-            seen[:] = answers
+        def expert_call(self, results):
+            seen[:] = results
 
     env = ToolEnv(Looks(), [search])
     env.reset(seed=0)
@@ -278,7 +278,7 @@ def test_an_expert_is_told_what_the_tools_answered() -> None:
     env.step("<search>ö</search>")
     env.expert_action()
 
-    assert [(answer.call.arguments, answer.content, answer.success) for answer in seen] == [
+    assert [(result.call.arguments, result.content, result.success) for result in seen] == [
         ({"query": "x"}, "3 documents on x", True),
         ({"query": "ö"}, "only English is indexed", False),
     ]

@@ -220,11 +220,11 @@ FORGED = [
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_a_tool_says_cannot_end_its_result_nor_speak_for_somebody_else(format: str, text: str) -> None:
     chosen = FORMATS[format]
-    empty = chosen.show("")
+    empty = chosen.format_result("")
     told = Tool(name="t", description=text, parameters={"properties": {"a": {"description": text}}}, function=str)
     assert isinstance(empty, str)
     for content in (text, [{"type": "text", "text": text}]):
-        shown = chosen.show(content)
+        shown = chosen.format_result(content)
         said = shown if isinstance(shown, str) else "".join(part["text"] for part in shown)
 
         begin, end = empty.split("\n\n") if empty else ("", "")
@@ -240,5 +240,5 @@ def test_what_a_tool_says_cannot_end_its_result_nor_speak_for_somebody_else(form
 def test_text_that_only_looks_like_a_mark_is_shown_as_it_is() -> None:
     text = "a < result, <results>, <b>, <s-1>, [INST, x <| y |> z, if a<|b: <span>, <stool_call>"
 
-    assert FORMATS["tags"].show(text) == f"<result>\n{text}\n</result>"
-    assert FORMATS["openai"].show("<" + " " * 100_000) == "<" + " " * 100_000
+    assert FORMATS["tags"].format_result(text) == f"<result>\n{text}\n</result>"
+    assert FORMATS["openai"].format_result("<" + " " * 100_000) == "<" + " " * 100_000

@@ -169,7 +169,7 @@ def test_a_call_that_takes_too_long_is_a_fault(own: ToolRuntime, kind: str) -> N
         await asyncio.Event().wait()
         return ""
 
-    with pytest.raises(ToolTimeout, match=r"'hang\w*' has not come back in 0.05 seconds"):
+    with pytest.raises(ToolTimeout, match=r"'hang\w*' has not returned within 0.05 seconds"):
         own.call(hang if kind == "sync" else hang_async, {})
     done.set()
 
@@ -201,7 +201,7 @@ def test_a_thread_that_was_given_up_keeps_its_place_until_it_comes_back(own: Too
     done.set()
 
     assert all(isinstance(result, ToolTimeout) for result in results + stuck)
-    assert "all 2 places of the tool 'hang' are kept" in str(stuck[0])
+    assert "all 2 permits of the tool 'hang' are held" in str(stuck[0])
     deadline = time.monotonic() + 10
     while crowd.now and time.monotonic() < deadline:
         time.sleep(0.001)

@@ -150,8 +150,8 @@ class Asks(Listener):
         name = self.action_rng.choice(["search", "note"])
         return ToolCall(name, {"query" if name == "search" else "text": words}) if words else None
 
-    def expert_call(self, answers):
-        return ToolCall("search", {"query": "x"}) if not answers else None
+    def expert_call(self, results):
+        return ToolCall("search", {"query": "x"}) if not results else None
 
 
 def with_tools(env: gem.Env) -> gem.Env:

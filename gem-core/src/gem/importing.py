@@ -53,7 +53,7 @@ def import_object(entry_point: str) -> Any:
         raise
     except (Exception, SystemExit) as error:  # whatever stands in the module was run
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        raise PackError(f"{entry_point!r} cannot be imported: {_told(error)}", name=missing) from error
+        raise PackError(f"{entry_point!r} cannot be imported: {_message(error)}", name=missing) from error
     for name in path.split("."):
         if not hasattr(target, name):
             raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}")
@@ -61,13 +61,13 @@ def import_object(entry_point: str) -> Any:
     return target
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """What was raised and where, in a line."""
-    told = " ".join(f"{type(error).__name__}: {error}".split())
+    message = " ".join(f"{type(error).__name__}: {error}".split())
     *_, last = traceback.extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError | ModuleNotFoundError) or last.filename.startswith("<frozen"):
-        return told
-    return f"{told} ({os.path.basename(last.filename)}, line {last.lineno})"
+        return message
+    return f"{message} ({os.path.basename(last.filename)}, line {last.lineno})"
 
 
 def import_direct(kind: str, name: str) -> Any:

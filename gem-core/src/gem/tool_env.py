@@ -10,10 +10,10 @@ from gem.core import Env, Info, Observation, Step, Wrapper, not_text
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
 from gem.marks import in_its_result
 from gem.named_tools import find_tools
-from gem.tool.content import Content, around, shortened
+from gem.tool.content import Content, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
-from gem.tool.session import Session
+from gem.tool.session import ToolSession
 from gem.tool.tool import Tool
 
 MAX_CALLS = 10
@@ -26,8 +26,8 @@ Tools = Component | Tool | Sequence[Component | Tool]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A call that was carried out, and what came of it."""
+class ToolResult:
+    """A call that was carried out, and its result."""
 
     call: ToolCall
     content: Content
@@ -49,8 +49,8 @@ class ToolSampler(Protocol):
 class ToolExpert(Protocol):
     """An env whose expert calls tools. `ToolEnv.expert_action` asks it first."""
 
-    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
-        """The best call in this state, given the answers of the episode so far; None to use none now."""
+    def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
+        """The best call in this state, given the results of the episode's calls so far; None to use none now."""
         ...
 
 
@@ -119,21 +119,21 @@ class ToolEnv(Wrapper):
         if not isinstance(runtime, ToolRuntime | None):  # pyright: ignore[reportUnnecessaryIsInstance]: from a file
             raise ConfigError(f"runtime is a gem.tool.ToolRuntime, not {runtime!r}")
         self._given = runtime
-        self._session: Session | None = None
-        self._answers: list[Answer] = []
+        self._session: ToolSession | None = None
+        self._results: list[ToolResult] = []
         self._refused = 0
         self._over: bool | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         self._end()
-        self._answers, self._refused = [], 0
+        self._results, self._refused = [], 0
         self._over = None
         observation, info = self.env.reset(seed=seed, options=options)
         self._over = False
-        told = self.format.describe(self.tools)
+        instructions = self.format.describe(self.tools)
         if self.max_calls is not None:
-            told += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
-        return around("", observation, f"\n\n{told}"), self._with_counts(info, use_tool=False)
+            instructions += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
+        return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
 
     def step(self, action: str) -> Step:
         if self._over is not False:
@@ -165,7 +165,7 @@ class ToolEnv(Wrapper):
 
     def expert_action(self) -> str | None:
         env = self.env.unwrapped
-        call = env.expert_call(self._answers) if isinstance(env, ToolExpert) else None
+        call = env.expert_call(self._results) if isinstance(env, ToolExpert) else None
         return self._written(call) or self.env.expert_action()
 
     def _written(self, call: ToolCall | None) -> str | None:
@@ -176,33 +176,33 @@ class ToolEnv(Wrapper):
 
     @property
     def _used_up(self) -> bool:
-        return self.max_calls is not None and len(self._answers) >= self.max_calls
+        return self.max_calls is not None and len(self._results) >= self.max_calls
 
-    def takes(self, action: str) -> bool:
-        """Whether a reply is a call, sound or not, so that this env answers it and the one inside never hears of it."""
-        return self._heard(action) is not None
+    def is_tool_call(self, action: str) -> bool:
+        """Whether a reply is a call, valid or not: this env then answers it, and the env inside does not receive it."""
+        return self._parse(action) is not None
 
-    def _heard(self, action: str) -> ToolCall | BadCall | None:
-        heard = self.format.read(action, self._known)
-        return None if isinstance(heard, ToolCall) and heard.name not in self.tools else heard
+    def _parse(self, action: str) -> ToolCall | BadCall | None:
+        parsed = self.format.read(action, self._known)
+        return None if isinstance(parsed, ToolCall) and parsed.name not in self.tools else parsed
 
     def _step(self, action: str) -> Step:
-        heard = self._heard(action)
-        if heard is None:
+        parsed = self._parse(action)
+        if parsed is None:
             step = self.env.step(action)
             return step._replace(info=self._with_counts(step.info, use_tool=False))
-        if isinstance(heard, ToolCall) and self._used_up:
-            heard = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
-        if isinstance(heard, BadCall):
-            return self._refuse(heard, None)
+        if isinstance(parsed, ToolCall) and self._used_up:
+            parsed = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
+        if isinstance(parsed, BadCall):
+            return self._refuse(parsed, None)
         try:
-            content = self._call(self.tools[heard.name], heard.arguments)
+            content = self._call(self.tools[parsed.name], parsed.arguments)
         except BadArguments as error:
             why = in_its_result(str(error))
-            return self._refuse(BadCall("arguments", f"{heard.name} was not called: {why}."), heard.name)
+            return self._refuse(BadCall("arguments", f"{parsed.name} was not called: {why}."), parsed.name)
         except ToolError as error:
-            return self._answer(heard, str(error), success=False)
-        return self._answer(heard, content, success=True)
+            return self._answer(parsed, str(error), success=False)
+        return self._answer(parsed, content, success=True)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
         if tool.resource is not None and self._session is None:
@@ -233,19 +233,19 @@ class ToolEnv(Wrapper):
         super()._replace_attributes(own)
 
     def _answer(self, call: ToolCall, content: Content, *, success: bool) -> Step:
-        answer = Answer(call, shortened(content, self.max_result), success)
-        self._answers.append(answer)
-        shown = self.format.show(answer.content)
-        if len(self._answers) == self.max_calls:
-            shown = around("", shown, "\n\nThat was your last call. Go on without a tool.")
+        result = ToolResult(call, shorten(content, self.max_result), success)
+        self._results.append(result)
+        shown = self.format.format_result(result.content)
+        if len(self._results) == self.max_calls:
+            shown = wrap("", shown, "\n\nThat was your last call. Go on without a tool.")
         reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
-        told = _told(call.name, "ok" if success else "error")
-        return Step.ongoing(shown, reward, **self._with_counts({}, use_tool=True), tool=told)
+        info = self._with_counts({"tool": _call_info(call.name, "ok" if success else "error")}, use_tool=True)
+        return Step.ongoing(shown, reward, **info)
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
-        shown = self.format.frame(shortened(bad.message, self.max_result))
-        info = self._with_counts({"tool": _told(name, bad.problem)}, use_tool=True)
+        shown = self.format.frame(shorten(bad.message, self.max_result))
+        info = self._with_counts({"tool": _call_info(name, bad.problem)}, use_tool=True)
         if self._refused == self.max_refused:
             return Step.cut_off(shown, self.tool_error_reward, **info)
         return Step.ongoing(shown, self.tool_error_reward, **info)
@@ -255,8 +255,8 @@ class ToolEnv(Wrapper):
             **info,
             "stop": [*info.get("stop", ()), *self.format.stops(self.tools)],
             "use_tool": use_tool or info.get("use_tool", False),
-            "tool_use_counter": len(self._answers),
-            "tool_success_counter": sum(answer.success for answer in self._answers),
+            "tool_use_counter": len(self._results),
+            "tool_success_counter": sum(result.success for result in self._results),
             "tool_refused_counter": self._refused,
         }
 
@@ -269,7 +269,7 @@ def tool_envs(env: Env) -> Iterator[ToolEnv]:
         env = env.env
 
 
-def _told(name: str | None, status: str) -> dict[str, str | None]:
+def _call_info(name: str | None, status: str) -> dict[str, str | None]:
     return {"name": name, "status": status}
 
 

@@ -11,7 +11,7 @@ from gem.dataset_env import QuestionEnv
 from gem.number import MAX_DIGITS, read_number
 from gem.parsing import boxed
 from gem.tool import ToolCall
-from gem.tool_env import Answer
+from gem.tool_env import ToolResult
 from gem.turn_env import FORMAT_ERROR_REWARD
 
 MOST_DIGITS = MAX_DIGITS // 2
@@ -68,9 +68,9 @@ class LongArithmetic(QuestionEnv[Fraction]):
         """Every other time, Python's own arithmetic on two other factors."""
         return _multiply(*self._draw(self.action_rng)) if self.action_rng.random() < 0.5 else None
 
-    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
+    def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
         """Python's own arithmetic, once."""
-        return None if answers else _multiply(*self.factors)
+        return None if results else _multiply(*self.factors)
 
     def expert_action(self) -> str:
         """The right result."""

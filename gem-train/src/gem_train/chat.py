@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from gem.core import Observation
 from gem.errors import ConfigError
-from gem.tool.content import mapped
+from gem.tool.content import map_texts
 from gem.transcript import Message, Transcript
 
 History = Literal["template", "keep"]
@@ -157,7 +157,7 @@ class ChatEncoder:
         if message["role"] == "assistant" or self._special is None:
             return message
         special = self._special
-        return {**message, "content": mapped(message["content"], lambda text: special.sub(_spaced, text))}
+        return {**message, "content": map_texts(message["content"], lambda text: special.sub(_spaced, text))}
 
     def _encode_text(self, text: str) -> tuple[int, ...]:
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))

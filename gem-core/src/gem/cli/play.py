@@ -83,7 +83,7 @@ def _next_action(env: Env) -> str | None:
                 echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
             case _:
                 typed = _rest_of_block(line)
-                is_call = any(each.takes(typed) for each in tool_envs(env))
+                is_call = any(each.is_tool_call(typed) for each in tool_envs(env))
                 return typed if is_call else complete(typed, env.unwrapped.sample_action())
     return None
 

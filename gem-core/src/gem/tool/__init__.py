@@ -19,7 +19,7 @@ from gem.tool.content import Content
 from gem.tool.formats import FORMATS, BadCall, CallFormat, ToolCall, find_format
 from gem.tool.resource import Resource
 from gem.tool.runtime import ToolRuntime, shared_runtime
-from gem.tool.session import Session
+from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tool
 
 __all__ = [
@@ -29,11 +29,11 @@ __all__ = [
     "CallFormat",
     "Content",
     "Resource",
-    "Session",
     "Tool",
     "ToolCall",
     "ToolError",
     "ToolRuntime",
+    "ToolSession",
     "ToolTimeout",
     "find_format",
     "shared_runtime",

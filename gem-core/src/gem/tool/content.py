@@ -22,7 +22,7 @@ def check_content(name: str, content: object) -> Content:
     raise TypeError(f"the tool {name!r} returned {kind}; it must return text or content parts")
 
 
-def around(before: str, content: Content, after: str) -> Content:
+def wrap(before: str, content: Content, after: str) -> Content:
     """`content` between two texts."""
     if isinstance(content, str):
         return before + content + after
@@ -30,16 +30,16 @@ def around(before: str, content: Content, after: str) -> Content:
     return [*first, *content, *last]
 
 
-def mapped(content: Content, change: Callable[[str], str]) -> Content:
+def map_texts(content: Content, change: Callable[[str], str]) -> Content:
     """`content` with each of its texts changed."""
     if isinstance(content, str):
         return change(content)
     return [{**part, "text": change(part["text"])} if "text" in part else part for part in content]
 
 
-def shortened(content: Content, most: int) -> Content:
+def shorten(content: Content, most: int) -> Content:
     """`content` without the middle of each text of more than `most` characters; a note stands there."""
-    return mapped(content, lambda text: _short(text, most))
+    return map_texts(content, lambda text: _short(text, most))
 
 
 def _short(text: str, most: int) -> str:

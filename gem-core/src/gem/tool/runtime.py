@@ -17,10 +17,10 @@ from gem.checks import whole_number
 from gem.errors import ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
-from gem.tool.gate import Gate, Place
+from gem.tool.limiter import Limiter, Permit
 from gem.tool.pool import Pools
-from gem.tool.session import Session
-from gem.tool.threads import Outcome, Threads
+from gem.tool.session import ToolSession
+from gem.tool.threads import CallOutcome, Threads
 from gem.tool.tool import Tool
 
 MAX_CONCURRENCY = 64
@@ -33,8 +33,9 @@ LONGEST_PAUSE = 10.0
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
 
-Call = tuple[Tool, Mapping[str, Any]]
-Result = Content | BaseException
+ToolRequest = tuple[Tool, Mapping[str, Any]]
+"""A tool, and the arguments to call it with."""
+CallResult = Content | BaseException
 
 
 class ToolRuntime:
@@ -43,7 +44,7 @@ class ToolRuntime:
     An event loop in a thread of its own runs everything: `async` tools in it, others in threads. Both start with the
     first call. Programs share one (`shared_runtime()`); it ends with the process. A forked child starts afresh.
 
-    A tool that calls another one calls its function; through the runtime it could wait for its own place.
+    A tool that calls another one calls its function; through the runtime it could wait for its own permit.
 
     Args:
         max_concurrency: calls at once, of all tools together; a tool's own limit is `Tool.max_concurrency`.
@@ -53,12 +54,12 @@ class ToolRuntime:
     def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY, cache_room: int = CACHE_ROOM) -> None:
         self._max_concurrency = whole_number("max_concurrency", max_concurrency, 1)
         self._cache_room = whole_number("cache_room", cache_room, 0)
-        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
         self._pools = Pools(self._run)
         self._start()
         _runtimes.add(self)
 
-    def call(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None = None) -> Content:
+    def call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
         """Call `tool`, and wait for what it answers.
 
         Args:
@@ -69,27 +70,27 @@ class ToolRuntime:
         Raises:
             BadArguments: they do not fit.
             ToolError: the tool could not do what it was asked.
-            ToolTimeout: it has not come back in time.
+            ToolTimeout: it has not returned in time.
             Exception: whatever else the tool raises: a fault.
         """
         return self._wait(self._call(tool, arguments, session)).get()
 
-    async def acall(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None = None) -> Content:
+    async def acall(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
         """`call`, from a coroutine in any event loop. Cancelling it cancels the call."""
         outcome = await asyncio.wrap_future(self._spawn(self._call(tool, arguments, session)))
         return outcome.get()
 
-    def call_many(self, calls: Iterable[Call], session: Session | None = None) -> list[Result]:
+    def call_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
         """Call many tools at once, and wait for all: what each answered, or what it raised, in the order of `calls`."""
         return self._wait(self._call_all(list(calls), session))
 
-    async def acall_many(self, calls: Iterable[Call], session: Session | None = None) -> list[Result]:
+    async def acall_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
         """`call_many`, from a coroutine in any event loop."""
         return await asyncio.wrap_future(self._spawn(self._call_all(list(calls), session)))
 
-    def session(self) -> Session:
+    def session(self) -> ToolSession:
         """The states of a new episode; none is open yet."""
-        session = Session(self._pools, self._wait, self._spawn)
+        session = ToolSession(self._pools, self._wait, self._spawn)
         self._sessions.add(session)
         return session
 
@@ -132,11 +133,11 @@ class ToolRuntime:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._threads = Threads()
-        self._gate = Gate("the runtime", self._max_concurrency)
-        self._gates: weakref.WeakKeyDictionary[Tool, Gate] = weakref.WeakKeyDictionary()
+        self._limiter = Limiter("the runtime", self._max_concurrency)
+        self._limiters: weakref.WeakKeyDictionary[Tool, Limiter] = weakref.WeakKeyDictionary()
         self._cache = Cache(self._cache_room)
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._stranded: set[asyncio.Future[Outcome]] = set()
+        self._orphans: set[asyncio.Future[CallOutcome]] = set()
         # Pauses are no part of what a seed repeats; spread out, clients do not come back all at once.
         self._jitter = random.Random()
 
@@ -165,11 +166,11 @@ class ToolRuntime:
             future.cancel()
             raise
 
-    async def _call_all(self, calls: list[Call], session: Session | None) -> list[Result]:
+    async def _call_all(self, calls: list[ToolRequest], session: ToolSession | None) -> list[CallResult]:
         outcomes = await asyncio.gather(*(self._call(tool, arguments, session) for tool, arguments in calls))
         return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: Session | None) -> Outcome:
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> CallOutcome:
         """What comes of a call. It raises nothing, unless it is cancelled."""
         task = asyncio.current_task()
         assert task is not None
@@ -178,17 +179,17 @@ class ToolRuntime:
         try:
             checked = tool.validate(arguments)
         except Exception as error:  # `BadArguments`, or a fault of the validator
-            return Outcome(error=error)
+            return CallOutcome(error=error)
         key = key_of(tool, arguments) if tool.pure else None
         kept = self._cache.get(key) if key else None
         if kept is not None:
-            return Outcome(kept)
+            return CallOutcome(kept)
         outcome = await self._with_state(tool, checked, session)
         if key and outcome.error is None:
             self._cache.put(key, outcome.value)
         return outcome
 
-    async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: Session | None) -> Outcome:
+    async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: ToolSession | None) -> CallOutcome:
         if tool.resource is None:
             return await self._repeat(tool, partial(tool.function, **arguments))
         own = self.session() if session is None else session
@@ -200,10 +201,10 @@ class ToolRuntime:
             if session is None:
                 await own.aclose()
         except Exception as error:
-            return Outcome(error=error)
+            return CallOutcome(error=error)
         return outcome
 
-    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> Outcome:
+    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> CallOutcome:
         outcome = await self._attempt(tool, function)
         for repetition in range(tool.retries):
             if not isinstance(outcome.error, tool.retry_on):
@@ -213,11 +214,11 @@ class ToolRuntime:
             outcome = await self._attempt(tool, function)
         return outcome
 
-    async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> Outcome:
-        gate = self._gates.setdefault(tool, Gate(f"the tool {tool.name!r}", tool.max_concurrency))
+    async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> CallOutcome:
+        limiter = self._limiters.setdefault(tool, Limiter(f"the tool {tool.name!r}", tool.max_concurrency))
         try:
-            # The tool's own place first, so that whoever waits for it keeps no other tool from running.
-            async with Place(gate) as own, Place(self._gate) as general:
+            # The tool's own permit first: a call that waits for it must not hold back other tools.
+            async with Permit(limiter) as own, Permit(self._limiter) as general:
                 if inspect.iscoroutinefunction(tool.function):
                     async with asyncio.timeout(tool.timeout):
                         outcome = await _attempt_async(function)
@@ -226,21 +227,22 @@ class ToolRuntime:
             if outcome.error is None:
                 check_content(tool.name, outcome.value)
         except (ToolTimeout, TypeError) as error:
-            return Outcome(error=error)
+            return CallOutcome(error=error)
         except TimeoutError:
-            return Outcome(error=ToolTimeout(f"the tool {tool.name!r} has not come back in {tool.timeout:g} seconds"))
+            late = f"the tool {tool.name!r} has not returned within {tool.timeout:g} seconds"
+            return CallOutcome(error=ToolTimeout(late))
         return outcome
 
-    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *places: Place) -> Outcome:
+    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *permits: Permit) -> CallOutcome:
         done = asyncio.wrap_future(self._threads.submit(function))
         try:
             await asyncio.wait([done], timeout=timeout)
         finally:
             if not done.done():
-                self._stranded.add(done)
-                done.add_done_callback(self._stranded.discard)
-                for place in places:
-                    place.keep(until=done)
+                self._orphans.add(done)
+                done.add_done_callback(self._orphans.discard)
+                for permit in permits:
+                    permit.keep_until(done)
         if not done.done():
             raise TimeoutError
         return done.result()
@@ -265,21 +267,21 @@ class ToolRuntime:
                     await asyncio.wait(self._under_way)
                 await self._pools.close()
         # A thread that comes back after the end of the loop then finds nobody to tell.
-        for future in list(self._stranded):
+        for future in list(self._orphans):
             future.cancel()
 
 
-async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Outcome:
+async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> CallOutcome:
     """What comes of awaiting `function()`; to be cancelled is no outcome."""
     try:
-        return Outcome(await function())
+        return CallOutcome(await function())
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        return Outcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
+        return CallOutcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
     except BaseException as error:  # sys.exit() would end the event loop
-        return Outcome(error=error)
+        return CallOutcome(error=error)
 
 
 _runtimes: weakref.WeakSet[ToolRuntime] = weakref.WeakSet()

@@ -14,7 +14,7 @@ Held = dict[Resource[Any], "asyncio.Task[Any]"]
 Wait = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
-class Session:
+class ToolSession:
     """The states that the tools of one episode share, opened as they are needed. `ToolRuntime.session` makes one.
 
     A session that is dropped without `close` gives them back as well.

@@ -7,10 +7,10 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
-Job = tuple[Callable[[], Any], "Future[Outcome]"]
+Job = tuple[Callable[[], Any], "Future[CallOutcome]"]
 
 
-class Outcome:
+class CallOutcome:
     """What a function returned, or what it raised: carried as a value, because futures refuse some exceptions."""
 
     __slots__ = ("error", "value")
@@ -39,9 +39,9 @@ class Threads:
         self._busy: set[threading.Thread] = set()
         self._closed = False
 
-    def submit(self, function: Callable[[], Any]) -> "Future[Outcome]":
+    def submit(self, function: Callable[[], Any]) -> "Future[CallOutcome]":
         """Run `function` in a thread."""
-        future: Future[Outcome] = Future()
+        future: Future[CallOutcome] = Future()
         future.set_running_or_notify_cancel()  # from here on nobody can cancel it
         with self._lock:
             if self._idle > 0:
@@ -86,9 +86,9 @@ class Threads:
                 break
 
 
-def attempt(function: Callable[[], Any]) -> Outcome:
+def attempt(function: Callable[[], Any]) -> CallOutcome:
     """What comes of calling `function`."""
     try:
-        return Outcome(function())
+        return CallOutcome(function())
     except BaseException as error:
-        return Outcome(error=error)
+        return CallOutcome(error=error)

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from gem.core import Env, Info, Observation, Step, Wrapper
 from gem.marks import in_its_turn
-from gem.tool.content import mapped
+from gem.tool.content import map_texts
 from gem.transcript import Message
 from gem.wrappers.concat import ConcatWithAction
 from gem.wrappers.history import check_length, line, text_of
@@ -62,13 +62,13 @@ class ConcatChat(Wrapper):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         observation, info = self.env.reset(seed=seed, options=options)
-        self._messages = [{"role": "user", "content": mapped(observation, in_its_turn)}]
+        self._messages = [{"role": "user", "content": map_texts(observation, in_its_turn)}]
         return render(self.tokenizer, self._messages), info
 
     def step(self, action: str) -> Step:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._messages.append({"role": "assistant", "content": action})
-        self._messages.append({"role": "user", "content": mapped(observation, in_its_turn)})
+        self._messages.append({"role": "user", "content": map_texts(observation, in_its_turn)})
         if self.max_history_length is not None and len(self._messages) > 1 + 2 * self.max_history_length:
             del self._messages[1:3]
         return Step(render(self.tokenizer, self._messages), reward, terminated, truncated, info)
@@ -93,7 +93,7 @@ class ConcatChatOnReset(ConcatWithAction):
         self.tokenizer = tokenizer
 
     def _first(self, observation: Observation) -> str:
-        return line(render(self.tokenizer, [{"role": "user", "content": mapped(observation, in_its_turn)}]))
+        return line(render(self.tokenizer, [{"role": "user", "content": map_texts(observation, in_its_turn)}]))
 
     def _turn(self, action: str, observation: str) -> str:
         return super()._turn(action, in_its_turn(observation))

@@ -105,7 +105,7 @@ class Calendar(TurnEnv):
 
     def _answered(self, said: str, tool: str | None, status: str) -> Step:
         info: Info = {"stop": list(self._format.stops(TOOLS)), "tool": {"name": tool, "status": status}}
-        shown = self._format.show(said)
+        shown = self._format.format_result(said)
         if self.last_turn:
             return Step.cut_off(f"{shown}\n\nThat was your last reply: you lose.", **info)
         return Step.ongoing(f"{shown}\n\n{self._board()}", **info)

@@ -12,7 +12,7 @@ from mcp.server import Server
 
 from gem.cli.options import Seed
 from gem.cli.output import echo
-from gem.tool import Session, tool
+from gem.tool import ToolSession, tool
 from gem_tools.calendar.errands import MOST_EVENTS, MOST_TODOS
 from gem_tools.calendar.tools import WEEKS, calendar_tools
 from gem_tools.calendar.week import Week
@@ -29,7 +29,7 @@ def week(week: Week) -> str:
     return json.dumps(week.state(), ensure_ascii=False)
 
 
-def calendar_server(weeks: Weeks) -> Server[Session]:
+def calendar_server(weeks: Weeks) -> Server[ToolSession]:
     """The server, with a week of `weeks` for each session."""
     return make_server("calendar", calendar_tools(weeks), {STATE: replace(week, resource=weeks)})
 

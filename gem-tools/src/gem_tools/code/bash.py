@@ -3,7 +3,7 @@
 from gem.checks import whole_number
 from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
-from gem_tools.code.boxes import shared_box, told
+from gem_tools.code.boxes import format_result, shared_box
 
 _PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
 _PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
@@ -40,6 +40,6 @@ def bash_tool(
         Args:
             commands: one or more lines of bash.
         """
-        return told(await box.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
+        return format_result(await box.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
 
     return bash

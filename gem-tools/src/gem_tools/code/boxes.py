@@ -28,7 +28,7 @@ def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), le
     return Sandbox(modules=modules, readable=readable, level=level)
 
 
-def told(result: Result, *, last_line: bool = False) -> str:
+def format_result(result: Result, *, last_line: bool = False) -> str:
     """What the agent is shown of a program: what it printed, and how it ended if it did not end well.
 
     Args:

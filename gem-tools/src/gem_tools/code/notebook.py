@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from gem.sandbox import Level, Limits
 from gem.tool import Resource, Tool, tool
-from gem_tools.code.boxes import shared_box, told
+from gem_tools.code.boxes import format_result, shared_box
 
 Cells = list[str]
 """What a notebook is: the cells that were run, in order."""
@@ -74,6 +74,6 @@ def notebook_tool(
         result = await box.arun(program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
         if result.reason not in (*_LOST, "sandbox_error"):
             cells.append(code)
-        return told(result)
+        return format_result(result)
 
     return notebook

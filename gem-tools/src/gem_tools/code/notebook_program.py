@@ -26,7 +26,7 @@ def run_cell(number: int, source: str, names: dict[str, object]) -> None:
             print(repr(value))
 
 
-def told(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """The traceback, from the first frame that is a cell's."""
     summary = traceback.TracebackException.from_exception(error)
     frames = list(summary.stack)
@@ -52,7 +52,7 @@ def main() -> None:
         run_cell(len(earlier) + 1, new, names)
     except BaseException as error:  # a cell may even call sys.exit(), which ends no notebook
         sys.stdout.flush()
-        sys.stderr.write(told(error))
+        sys.stderr.write(format_error(error))
         sys.exit(1)
 
 

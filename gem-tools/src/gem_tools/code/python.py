@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
-from gem_tools.code.boxes import shared_box, told
+from gem_tools.code.boxes import format_result, shared_box
 
 
 def python_tool(
@@ -41,6 +41,6 @@ def python_tool(
         "Each program starts afresh.",
     )
     async def python(code: str) -> str:
-        return told(await box.arun(code, limits=limits), last_line=last_line_of_errors)
+        return format_result(await box.arun(code, limits=limits), last_line=last_line_of_errors)
 
     return python

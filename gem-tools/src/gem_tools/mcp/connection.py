@@ -58,7 +58,7 @@ class Connection:
             raise
         if self._client is None:
             await self.close()
-            raise self.fault(f"could not be {self._server.begun}{said(self.failure)}") from self.failure
+            raise self.fault(f"could not be {self._server.begun}{cause_of(self.failure)}") from self.failure
 
     async def close(self) -> None:
         """Leave, and wait until the server's process, if it is ours, has ended. It may be asked more than once."""
@@ -96,7 +96,7 @@ class Connection:
             await self._leave.wait()
 
 
-def said(error: Exception | None) -> str:
+def cause_of(error: Exception | None) -> str:
     """The end of a sentence that names a cause."""
     return "" if error is None else f": {error or type(error).__name__}"
 

@@ -12,15 +12,15 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from gem.errors import BadArguments, ToolError, did_you_mean
-from gem.tool import Session, Tool, shared_runtime
+from gem.tool import Tool, ToolSession, shared_runtime
 from gem_tools import __version__
 from gem_tools.mcp.content import to_blocks
 
-Context = ServerRequestContext[Session, Any]
+Context = ServerRequestContext[ToolSession, Any]
 _SESSION = "gem_tools.session"
 
 
-def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] | None = None) -> Server[Session]:
+def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] | None = None) -> Server[ToolSession]:
     """A server that offers `tools`.
 
     By stdio it has one client. By HTTP each session has its own states of what the tools need (a notebook, a
@@ -93,7 +93,7 @@ class _Offer:
 
 
 @asynccontextmanager
-async def _one_session(server: Server[Session]) -> AsyncGenerator[Session]:
+async def _one_session(server: Server[ToolSession]) -> AsyncGenerator[ToolSession]:
     session = shared_runtime().session()
     try:
         yield session
@@ -101,7 +101,7 @@ async def _one_session(server: Server[Session]) -> AsyncGenerator[Session]:
         await asyncio.to_thread(session.close)
 
 
-def _session_of(context: Context) -> Session:
+def _session_of(context: Context) -> ToolSession:
     """The states of this client. By stdio there is one client, and by HTTP one for each session of the protocol."""
     if context.request is None:
         return context.lifespan_context

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from gem.errors import ToolError
 from gem_tools.mcp.config import Server
-from gem_tools.mcp.connection import Connection, said
+from gem_tools.mcp.connection import Connection, cause_of
 
 _T = TypeVar("_T")
 _MOST_TOOLS = 1000
@@ -80,7 +80,7 @@ class Session:
                 await connection.close()
         if isinstance(failure, TimeoutError):
             raise connection.fault(f"did not {doing} within {self._answer:g} s") from failure
-        raise connection.fault(f"failed to {doing}{said(connection.failure or failure)}") from failure
+        raise connection.fault(f"failed to {doing}{cause_of(connection.failure or failure)}") from failure
 
     async def _open(self) -> Connection:
         async with self._opening:

@@ -11,7 +11,7 @@ from gem.dataset_env import QuestionEnv
 from gem.number import read_number
 from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
-from gem.tool_env import Answer
+from gem.tool_env import ToolResult
 from gem_tools.multi_hop.questions import Hop, Question, draw, values
 from gem_tools.multi_hop.world import world
 
@@ -78,9 +78,9 @@ class MultiHop(QuestionEnv[str]):
         tool, parameter = chosen
         return ToolCall(tool, {parameter: self.action_rng.choice(list(world().things.values())).title})
 
-    def expert_call(self, answers: Sequence[Answer]) -> ToolCall | None:
+    def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
         """The next search of the plan, where the tool `search` is at hand; then the expert answers."""
-        searched = {answer.call.arguments.get("query") for answer in answers}
+        searched = {result.call.arguments.get("query") for result in results}
         for hop in self.question.plan:
             if hop.title not in searched:
                 return ToolCall("search", {"query": hop.title})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gem.marks import in_its_result
-from gem.tool.content import Content, mapped
+from gem.tool.content import Content, map_texts
 from gem.tool.tool import Tool
 
 Problem = Literal["malformed", "unknown", "doubled", "arguments", "over_budget"]
@@ -65,9 +65,9 @@ class CallFormat(ABC):
     def frame(self, content: Content) -> Content:
         """The answer to a call, told from what the env says. What it says is ours, and may have marks in it."""
 
-    def show(self, content: Content) -> Content:
+    def format_result(self, content: Content) -> Content:
         """How what a tool answered is put to the agent: what it says passes for no mark of ours, see `gem.marks`."""
-        return self.frame(mapped(content, in_its_result))
+        return self.frame(map_texts(content, in_its_result))
 
 
 def without_thoughts(text: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from gem.tool.content import Content, around
+from gem.tool.content import Content, wrap
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
@@ -28,8 +28,8 @@ class Fenced(CallFormat):
         return ("\n```\n",)
 
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
-        heard = without_thoughts(text)
-        every = list(_OPENING.finditer(heard))
+        visible = without_thoughts(text)
+        every = list(_OPENING.finditer(visible))
         calls = [opening for opening in every if opening["name"] in tools]
         if not calls:
             return misspelt((opening["name"] for opening in every), tools)
@@ -38,7 +38,7 @@ class Fenced(CallFormat):
         example = _example(tool)
         if first["rest"].strip():
             return malformed(f"{fence}{tool.name} is not alone on the rest of its line", example)
-        close = heard.find(fence, first.end())
+        close = visible.find(fence, first.end())
         if close < 0:
             return malformed(f"{fence}{tool.name} is never closed", example)
         if any(opening.start() <= close < opening.end() for opening in every):
@@ -46,7 +46,7 @@ class Fenced(CallFormat):
         if any(opening.start() > close for opening in calls):
             return DOUBLED
         end = close + len(fence)
-        while heard.startswith(fence[0], end):
+        while visible.startswith(fence[0], end):
             end += 1
         return read_body(tool, text[first.end() : close], end, example)
 
@@ -64,7 +64,7 @@ class Fenced(CallFormat):
         )
 
     def frame(self, content: Content) -> Content:
-        return around("<result>\n", content, "\n</result>")
+        return wrap("<result>\n", content, "\n</result>")
 
 
 def _example(tool: Tool) -> str:

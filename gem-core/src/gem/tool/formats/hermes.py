@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from gem.marks import in_its_result
-from gem.tool.content import Content, around
+from gem.tool.content import Content, wrap
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.json_call import described, read_call, read_object
 from gem.tool.tool import Tool
@@ -26,8 +26,8 @@ class Hermes(CallFormat):
         return (_CLOSE,)
 
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
-        heard = without_thoughts(text)
-        start, close = heard.find(_OPEN), heard.find(_CLOSE)
+        visible = without_thoughts(text)
+        start, close = visible.find(_OPEN), visible.find(_CLOSE)
         if start < 0 and close < 0:
             return None
         if start < 0 or 0 <= close < start:
@@ -35,9 +35,9 @@ class Hermes(CallFormat):
         if close < 0:
             return malformed(f"{_OPEN} is never closed", _EXAMPLE)
         inside, end = start + len(_OPEN), close + len(_CLOSE)
-        if _OPEN in heard[inside:close]:
+        if _OPEN in visible[inside:close]:
             return malformed(f"{_OPEN} is opened again before it is closed", _EXAMPLE)
-        if _OPEN in heard[end:]:
+        if _OPEN in visible[end:]:
             return DOUBLED
         try:
             call = read_object(text[inside:close])
@@ -59,4 +59,4 @@ class Hermes(CallFormat):
         )
 
     def frame(self, content: Content) -> Content:
-        return around("<tool_response>\n", content, "\n</tool_response>")
+        return wrap("<tool_response>\n", content, "\n</tool_response>")

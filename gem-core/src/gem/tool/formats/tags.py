@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from gem.tool.content import Content, around
+from gem.tool.content import Content, wrap
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.text_call import example_body, explain, misspelt, read_body, write_body
 from gem.tool.tool import Tool
@@ -23,8 +23,8 @@ class Tags(CallFormat):
         return tuple(f"</{name}>" for name in tools)
 
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
-        heard = without_thoughts(text)
-        every = list(_TAG.finditer(heard))
+        visible = without_thoughts(text)
+        every = list(_TAG.finditer(visible))
         tags = [tag for tag in every if tag[2] in tools]
         if not tags:
             closed = {tag[2] for tag in every if tag[1]}
@@ -55,7 +55,7 @@ class Tags(CallFormat):
         )
 
     def frame(self, content: Content) -> Content:
-        return around("<result>\n", content, "\n</result>")
+        return wrap("<result>\n", content, "\n</result>")
 
 
 def _example(tool: Tool) -> str:
