@@ -157,3 +157,58 @@ class Asks(Listener):
 def with_tools(env: gem.Env) -> gem.Env:
     """A wrapper that can be named: tools without and with a state."""
     return ToolEnv(env, [search, note], max_calls=3)
+
+
+class Lamp(gem.TurnEnv):
+    """Turn the lamp to the brightness that is asked for, and say that it is done. Calls take turns, too."""
+
+    def __init__(self, max_turns: int | None = 6) -> None:
+        super().__init__(max_turns=max_turns)
+
+    def _reset(self, options):
+        self.brightness, self.wanted = 0, self.rng.randint(2, 4)
+        return f"Turn the lamp to {self.wanted}."
+
+    @tool
+    def brighten(self, by: int = 1) -> str:
+        """Turn the lamp up.
+
+        Args:
+            by: how many steps.
+        """
+        if self.brightness + by > 5:
+            raise ToolError("it is not that bright")
+        self.brightness += by
+        return "The lamp is brighter."
+
+    @tool
+    async def dim(self, by: int = 1) -> str:
+        """Turn the lamp down."""
+        self.brightness = max(0, self.brightness - by)
+        return "The lamp is darker."
+
+    def after_call(self, shown):
+        self.turn += 1
+        if self.brightness == 5:
+            return Step.final(f"{shown} The bulb is gone.", -1.0, success=False)
+        if self.last_turn:
+            return Step.cut_off(f"{shown} It is late.")
+        return Step.ongoing(f"{shown} It is at {self.brightness}.")
+
+    def _step(self, action):
+        return Step.final(
+            "You are done.", float(self.brightness == self.wanted), success=self.brightness == self.wanted
+        )
+
+    def sample_call(self):
+        name = self.action_rng.choice(["brighten", "dim", None])
+        return ToolCall(name, {"by": self.action_rng.randint(1, 2)}) if name else None
+
+    def expert_call(self, results):
+        return ToolCall("brighten", {}) if self.brightness < self.wanted else None
+
+    def sample_action(self):
+        return "Done."
+
+    def expert_action(self):
+        return "Done."

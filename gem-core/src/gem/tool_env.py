@@ -14,7 +14,7 @@ from gem.tool.content import Content, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
-from gem.tool.tool import Tool
+from gem.tool.tool import Tool, tools_of
 
 MAX_CALLS = 10
 """Calls that an episode has, unless told otherwise; as many as in GEM."""
@@ -54,6 +54,15 @@ class ToolExpert(Protocol):
         ...
 
 
+@runtime_checkable
+class ToolHost(Protocol):
+    """An env that says what a call of its tools leads to: a turn used up, its state to look at, a reward, the end."""
+
+    def after_call(self, shown: Content) -> Step:
+        """The step of a call, carried out or refused; `shown` is what the agent would see of it otherwise."""
+        ...
+
+
 class ToolEnv(Wrapper):
     """An env whose agent can call tools.
 
@@ -67,13 +76,17 @@ class ToolEnv(Wrapper):
 
     A `ToolError` of a tool is its answer. Any other exception ends the episode as failed.
 
+    An env may have tools of its own, which work on its state: methods of its class that are decorated with
+    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them besides `tools`, bound to the env that it wraps, so
+    that a fork's tools work on the fork; after each call it asks the env's `after_call`, if there is one (`ToolHost`).
+
     The info has `use_tool` (whether a tool, or a word about one, was the answer), `tool_use_counter` and
     `tool_success_counter` as in GEM, `tool_refused_counter`, for a call `tool` with its name and status, and `stop`:
     the texts after which a policy may stop, because a call ends there.
 
     Args:
         tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
-            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`.
+            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; none for the env's own alone.
         format: how calls look: a name from `gem.tool.FORMATS`, or a format.
         max_calls: calls of an episode that are carried out; None for no limit.
         max_refused: calls of an episode that are refused before it is truncated; None for no limit.
@@ -84,17 +97,17 @@ class ToolEnv(Wrapper):
         runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
-        ConfigError: a setting is out of range, or two tools have one name.
+        ConfigError: a setting is out of range, two tools have one name, or there is no tool.
         UnknownId: no installed pack has a tool of that name.
         SpecError: a tool does not take such settings.
     """
 
-    _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session"}
+    _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session", "_host"}
 
     def __init__(
         self,
         env: Env,
-        tools: Tools,
+        tools: Tools = (),
         *,
         format: str | CallFormat = "tags",
         max_calls: int | None = MAX_CALLS,
@@ -107,7 +120,9 @@ class ToolEnv(Wrapper):
     ) -> None:
         super().__init__(env)
         self.format = format if isinstance(format, CallFormat) else find_format(format)
-        self.tools = _by_name(tools)
+        innermost = not any(tool_envs(env))
+        self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
+        self._host = env.unwrapped if innermost and isinstance(env.unwrapped, ToolHost) else None
         self._known = {**_tools_below(env, self.format), **self.tools}
         self.max_calls = None if max_calls is None else whole_number("max_calls", max_calls, 1)
         self.max_refused = None if max_refused is None else whole_number("max_refused", max_refused, 1)
@@ -239,16 +254,20 @@ class ToolEnv(Wrapper):
         if len(self._results) == self.max_calls:
             shown = wrap("", shown, "\n\nThat was your last call. Go on without a tool.")
         reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
-        info = self._with_counts({"tool": _call_info(call.name, "ok" if success else "error")}, use_tool=True)
-        return Step.ongoing(shown, reward, **info)
+        return self._after_call(shown, reward, _call_info(call.name, "ok" if success else "error"))
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
         shown = self.format.frame(shorten(bad.message, self.max_result))
-        info = self._with_counts({"tool": _call_info(name, bad.problem)}, use_tool=True)
-        if self._refused == self.max_refused:
-            return Step.cut_off(shown, self.tool_error_reward, **info)
-        return Step.ongoing(shown, self.tool_error_reward, **info)
+        step = self._after_call(shown, self.tool_error_reward, _call_info(name, bad.problem))
+        if self._refused == self.max_refused and not step.done:
+            return Step.cut_off(step.observation, step.reward, **step.info)
+        return step
+
+    def _after_call(self, shown: Content, reward: float, call: Mapping[str, str | None]) -> Step:
+        step = Step.ongoing(shown) if self._host is None else self._host.after_call(shown)
+        info = self._with_counts({**step.info, "tool": call}, use_tool=True)
+        return step._replace(reward=step.reward + reward, info=info)
 
     def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
         return {
@@ -273,17 +292,21 @@ def _call_info(name: str | None, status: str) -> dict[str, str | None]:
     return {"name": name, "status": status}
 
 
-def _by_name(tools: Tools) -> dict[str, Tool]:
+def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
     found: dict[str, Tool] = {}
-    for each in [tools] if isinstance(tools, Tool) else listed(tools):
+    for each in [*own, *([tools] if isinstance(tools, Tool) else listed(tools))]:
         if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
             raise ConfigError(f"{each!r} is no tool; @gem.tool.tool makes one of a typed function")
         for tool in [each] if isinstance(each, Tool) else _find(each):
+            if tool.method:
+                raise ConfigError(
+                    f"the tool {tool.name!r} is a method: ToolEnv(env) offers the methods of its env unasked"
+                )
             if tool.name in found:
                 raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
             found[tool.name] = tool
     if not found:
-        raise ConfigError("ToolEnv needs at least one tool")
+        raise ConfigError("ToolEnv needs at least one tool: give it one, or decorate methods of the env with @tool")
     return found
 
 

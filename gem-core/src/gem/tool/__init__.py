@@ -20,7 +20,7 @@ from gem.tool.formats import FORMATS, BadCall, CallFormat, ToolCall, find_format
 from gem.tool.resource import Resource
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
-from gem.tool.tool import Tool, tool
+from gem.tool.tool import Tool, tool, tools_of
 
 __all__ = [
     "FORMATS",
@@ -38,4 +38,5 @@ __all__ = [
     "find_format",
     "shared_runtime",
     "tool",
+    "tools_of",
 ]

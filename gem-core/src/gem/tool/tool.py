@@ -1,12 +1,16 @@
 """`Tool`: a function that an agent can call, and `@tool`, which makes one of a typed function."""
 
 import importlib
+import inspect
 import math
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, cast, overload
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from types import MethodType
+from typing import Any, Self, cast, overload
 
 from gem.checks import whole_number
 from gem.errors import BadArguments, ConfigError, did_you_mean
@@ -35,6 +39,8 @@ class Tool:
         validator: from what the agent gave to what the function gets; raises `BadArguments`. By default only the
             names are checked, against `parameters`.
         resource: state that belongs to the episode, shared by all tools that name the same one.
+        method: the function is a method of a class: its first argument is `self`. Read from an instance, as in
+            `env.look`, the tool is bound to it, and no longer a method.
         pure: equal arguments always give equal results, so results are kept.
         timeout: seconds, for each attempt; a call that takes longer raises `ToolTimeout`.
         max_concurrency: how many calls may run at once.
@@ -51,6 +57,7 @@ class Tool:
     function: Function
     validator: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     resource: Resource[Any] | None = None
+    method: bool = False
     pure: bool = False
     timeout: float | None = None
     max_concurrency: int | None = None
@@ -65,9 +72,15 @@ class Tool:
         if self.max_concurrency is not None:
             whole_number("max_concurrency", self.max_concurrency, 1)
         whole_number("retries", self.retries, 0)
-        if self.resource is not None and (self.pure or self.retries):
+        stateful = "has a resource" if self.resource is not None else "is a method" if self.method else None
+        if stateful and (self.pure or self.retries):
             raise ConfigError(
-                f"the tool {self.name!r} has a resource: a call may change its state, so it is neither pure nor retried"
+                f"the tool {self.name!r} {stateful}: a call may change its state, so it is neither pure nor retried"
+            )
+        if self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
+            # It would change the instance after the episode has ended.
+            raise ConfigError(
+                f"the tool {self.name!r}: a method with a timeout is async, because a thread cannot be ended"
             )
 
     @property
@@ -93,12 +106,19 @@ class Tool:
         """Call the function itself, past every check and limit: `@tool` leaves a function as callable as it was."""
         return self.function(*args, **kwargs)
 
+    def __get__(self, instance: object | None, owner: type | None = None) -> Self:
+        """A method, read from an instance, is bound to it, as a function in a class is."""
+        if instance is None or not self.method:
+            return self
+        return replace(self, function=MethodType(self.function, instance), method=False)
+
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         # The name of the function stands for the tool now, so pickle has to look for the tool there.
         module = getattr(self.function, "__module__", "")
         name = getattr(self.function, "__qualname__", "")
-        if getattr(sys.modules.get(module), name, None) is self:
-            return _found, (module, name)
+        with suppress(AttributeError):
+            if attrgetter(name)(sys.modules.get(module)) is self:
+                return _found, (module, name)
         return super().__reduce_ex__(protocol)
 
     def _check_names(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,7 +174,8 @@ def tool(
 
     The name is the function's, the description is its docstring up to the first section, and the schema comes from
     the types of its arguments and the section "Args:". With a `resource`, the first argument is its state, and the
-    agent does not see it.
+    agent does not see it. A method of a class, whose first argument is `self`, works on the instance it is read from:
+    the tools of an env are methods of its class, see `gem.ToolEnv`.
 
     Raises:
         ConfigError: it is no function, an argument has no type, there is no description, it is said to return what is
@@ -164,7 +185,8 @@ def tool(
     def make(function: Function) -> Tool:
         if isinstance(function, type) or not callable(function):
             raise ConfigError(f"@tool makes a tool of a function, and {function!r} is none; write one that uses it")
-        signature = Signature(function, skip=0 if resource is None else 1)
+        method = resource is None and next(iter(inspect.signature(function).parameters), None) == "self"
+        signature = Signature(function, skip=1 if resource is not None or method else 0)
         own_name = name or getattr(function, "__name__", "")
         said = description or signature.description
         if not said:
@@ -176,11 +198,20 @@ def tool(
             function=function,
             validator=signature.validate,
             resource=resource,
+            method=method,
             **settings,
         )
 
     return make if function is None else make(function)
 
 
+def tools_of(owner: object) -> list[Tool]:
+    """The tools that are attributes of a class, those of its bases first; of an instance, bound to it."""
+    classes = (owner if isinstance(owner, type) else type(owner)).__mro__
+    names = {name: None for each in reversed(classes) for name, value in vars(each).items() if isinstance(value, Tool)}
+    found = (getattr(owner, name) for name in names)
+    return [each for each in found if isinstance(each, Tool)]  # a subclass may have put something else there
+
+
 def _found(module: str, name: str) -> Tool:
-    return getattr(importlib.import_module(module), name)
+    return attrgetter(name)(importlib.import_module(module))
