@@ -6,7 +6,7 @@ import pytest
 import gem
 from gem.errors import ConfigError
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
-from gem_envs_games.fifteen_solver import at_least, home, way_home
+from gem_envs_games.fifteen_solver import at_least, home, solve
 
 GO = {"up": (1, 0), "down": (-1, 0), "left": (0, 1), "right": (0, -1)}
 """Where the empty cell goes when a tile slides in a direction: the other way."""
@@ -98,7 +98,7 @@ def test_small_boards_are_solved_in_the_fewest_moves_from_everywhere():
         distance = distances(size)
         assert len(distance) == {2: 12, 3: 181_440}[size]
         for board in list(distance)[1::every]:
-            assert len(way_home(board, size)) == distance[board]
+            assert len(solve(board, size)) == distance[board]
 
 
 def test_the_estimate_is_never_more_than_the_distance():

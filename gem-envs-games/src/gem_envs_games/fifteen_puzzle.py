@@ -10,7 +10,7 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import direction, say
-from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, wandered, way_back, way_home
+from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, solve, wandered, way_back
 
 _DRAWN = ((2, 10), (3, 20), (4, 50))
 _SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))
@@ -31,7 +31,7 @@ class FifteenPuzzle(BoardGame):
     earns the share of the cells, the empty one among them, that hold what they should. A reply without a direction
     costs 0.1 and loses. A direction in which no tile can slide uses up a turn and changes nothing.
 
-    The expert takes the shorter of two ways: the scramble's, backwards, and the one that `way_home` finds, which is
+    The expert takes the shorter of two ways: the scramble's, backwards, and the one that `solve` finds, which is
     a shortest one for 2 and 3 rows.
 
     Args:
@@ -102,7 +102,7 @@ class FifteenPuzzle(BoardGame):
         if self._way is None:
             self._way = way_back(self._scramble, self.num_rows)
         if not self._searched or self.board not in self._way:
-            ways = [way_home(self.board, self.num_rows)]
+            ways = [solve(self.board, self.num_rows)]
             if self.board in self._way:
                 ways.append(rest_of_way(self._way, self.board, self.num_rows))
             self._way = min(ways, key=len)

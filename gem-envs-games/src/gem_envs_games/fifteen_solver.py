@@ -13,7 +13,7 @@ from gem_envs_games.directions import DIRECTIONS
 Board = tuple[int, ...]
 
 WEIGHTS = {2: 1, 3: 1, 4: 2, 5: 5}
-"""For each size, how much more `way_home` trusts `at_least` than the moves made. 1 finds a shortest way; larger boards
+"""For each size, how much more `solve` trusts `at_least` than the moves made. 1 finds a shortest way; larger boards
 have too many positions for that, and 2 finds one that is a tenth longer or so."""
 
 
@@ -127,7 +127,7 @@ def _conflicts(places: list[int]) -> int:
     return len(places) - max(longest, default=0)
 
 
-def way_home(start: Board, size: int) -> dict[Board, str]:
+def solve(start: Board, size: int) -> dict[Board, str]:
     """A way from `start` to the solved board: for each board on it, the direction in which a tile slides next.
 
     It is A* with the estimate `at_least` times the weight of the size, so a shortest way for sizes 2 and 3.
