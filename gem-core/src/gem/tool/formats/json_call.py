@@ -7,12 +7,13 @@ from typing import Any
 from gem.errors import did_you_mean
 from gem.marks import in_its_result
 from gem.tool.formats.base import BadCall, ToolCall, malformed, unknown
+from gem.tool.formats.compact_schema import compact
 from gem.tool.tool import Tool
 
 
 def described(tool: Tool) -> dict[str, Any]:
     """A tool as chat APIs describe one."""
-    about = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    about = {"name": tool.name, "description": tool.description, "parameters": compact(tool.parameters)}
     return {"type": "function", "function": about}
 
 

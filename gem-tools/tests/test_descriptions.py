@@ -1,0 +1,29 @@
+"""What an agent is told of each tool: all that its schema says."""
+
+import json
+
+import pytest
+
+from gem.named_tools import find_tools
+from gem.tool import FORMATS
+from gem_tools.calendar.tools import TOOLS as CALENDAR
+
+OFFERED = {name: find_tools(name)[0] for name in ("bash", "calculator", "fetch", "notebook", "python", "search")}
+
+
+@pytest.mark.parametrize("tool", [*OFFERED.values(), *CALENDAR.values()], ids=lambda tool: tool.name)
+def test_what_is_told_of_a_tool_is_its_description_and_the_whole_schema_of_its_arguments(tool):
+    for format in ("hermes", "openai"):
+        (line,) = [line for line in FORMATS[format].describe({tool.name: tool}).splitlines() if tool.name in line]
+        about = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        assert json.loads(line) == {"type": "function", "function": about}
+    for format in ("tags", "fenced", "gem"):
+        text = FORMATS[format].describe({tool.name: tool})
+        assert tool.description in text
+        _, found, line = text.partition("\nArguments: ")
+        if found:
+            assert json.loads(line.partition("\n")[0]).items() <= tool.parameters.items()
+            continue
+        names = list(tool.parameters["properties"])
+        assert [tool.parameters["properties"][name] for name in names] in ([], [{"type": "string"}])
+        assert tool.text_parameter == (names[0] if names else None)
