@@ -113,7 +113,7 @@ def test_a_scorer_that_cannot_read_an_answer_scores_nothing():
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "composite" and name not in SLOW])
 def test_an_item_is_the_one_of_a_dataset_that_is_built_with_its_seed(name):
-    shared = datasets.build(name, datasets.check(name, None, {}))
+    shared = datasets.build(name, datasets.configure(name, None, {}))
     for seed in (1, 2**32 - 1):
         config = dataclasses.replace(shared.config, seed=seed)
         drawn, new = datasets.draw(shared, name, seed), datasets.draw(datasets.build(name, config), name, seed)

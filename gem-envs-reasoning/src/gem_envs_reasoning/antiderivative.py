@@ -1,7 +1,7 @@
-"""The program of a grader process: is one expression an antiderivative of another?
+"""The program of a grader process: is an expression an antiderivative of another?
 
-Deciding it with sympy may take for ever, so each answer gets a fork of its own, with a limit on its time on the
-processor that the kernel keeps. It imports sympy, the reading of expressions and nothing else of ours.
+Deciding that with sympy may never end, so each answer is graded in a fork with a limit on its processor time, which the
+kernel enforces. Of this package it imports only the parser of expressions.
 """
 
 import ast
@@ -16,54 +16,60 @@ from typing import Any
 
 import sympy
 
-from gem_envs_reasoning.expressions import MOST_BITS, parsed
-from gem_envs_reasoning.graders import RIGHT, WRONG
+from gem_envs_reasoning.expressions import MOST_BITS, parse
+from gem_envs_reasoning.grader_pool import RIGHT, WRONG
 
 SECONDS = 2.0
-"""Processor time of an answer. Nearly all take less than 0.1 s."""
+"""Processor time for an answer. Nearly all take less than 0.1 s."""
 MEMORY = 4 << 30
 
-_NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
+_SYMPY_NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 _CONSTANTS = {"pi": sympy.pi, "E": sympy.E}
-_PLACES = (
+_TEST_POINTS = (
     sympy.Rational(61803, 100000),
     sympy.Rational(141421, 100000),
     sympy.Rational(-27183, 40000),
     sympy.Rational(51, 7),
 )
-"""Where two functions are compared before anything is proved."""
-_CLOSE = sympy.Float("1e-6")
+"""Where two functions are compared numerically before sympy tries to prove that they are equal."""
+_TOLERANCE = sympy.Float("1e-6")
 
 
 def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
-    """Whether the derivative of `answer` by `variable` is `integrand`. Every other name is a constant.
+    """Whether the derivative of `answer` by `variable` is `integrand`. All other names are constants.
 
     Raises:
         ValueError: `integrand` cannot be read.
     """
     x = sympy.Symbol(variable)
-    function = _built(parsed(integrand))
-    difference: Any = sympy.diff(_built(parsed(answer)), x) - function
+    function = _to_sympy(parse(integrand))
+    difference: Any = sympy.diff(_to_sympy(parse(answer)), x) - function
     if difference == 0:
         return True
     return not _differ(difference, function, x) and sympy.simplify(difference) == 0
 
 
 def _differ(difference: Any, function: Any, x: Any) -> bool:
-    """Whether the difference is plainly not 0 somewhere; simplifying what is not 0 takes the longest."""
+    """Whether the difference is clearly not 0 at some test point: simplifying a difference that is not 0 is slowest."""
     constants = {
         name: sympy.Rational(3 + number, 7)
         for number, name in enumerate(sorted(difference.free_symbols - {x}, key=str))
     }
-    for place in _PLACES:
-        size, at = (each.evalf(15, subs={x: place, **constants}) for each in (difference, function))
-        if size.is_number and at.is_number and size.is_finite and at.is_finite and abs(size) > _CLOSE * (1 + abs(at)):
+    for point in _TEST_POINTS:
+        size, at = (each.evalf(15, subs={x: point, **constants}) for each in (difference, function))
+        if (
+            size.is_number
+            and at.is_number
+            and size.is_finite
+            and at.is_finite
+            and abs(size) > _TOLERANCE * (1 + abs(at))
+        ):
             return True
     return False
 
 
-def _built(tree: ast.expr | None) -> Any:
-    """A tree as an expression of sympy's; nothing is evaluated but arithmetic."""
+def _to_sympy(tree: ast.expr | None) -> Any:
+    """A parsed expression as one of sympy; only arithmetic is evaluated."""
     match tree:
         case ast.Constant(value=int() as number):
             return sympy.Integer(number)
@@ -72,11 +78,11 @@ def _built(tree: ast.expr | None) -> Any:
         case ast.Name(id=name):
             return _CONSTANTS.get(name, sympy.Symbol(name))
         case ast.UnaryOp(op=operator, operand=operand):
-            return -_built(operand) if isinstance(operator, ast.USub) else _built(operand)
+            return -_to_sympy(operand) if isinstance(operator, ast.USub) else _to_sympy(operand)
         case ast.Call(func=ast.Name(id=name), args=[argument]):
-            return getattr(sympy, _NAMES.get(name, name))(_built(argument))
+            return getattr(sympy, _SYMPY_NAMES.get(name, name))(_to_sympy(argument))
         case ast.BinOp(left=left, op=operator, right=right):
-            one, other = _built(left), _built(right)
+            one, other = _to_sympy(left), _to_sympy(right)
             match operator:
                 case ast.Add():
                     return one + other
@@ -99,9 +105,9 @@ def _built(tree: ast.expr | None) -> Any:
 
 
 def serve() -> None:
-    """Grade a request per line of standard input, until its end: one byte for each."""
+    """Grade requests, one per line of standard input, until its end; answer each with one byte."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What sympy loads and remembers on first use, every fork has.
+    # Load what sympy imports and caches on first use, so that every fork has it.
     is_antiderivative("exp(x)*sin(x)/2 - exp(x)*cos(x)/2 + x*log(x) - x", "exp(x)*sin(x) + log(x)", "x")
     is_antiderivative("sin(x)**2 + sqrt(2*x + 1)**3/3", "sin(2*x) + sqrt(2*x + 1)", "x")
     is_antiderivative("x**3", "x**2", "x")
@@ -115,8 +121,8 @@ def serve() -> None:
 
 
 def _grade(request: list[str], libc: Any) -> None:
-    """Never returns: the status says whether the answer is right."""
-    with contextlib.suppress(AttributeError, OSError):  # Linux: whoever ends the grader ends this
+    """Never returns: the exit status says whether the answer is right."""
+    with contextlib.suppress(AttributeError, OSError):  # Linux: this process ends with the grader
         libc.prctl(1, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends a process that does not handle it

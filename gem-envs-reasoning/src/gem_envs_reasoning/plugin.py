@@ -1,4 +1,4 @@
-"""What this pack offers: a table of specs. Listing loads this module, and neither an environment nor reasoning-gym."""
+"""The specs of this pack. Listing environments loads this module, but no environment and not reasoning-gym."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import gem
 
 GEM_API = 1
 
-# Written out, because importing reasoning-gym to ask it takes a second; a test holds the table to the installed one.
+# Listed here because importing reasoning-gym takes a second; a test compares the list with the installed version.
 NAMES = (
     "ab", "acre", "advanced_geometry", "aiw", "arc_1d", "arc_agi", "base_conversion", "basic_arithmetic", "bf",
     "binary_alternation", "binary_matrix", "bitwise_arithmetic", "boxnet", "caesar_cipher", "calendar_arithmetic",
@@ -31,7 +31,7 @@ NAMES = (
 SETTINGS: dict[str, dict[str, Any]] = {
     "composite": {"datasets": [{"name": name} for name in ("chain_sum", "letter_counting", "syllogism")]}
 }
-"""What a dataset cannot be built without."""
+"""Settings without which a dataset cannot be built."""
 
 
 @gem.hookimpl
@@ -50,5 +50,5 @@ def gem_envs() -> list[gem.EnvSpec]:
 
 @gem.hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not the fields of a dataset's configuration: reasoning-gym bounds few of them.
+    # Not the fields of a dataset's configuration: reasoning-gym limits few of them.
     return {"gem_envs_reasoning.reasoning:Reasoning": ("level", "use_format_error_reward")}

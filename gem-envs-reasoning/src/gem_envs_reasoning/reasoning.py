@@ -8,33 +8,34 @@ from gem.core import Env, Step
 from gem.dataset_env import QuestionEnv
 from gem.parsing import boxed, tagged
 from gem.turn_env import FORMAT_ERROR_REWARD
-from gem_envs_reasoning import datasets, graders, grading
+from gem_envs_reasoning import datasets, scoring
+from gem_envs_reasoning.grader_pool import GraderLost
 
 INSTRUCTION = (
     "You may think first. Give the answer itself between <answer> and </answer>, in the form that is asked for above; "
     "what stands between the last such tags is graded, and nothing else."
 )
-_ELSEWHERE = {
+_ANSWER_FIELDS = {
     "graph_color": "possible_answer",
     "propositional_logic": "example_answer",
     "rubiks_cube": "example_correct_answer",
 }
-"""Datasets that keep an answer among an item's metadata: the name of it."""
-_SAMPLED = {"intermediate_integration": "variable"}
-"""Datasets whose stored answers are written differently in different processes (sympy's choice), and what among the
-metadata is sampled instead."""
-_POOL = 8
+"""Datasets whose items have the answer in a field of the metadata: the name of that field."""
+_SAMPLED_FIELDS = {"intermediate_integration": "variable"}
+"""Datasets whose stored answers sympy writes differently in different processes: the field of the metadata that
+`sample_action` gives instead."""
+_SAMPLED_ITEMS = 8
 
 
 class Reasoning(QuestionEnv[str]):
     r"""One item of a dataset of reasoning-gym. One turn; an action is `<answer>42</answer>`.
 
-    The item is drawn by the env's generator, from endlessly many; the question ends with how to answer. The last
-    complete pair of tags counts, and in a reply without one the last `\boxed{}`, which is GEM's form.
+    The env's generator draws the item, without a limit on how many there are. The question ends with how to answer. The
+    last complete pair of tags counts; in a reply without one, the last `\boxed{}`, which is gem-llm's form.
 
-    Rewards: what reasoning-gym's `score_answer` says, from 0 to 1; many datasets give partial credit. Success is a
-    score of 1. A reply without an answer earns 0, or -0.1 with ``use_format_error_reward``; so does one that is too
-    long to be read, or should be an expression and is something else (`gem_envs_reasoning.grading`).
+    Rewards: reasoning-gym's `score_answer`, from 0 to 1; many datasets give partial credit. Success is a score of 1. A
+    reply without an answer earns 0, or -0.1 with ``use_format_error_reward``; so does an answer that is too long, or is
+    not an expression where one is asked for (`gem_envs_reasoning.scoring`).
 
     Args:
         dataset: its name, such as "chain_sum".
@@ -51,7 +52,7 @@ class Reasoning(QuestionEnv[str]):
     ) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
         self.name = dataset
-        self._dataset = datasets.build(dataset, datasets.check(dataset, level, settings))
+        self._dataset = datasets.build(dataset, datasets.configure(dataset, level, settings))
         self.item: dict[str, Any] = {}
 
     def _reset(self, options: Mapping[str, Any]) -> str:
@@ -65,17 +66,17 @@ class Reasoning(QuestionEnv[str]):
         if answer is None:
             return None
         answer = answer.strip()
-        return None if grading.is_refused(self.item["metadata"]["source_dataset"], answer, self.item) else answer
+        return None if scoring.is_refused(self.item["metadata"]["source_dataset"], answer, self.item) else answer
 
     def _grade(self, answer: str) -> Step:
-        scorer = datasets.part(self._dataset, self.item)
+        scorer = datasets.source_of(self._dataset, self.item)
         try:
-            score = grading.grade(self, scorer, answer, self.item)
-        except graders.GraderLost:
+            score = scoring.score(scorer, answer, self.item)
+        except GraderLost:
             raise
         except Exception:
-            # Some scorers raise where they cannot read an answer. One that raises at the right answer is broken.
-            scorer.score_answer(_stored(self.item), self.item)
+            # Some scorers raise on an answer that they cannot read. One that raises on the right answer is broken.
+            scorer.score_answer(_stored_answer(self.item), self.item)
             score = 0.0
         if score >= 1:
             return Step.final("That is right.", 1.0, success=True)
@@ -83,27 +84,25 @@ class Reasoning(QuestionEnv[str]):
         return Step.final(f"That is not right.{partly}", score, success=False)
 
     def sample_action(self) -> str:
-        """The answer to one of a few other items; a word of the question where the dataset stores no answers."""
-        if self.name in _SAMPLED:
-            return f"<answer>{self.item['metadata'][_SAMPLED[self.name]]}</answer>"
-        answer = _stored(datasets.draw(self._dataset, self.name, self.action_rng.randrange(_POOL)))
+        """The answer to one of a few other items; a word of the question if the dataset does not store answers."""
+        if self.name in _SAMPLED_FIELDS:
+            return f"<answer>{self.item['metadata'][_SAMPLED_FIELDS[self.name]]}</answer>"
+        answer = _stored_answer(datasets.draw(self._dataset, self.name, self.action_rng.randrange(_SAMPLED_ITEMS)))
         if answer is None:
             answer = self.action_rng.choice(self.item["question"].split())
         return f"<answer>{answer}</answer>"
 
-    def close(self) -> None:
-        graders.leave(self)
-        super().close()
-
     def expert_action(self) -> str | None:
-        """The answer that is stored with the item, where it gets full marks."""
-        answer = _stored(self.item)
+        """The answer that is stored with the item, if it gets full marks."""
+        answer = _stored_answer(self.item)
         if answer is None or self._read(f"<answer>{answer}</answer>") is None:
             return None
         return f"<answer>{answer}</answer>" if self._grade(answer.strip()).info["success"] else None
 
 
-def _stored(item: Mapping[str, Any]) -> str | None:
+def _stored_answer(item: Mapping[str, Any]) -> str | None:
     metadata = item["metadata"]
-    answer = item["answer"] if item["answer"] is not None else metadata.get(_ELSEWHERE.get(metadata["source_dataset"]))
+    answer = (
+        item["answer"] if item["answer"] is not None else metadata.get(_ANSWER_FIELDS.get(metadata["source_dataset"]))
+    )
     return answer if isinstance(answer, str) or answer is None else json.dumps(answer)

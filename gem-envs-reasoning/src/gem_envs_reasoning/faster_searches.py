@@ -1,4 +1,4 @@
-"""The same items of reasoning-gym, sooner: searches that recompute or copy what stays the same."""
+"""Faster versions of three searches of reasoning-gym, which find the same solutions and so give the same items."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,19 @@ _STEPS = (((1, 0), "D"), ((-1, 0), "U"), ((0, -1), "L"), ((0, 1), "R"))
 def solve_swap(
     board: Mapping[str, Sequence[str]], pieces: Mapping[str, str | None], start: str = "w"
 ) -> list[Move] | None:
-    """The shortest moves that swap the knights, or None; breadth first, squares in the order of their names."""
+    """The shortest moves that swap the knights, or None. Breadth first, squares in the order of their names."""
     squares = sorted(board)
     bit = {square: 1 << number for number, square in enumerate(squares)}
     moves = {square: [(near, bit[square] | bit[near], bit[near]) for near in board[square]] for square in squares}
     white = sum(bit[square] for square, piece in pieces.items() if piece == "w")
     black = sum(bit[square] for square, piece in pieces.items() if piece == "B")
     first = (white, black, start == "w")
-    came: dict[tuple[int, int, bool], tuple[tuple[int, int, bool], Move] | None] = {first: None}
+    previous: dict[tuple[int, int, bool], tuple[tuple[int, int, bool], Move] | None] = {first: None}
     queue = deque([first])
     while queue:
         state = queue.popleft()
         if state[0] == black and state[1] == white:
-            return _moves_to(state, came)
+            return _moves_to(state, previous)
         whites, blacks, turn = state
         ours, color = (whites, "w") if turn else (blacks, "B")
         for square in squares:
@@ -40,22 +40,22 @@ def solve_swap(
                 if (whites | blacks) & target:
                     continue
                 after = (whites ^ both, blacks, False) if turn else (whites, blacks ^ both, True)
-                if after not in came:
-                    came[after] = state, (color, square, near)
+                if after not in previous:
+                    previous[after] = state, (color, square, near)
                     queue.append(after)
     return None
 
 
-def _moves_to(state: tuple[int, int, bool], came: Mapping[Any, tuple[Any, Move] | None]) -> list[Move]:
+def _moves_to(state: tuple[int, int, bool], previous: Mapping[Any, tuple[Any, Move] | None]) -> list[Move]:
     moves: list[Move] = []
-    while (step := came[state]) is not None:
+    while (step := previous[state]) is not None:
         state, move = step
         moves.append(move)
     return moves[::-1]
 
 
 def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Cell, Cell], str], limit: int = 2) -> int:
-    """How many solutions a futoshiki has, counted up to `limit`; the cell with the fewest numbers left comes first."""
+    """How many solutions a futoshiki has, counted up to `limit`; the cell with the fewest candidates comes first."""
     size = len(grid)
     every = (1 << size) - 1
     rows = [sum(1 << number - 1 for number in line if number) for line in grid]
@@ -66,7 +66,7 @@ def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Ce
         compared.setdefault(one, []).append((other, relation == "<"))
         compared.setdefault(other, []).append((one, relation == ">"))
 
-    def left(cell: Cell) -> int:
+    def candidates(cell: Cell) -> int:
         numbers = every & ~(rows[cell[0]] | columns[cell[1]])
         for (r, c), smaller in compared.get(cell, ()):
             if number := grid[r][c]:
@@ -76,7 +76,7 @@ def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Ce
     def count(most: int) -> int:
         if not empty:
             return 1
-        numbers, cell = min(((left(cell), cell) for cell in empty), key=lambda pair: pair[0].bit_count())
+        numbers, cell = min(((candidates(cell), cell) for cell in empty), key=lambda pair: pair[0].bit_count())
         empty.discard(cell)
         r, c = cell
         found = 0
@@ -93,9 +93,9 @@ def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Ce
 
 
 def search(matrix: Any, position: Cell, max_depth: int = 100, **options: Any) -> tuple[str | None, int]:
-    """A way to put all boxes of sokoban onto goals, and its length; the same search, the same way.
+    """Moves that push all boxes of sokoban onto goals, and their number; the same A* search as reasoning-gym's.
 
-    It comes to most positions many times, by other ways, and what can be done there is found out once.
+    The search reaches most positions many times; the moves that are possible in a position are computed once.
     """
     shape = matrix.shape
     reached: set[str] = set()
@@ -106,16 +106,16 @@ def search(matrix: Any, position: Cell, max_depth: int = 100, **options: Any) ->
     ]
     depth = -1
     while heap:
-        _, estimate, state, at, depth, way = heappop(heap)
+        _, estimate, state, at, depth, moves = heappop(heap)
         reached.add(state)
         if state not in known:
             known[state] = _reachable(state, shape, at)
         for after, cost, left, there, letter in known[state]:
             if after in reached:
                 continue
-            heappush(heap, (cost + estimate, left, after, there, depth + 1, way + letter))
+            heappush(heap, (cost + estimate, left, after, there, depth + 1, moves + letter))
             if is_solved(after):
-                return way + letter, depth + 1
+                return moves + letter, depth + 1
         if depth > max_depth:
             break
     return None, depth + 1 if heap else -1
@@ -131,8 +131,8 @@ def _reachable(state: str, shape: Cell, at: Cell) -> list[tuple[str, int, int, C
     return found
 
 
-def speed_up() -> None:
-    """Put these in the place of reasoning-gym's."""
+def install() -> None:
+    """Replace reasoning-gym's searches by these."""
     setattr(knight_swap.KnightSwapLogic, "solve_swap", staticmethod(solve_swap))  # noqa: B010
     setattr(futoshiki.FutoshikiDataset, "count_solutions", count_solutions)  # noqa: B010
     setattr(sokoban, "astar", search)  # noqa: B010

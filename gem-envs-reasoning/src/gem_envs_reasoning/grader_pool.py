@@ -1,6 +1,7 @@
-"""Grader processes: a few for all envs of a process, while an env that has used them is open.
+"""Processes that grade integrals: a few for all envs of a process, started when needed and kept until it ends.
 
-A fork of this process would copy the locks of its threads, so each grader is a fresh interpreter.
+Starting one takes half a second, most of it for sympy. A fork of this process would copy the locks of its threads, so
+each is a fresh interpreter.
 """
 
 import atexit
@@ -9,12 +10,10 @@ import os
 import subprocess
 import sys
 import threading
-import weakref
-from typing import Any
 
 RIGHT, WRONG = b"1", b"0"
 """What a grader process answers."""
-MOST = min(4, os.cpu_count() or 1)
+MOST_PROCESSES = min(4, os.cpu_count() or 1)
 
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -26,8 +25,8 @@ class GraderLost(RuntimeError):
     """A grader process ended twice without an answer."""
 
 
-class _Grader:
-    """One process: a request per line, and a byte for each."""
+class _GraderProcess:
+    """One process: it reads a request per line and answers each with a byte."""
 
     def __init__(self) -> None:
         # The order of sympy's sets, and so what it can simplify, is the same in every process.
@@ -40,7 +39,7 @@ class _Grader:
         )
 
     def ask(self, request: bytes) -> bytes:
-        """The answer, or nothing where the process has ended."""
+        """The answer; empty if the process has ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -50,7 +49,7 @@ class _Grader:
         return self._process.stdout.read(1)
 
     def release(self) -> None:
-        """Close this process's ends of the pipes; the grader ends when nobody has them open."""
+        """Close this process's ends of the pipes; the grader ends when no process has them open."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -61,64 +60,47 @@ class _Grader:
         self.release()
 
 
-class Graders:
+class GraderPool:
     """Up to `most` processes, each started when it is first needed and kept for the next answer."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST_PROCESSES) -> None:
         self._free = threading.Semaphore(most)
         self._lock = threading.Lock()
-        self._idle: list[_Grader] = []
-        self._busy: set[_Grader] = set()
-        self._users: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._idle: list[_GraderProcess] = []
+        self._busy: set[_GraderProcess] = set()
 
-    def is_right(self, user: Any, *request: str) -> bool:
-        """What a grader says to a request; an answer that takes it too long is not right.
-
-        Args:
-            user: an env, which keeps the processes until it calls `leave`.
-            request: texts, as `antiderivative.is_antiderivative` takes them.
+    def is_antiderivative(self, answer: str, integrand: str, variable: str) -> bool:
+        """`antiderivative.is_antiderivative` in a grader process; False for an answer that takes it too long.
 
         Raises:
             GraderLost: two processes ended without an answer, the second a new one.
         """
-        line = json.dumps(request).encode() + b"\n"
+        request = json.dumps((answer, integrand, variable)).encode() + b"\n"
         with self._free:
-            answer = self._asked(user, line) or self._asked(user, line, _Grader())
-        if answer:
-            return answer == RIGHT
+            verdict = self._ask(request) or self._ask(request, _GraderProcess())
+        if verdict:
+            return verdict == RIGHT
         raise GraderLost("a grader process ended twice without an answer: is there enough memory?")
 
-    def _asked(self, user: Any, line: bytes, grader: _Grader | None = None) -> bytes:
+    def _ask(self, request: bytes, grader: _GraderProcess | None = None) -> bytes:
         with self._lock:
-            self._users.add(user)
             if grader is None:
-                grader = self._idle.pop() if self._idle else _Grader()
+                grader = self._idle.pop() if self._idle else _GraderProcess()
             self._busy.add(grader)
-        answer = b""
+        verdict = b""
         try:
-            answer = grader.ask(line)
-            return answer
+            verdict = grader.ask(request)
+            return verdict
         finally:
             with self._lock:
                 self._busy.discard(grader)
-                keep = bool(answer) and bool(self._users)
-                if keep:
+                if verdict:
                     self._idle.append(grader)
-            if not keep:
+            if not verdict:
                 grader.stop()
 
-    def leave(self, user: Any) -> None:
-        """Note that an env is closed. With the last one the processes end."""
-        with self._lock:
-            self._users.discard(user)
-            over = [] if self._users else self._idle[:]
-            if over:
-                self._idle.clear()
-        for grader in over:
-            grader.stop()
-
     def stop(self) -> None:
-        """End all processes, whoever uses them."""
+        """End all processes, the busy ones too."""
         for grader in (*self._idle, *self._busy):
             grader.stop()
 
@@ -128,32 +110,27 @@ class Graders:
             grader.release()
 
 
-_graders = Graders()
+_pool = GraderPool()
 
 
-def is_right(user: Any, *request: str) -> bool:
-    """`Graders.is_right`, of the graders of this process."""
-    return _graders.is_right(user, *request)
-
-
-def leave(user: Any) -> None:
-    """`Graders.leave`, of the graders of this process."""
-    _graders.leave(user)
+def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
+    """`GraderPool.is_antiderivative`, of the pool of this process."""
+    return _pool.is_antiderivative(answer, integrand, variable)
 
 
 def _stop() -> None:
-    _graders.stop()
+    _pool.stop()
 
 
 def _after_fork() -> None:
-    global _graders
-    inherited, _graders = _graders, Graders()
+    global _pool
+    inherited, _pool = _pool, GraderPool()
     inherited.release()
     _inherited.append(inherited)
 
 
-_inherited: list[Graders] = []
-"""Kept, because what is collected while it runs warns."""
+_inherited: list[GraderPool] = []
+"""Kept: subprocess warns when the object of a running process is collected."""
 
 atexit.register(_stop)
 if hasattr(os, "register_at_fork"):  # Windows does not fork

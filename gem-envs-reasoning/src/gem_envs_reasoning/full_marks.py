@@ -1,7 +1,7 @@
-"""What full marks need where reasoning-gym's scorer gives them to wrong answers as well.
+"""Whether full marks are deserved, for datasets whose scorer gives them to some wrong answers too.
 
-It skips what it cannot read, compares only what it expects, or allows for errors as large as the answer. Here each
-answer that got full marks is read again, whole.
+Such a scorer skips what it cannot read, compares only what it expects, or allows errors as large as the answer. Here
+each answer that got full marks is checked again as a whole.
 """
 
 import json
@@ -30,7 +30,7 @@ def _geometry(answer: str, item: Item) -> bool:
 
 
 def _probability(answer: str, item: Item) -> bool:
-    """Within 1e-4, and within 1%: a chance of 1 in 32768 is not 0."""
+    """Within 1e-4 and within 1%: a probability of 1/32768 is not 0."""
     exact = Fraction(item["metadata"]["rational"]["numerator"], item["metadata"]["rational"]["denominator"])
     return abs(Fraction(answer.replace(",", "")) - exact) <= min(Fraction(1, 10_000), exact / 100)
 
@@ -41,7 +41,7 @@ def _cryptarithm(answer: str, item: Item) -> bool:
 
 
 def _decimal(answer: str, item: Item) -> bool:
-    """The value, or where it was rounded to twelve digits, one of the last digit more or less."""
+    """The exact value; if that was rounded to twelve digits, the last digit may differ by one."""
     right = Decimal(item["answer"])
     rounded = len(right.as_tuple().digits) >= _DIGITS
     last = right.as_tuple().exponent
@@ -80,7 +80,7 @@ def _letters(answer: str, item: Item) -> bool:
 
 
 def _candidate(answer: str, item: Item) -> bool:
-    """The candidates are written with three decimals."""
+    """The candidates have three decimals."""
     return abs(float(answer.replace(",", "")) - item["metadata"]["solution"]) < 5e-4
 
 
@@ -100,8 +100,8 @@ def _solutions(answer: str, item: Item) -> bool:
     return len(texts) == len(item["metadata"]["real_solutions"]) and bool([float(text) for text in texts] or not texts)
 
 
-def _pooled(answer: str, item: Item) -> bool:
-    """To two decimals, in the shape that was asked for."""
+def _pooled_matrix(answer: str, item: Item) -> bool:
+    """To two decimals, in the right shape."""
     given = [[float(number) for number in line.split()] for line in answer.splitlines() if line.strip()]
     right = item["metadata"]["solution"]
     return [len(row) for row in given] == [len(row) for row in right] and all(
@@ -119,11 +119,11 @@ def _route(answer: str, item: Item) -> bool:
     return not set(answer) - set("LDUR ,\r\n\t")
 
 
-def _moved(answer: str, item: Item) -> bool:
+def _disk_moves(answer: str, item: Item) -> bool:
     return all(_HANOI.fullmatch(line.strip()) for line in answer.splitlines() if line.strip())
 
 
-def _listed(answer: str, item: Item) -> bool:
+def _word_list(answer: str, item: Item) -> bool:
     return re.split(r",\s*", answer.strip()) == item["metadata"]["sorted_words"]
 
 
@@ -138,7 +138,7 @@ def _integers(answer: str, item: Item) -> bool:
 
 
 def is_number(answer: str, item: Item) -> bool:
-    """Whether an answer is the number that is stored and nothing else, however it is written."""
+    """Whether an answer is the stored number and nothing else, in any notation."""
     if not _PLAIN_NUMBER.fullmatch(answer):
         return False
     return Decimal(answer.replace(",", "").lstrip("$ ")) == Decimal(item["answer"])
@@ -160,19 +160,19 @@ _CHECKS: dict[str, Callable[[str, Item], bool]] = {
     "number_sorting": _sorted,
     "palindrome_partitioning": _partitions,
     "polynomial_equations": _solutions,
-    "pool_matrix": _pooled,
+    "pool_matrix": _pooled_matrix,
     "quantum_lock": _buttons,
     "sokoban": _route,
     "spell_backward": _letters,
     "survo": _integers,
     "time_intervals": _duration,
-    "tower_of_hanoi": _moved,
-    "word_sorting": _listed,
+    "tower_of_hanoi": _disk_moves,
+    "word_sorting": _word_list,
 }
 
 
-def is_right(dataset: str, answer: str, item: Item) -> bool:
-    """Whether an answer that `dataset`'s scorer gave full marks is right as a whole."""
+def are_deserved(dataset: str, answer: str, item: Item) -> bool:
+    """Whether an answer to which the scorer of `dataset` gave full marks is right as a whole."""
     check = _CHECKS.get(dataset)
     try:
         return check is None or check(answer, item)

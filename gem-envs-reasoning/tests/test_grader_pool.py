@@ -1,4 +1,4 @@
-"""Integrals, which other processes grade: what is right, what takes too long, and what is left."""
+"""Integrals, which other processes grade: right and wrong answers, slow ones, and when the processes end."""
 
 import os
 import signal
@@ -11,23 +11,14 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem_envs_reasoning import antiderivative, graders
+from gem_envs_reasoning import antiderivative, grader_pool
 
 
 @pytest.fixture(scope="module")
 def pool():
-    pool = graders.Graders(2)
+    pool = grader_pool.GraderPool(2)
     yield pool
     pool.stop()
-
-
-class User:
-    """Whoever keeps the processes."""
-
-
-@pytest.fixture(scope="module")
-def user():
-    return User()
 
 
 def processes(parent):
@@ -63,8 +54,8 @@ def processes(parent):
         ("sin", "cos(x)", False),
     ],
 )
-def test_what_is_an_antiderivative(answer, integrand, right):
-    assert antiderivative.parsed(integrand) is not None
+def test_an_answer_is_right_if_its_derivative_is_the_integrand(answer, integrand, right):
+    assert antiderivative.parse(integrand) is not None
     try:
         found = antiderivative.is_antiderivative(answer, integrand, "x")
     except ValueError:
@@ -75,59 +66,56 @@ def test_what_is_an_antiderivative(answer, integrand, right):
 @pytest.mark.parametrize(
     "answer", ["Integral(x**2, x)", "lambdify(x, 'x')", "x.diff()", "x**3/3 if x else 0", "f(x)", "(" * 900, "x\0"]
 )
-def test_what_is_no_expression_is_malformed(answer):
-    with_integrals = gem.make("rg:simple_integration")
-    with_integrals.reset(seed=0)
-    assert with_integrals.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
+def test_an_answer_that_is_not_an_expression_is_malformed(answer):
+    env = gem.make("rg:simple_integration")
+    env.reset(seed=0)
+    assert env.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
 
 
-def test_an_answer_that_takes_too_long_is_wrong_and_the_next_one_is_graded(pool, user):
+def test_an_answer_that_takes_too_long_is_wrong_and_the_next_one_is_graded(pool):
     product = "*".join(f"tan({n}*x)" for n in range(1, 60))
-    assert not pool.is_right(user, "9**9**9", "x**2", "x")
-    assert not pool.is_right(user, f"x**3/3 + ({product})/({product} + 1e-30)*1e-40", "x**2", "x")
-    assert pool.is_right(user, "x**3/3", "x**2", "x")
+    assert not pool.is_antiderivative("9**9**9", "x**2", "x")
+    assert not pool.is_antiderivative(f"x**3/3 + ({product})/({product} + 1e-30)*1e-40", "x**2", "x")
+    assert pool.is_antiderivative("x**3/3", "x**2", "x")
 
 
-def test_threads_get_their_own_answers(pool, user):
-    told = {}
+def test_threads_get_their_own_answers(pool):
+    answers = {}
 
     def ask(power):
-        told[power] = pool.is_right(user, f"x**{power}/3", "x**2", "x")
+        answers[power] = pool.is_antiderivative(f"x**{power}/3", "x**2", "x")
 
     threads = [threading.Thread(target=ask, args=[power]) for power in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [power for power, right in told.items() if right] == [3]
-    assert len(told) == 8
+    assert [power for power, right in answers.items() if right] == [3]
+    assert len(answers) == 8
 
 
-def test_a_grader_that_was_killed_is_replaced(pool, user):
-    assert pool.is_right(user, "x**3/3", "x**2", "x")
+def test_a_grader_that_was_killed_is_replaced(pool):
+    assert pool.is_antiderivative("x**3/3", "x**2", "x")
     for grader in pool._idle:
         os.kill(grader._process.pid, signal.SIGKILL)
-    assert pool.is_right(user, "x**3/3", "x**2", "x")
+    assert pool.is_antiderivative("x**3/3", "x**2", "x")
 
 
 def test_a_grader_that_cannot_answer_is_a_fault_and_not_a_wrong_answer(monkeypatch):
-    monkeypatch.setattr(graders, "_PROGRAM", "pass")
-    with pytest.raises(graders.GraderLost, match="memory"):
-        graders.Graders(1).is_right(User(), "x", "1", "x")
+    monkeypatch.setattr(grader_pool, "_PROGRAM", "pass")
+    with pytest.raises(grader_pool.GraderLost, match="memory"):
+        grader_pool.GraderPool(1).is_antiderivative("x", "1", "x")
 
 
-def test_the_processes_end_with_the_last_env_that_used_them():
-    before = set(processes(os.getpid()))
-    one, other = gem.make("rg:simple_integration"), gem.make("rg:simple_integration")
-    for env in (one, other):
-        env.reset(seed=0)
-        env.step("<answer>x</answer>")
-    started = set(processes(os.getpid())) - before
-    assert len(started) == 1
-    one.close()
-    assert started <= set(processes(os.getpid()))
-    other.close()
-    assert not started & set(processes(os.getpid()))
+def test_the_envs_of_a_process_share_one_grader_which_is_kept_when_they_are_closed():
+    running = []
+    for _ in range(2):
+        with gem.make("rg:simple_integration") as one, gem.make("rg:simple_integration") as other:
+            for env in (one, other):
+                env.reset(seed=0)
+                env.step("<answer>x</answer>")
+        running.append(processes(os.getpid()))
+    assert running[0] == running[1] != []
 
 
 OPEN = """
@@ -142,7 +130,7 @@ if child == 0:
     os._exit(0)
 os.waitpid(child, 0)
 from pathlib import Path
-print(*[each._process.pid for each in __import__("gem_envs_reasoning.graders").graders._graders._idle], flush=True)
+print(*[each._process.pid for each in __import__("gem_envs_reasoning.grader_pool").grader_pool._pool._idle], flush=True)
 if sys.argv[1] == "killed":
     os.kill(os.getpid(), 9)
 """

@@ -1,10 +1,10 @@
-"""Every `rg:` grader and what leans on it: how long it takes, whether it raises, what runs, and what wins.
+"""Try hostile answers on every `rg:` grader: how long it takes, whether it raises, what runs, and what wins.
 
-    python gem-envs-reasoning/tests/fuzz.py [--ids chain_sum …] [--limit 10] [--constants 200] [--json FILE]
+    python gem-envs-reasoning/tests/fuzz_graders.py [--ids chain_sum …] [--limit 10] [--constants 200] [--json FILE]
 
-Each id is played in a process of its own, in an empty folder: hostile answers, right answers that were changed, and
-constant answers over many seeds. An answer that is not graded within the limit is counted, its process ended, and the
-next one begins with the next answer.
+Each id is played in a process of its own, in an empty folder, with hostile answers, changed right answers, and constant
+answers over many seeds. If an answer is not graded within the limit, it is counted and its process is ended; a new
+process continues with the next answer.
 """
 
 import argparse
@@ -21,14 +21,14 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from hostile import CONSTANTS, GENERIC, mutations
+from hostile_answers import CONSTANTS, GENERIC, mutations
 
 ITEMS = 3
 """Items of an id whose right answers are changed."""
 
 
 def answers_of(env, name):
-    """(seed, kind, answer) of what is tried, the same in every process."""
+    """(seed, kind, answer) to try; the same in every process."""
     stored = []
     for seed in range(ITEMS):
         env.reset(seed=seed)
@@ -43,34 +43,34 @@ def answers_of(env, name):
 
 
 def play(name, start):
-    """In a process of its own: say what comes of each answer from `start` on, a JSON object per line."""
+    """In a process of its own: print the result of each answer from number `start`, a JSON object per line."""
     import gem
 
     env = gem.make(f"rg:{name}")
     tried = list(answers_of(env, name))
-    tell(ready=True)
+    send(ready=True)
     for number, (seed, kind, answer) in enumerate(tried):
         if number < start:
             continue
         env.reset(seed=seed)
         right = env.item["answer"]
         began, cpu = time.perf_counter(), time.process_time()
-        said = ""
+        raised = ""
         try:
             step = env.step(f"<answer>{answer}</answer>")
             reward, malformed = step.reward, "malformed" in step.info
         except Exception as error:
-            reward, malformed, said = 0.0, False, f"{type(error).__name__}: {error}"[:200]
-        tell(number=number, seed=seed, kind=kind, answer=answer[:300], reward=reward, malformed=malformed, raised=said,
-             seconds=time.perf_counter() - began, cpu=time.process_time() - cpu,
+            reward, malformed, raised = 0.0, False, f"{type(error).__name__}: {error}"[:200]
+        send(number=number, seed=seed, kind=kind, answer=answer[:300], reward=reward, malformed=malformed,
+             raised=raised, seconds=time.perf_counter() - began, cpu=time.process_time() - cpu,
              right=right if reward >= 1 else None)  # fmt: skip
         if env.item["answer"] != right:
-            tell(spoiled=answer[:300])
-    tell(done=True)
+            send(spoiled=answer[:300])
+    send(done=True)
 
 
 def constants(name, seeds):
-    """In a process of its own: what answers win that never look at the question."""
+    """In a process of its own: how often answers win that do not depend on the question."""
     import gem
 
     env = gem.make(f"rg:{name}")
@@ -92,19 +92,19 @@ def constants(name, seeds):
             step = env.step(f"<answer>{answer}</answer>")
             wins[answer] += step.info["success"]
     best, won = wins.most_common(1)[0]
-    tell(best=best[:60], share=won / len(items), seeds=len(items), tried=len(dict.fromkeys(tried)))
-    tell(done=True)
+    send(best=best[:60], share=won / len(items), seeds=len(items), tried=len(dict.fromkeys(tried)))
+    send(done=True)
 
 
-def tell(**what):
+def send(**what):
     os.write(_out, json.dumps(what).encode() + b"\n")
 
 
 _out = 1
 
 
-def watched(arguments, limit):
-    """What a process of ours says, until it is done or says nothing for `limit` seconds."""
+def messages_of(arguments, limit):
+    """The messages of a process, until it is done or silent for `limit` seconds."""
     with tempfile.TemporaryDirectory(prefix="gem-fuzz-") as folder:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).resolve()), *map(str, arguments)],
@@ -125,12 +125,12 @@ def watched(arguments, limit):
             for line in lines:
                 first = False
                 try:
-                    said = json.loads(line)
+                    message = json.loads(line)
                 except ValueError:
                     yield {"printed": line.decode(errors="replace")[:100]}
                     continue
-                over = over or "done" in said
-                yield said
+                over = over or "done" in message
+                yield message
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
@@ -139,7 +139,7 @@ def watched(arguments, limit):
             yield {"ran": left}
 
 
-def examined(name, limit, seeds):
+def fuzz(name, limit, seeds):
     """The record of one id."""
     found = {
         "id": name,
@@ -155,34 +155,34 @@ def examined(name, limit, seeds):
     slowest, start = (0.0, ""), 0
     while start is not None:
         number, start_next = start - 1, None
-        for said in watched(["--play", name, start], limit):
-            if "number" in said:
-                number = said["number"]
+        for message in messages_of(["--play", name, start], limit):
+            if "number" in message:
+                number = message["number"]
                 found["answers"] += 1
-                slowest = max(slowest, (round(said["seconds"], 3), said["answer"][:60]))
-                if said["raised"]:
-                    found["raised"].append((said["answer"][:80], said["raised"]))
-                if said["reward"] >= 1:
-                    found["won"].append((said["kind"], said["seed"], said["answer"], said["right"]))
-            elif "hung" in said or "died" in said:
+                slowest = max(slowest, (round(message["seconds"], 3), message["answer"][:60]))
+                if message["raised"]:
+                    found["raised"].append((message["answer"][:80], message["raised"]))
+                if message["reward"] >= 1:
+                    found["won"].append((message["kind"], message["seed"], message["answer"], message["right"]))
+            elif "hung" in message or "died" in message:
                 answer = f"answer {number + 1}"
-                found["hung" if "hung" in said else "died"].append((answer, said.get("stderr", "")))
+                found["hung" if "hung" in message else "died"].append((answer, message.get("stderr", "")))
                 found["answers"] += 1
                 start_next = number + 2
-            elif "printed" in said:
+            elif "printed" in message:
                 found["printed"] += 1
-            elif "ran" in said:
-                found["ran"] += said["ran"]
-            elif "spoiled" in said:
-                found["spoiled"].append(said["spoiled"])
+            elif "ran" in message:
+                found["ran"] += message["ran"]
+            elif "spoiled" in message:
+                found["spoiled"].append(message["spoiled"])
         start = start_next
         if len(found["hung"]) + len(found["died"]) > 30:
             break
     found["slowest"] = slowest
     if seeds:
-        for said in watched(["--constant", name, seeds], 300):
-            if "best" in said:
-                found["constant"] = said
+        for message in messages_of(["--constant", name, seeds], 300):
+            if "best" in message:
+                found["constant"] = message
     return found
 
 
@@ -203,7 +203,7 @@ def main():
 
     records = []
     with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(lambda name: examined(name, asked.limit, asked.constants), asked.ids or NAMES):
+        for found in pool.map(lambda name: fuzz(name, asked.limit, asked.constants), asked.ids or NAMES):
             records.append(found)
             constant = found.get("constant", {})
             print(

@@ -1,8 +1,8 @@
-"""Grades: reasoning-gym's score of an answer, where that is safe to ask for and can be believed.
+"""The score of an answer: reasoning-gym's own where its scorer is safe and correct, otherwise ours.
 
-An answer is untrusted text. Some scorers would run it as a program, take for ever over it, or be fooled by it; those
-are replaced here, or asked only what they can read. None of this needs more than milliseconds but the integrals,
-which are graded in another process (see `graders`).
+An answer is untrusted text. Some scorers would run it as a program, never return, or give full marks to wrong answers;
+those are replaced here, or get only answers that they can handle. Scoring takes milliseconds, except for integrals,
+which are graded in another process (see `grader_pool`).
 """
 
 import json
@@ -12,17 +12,17 @@ from typing import Any
 
 from reasoning_gym.games import rush_hour
 
-from gem_envs_reasoning import expressions, graders, right
+from gem_envs_reasoning import expressions, full_marks, grader_pool
 
 Item = Mapping[str, Any]
 
 MOST_CHARACTERS = 10_000
-"""The longest answer that is read; longer where the stored one is longer than a quarter of it."""
-_MOST_LOGIC = 500
+"""The longest answer that is read, unless four times the stored answer is longer."""
+_MOST_LOGIC_CHARACTERS = 500
 _MOST_TURNS = 2000
 _MOST_CELLS = 5
-_SIMILAR = 60_000
-"""The most characters of two JSON texts, multiplied, that reasoning-gym compares node by node."""
+_MOST_COMPARED = 60_000
+"""Two JSON texts are compared node by node up to this product of their lengths."""
 
 _CALCULATIONS = frozenset(("countdown", "puzzle24"))
 _INTEGRALS = frozenset(("intermediate_integration", "simple_integration"))
@@ -37,46 +37,49 @@ _JOINED = re.compile(r"[A-Z)]\s*[A-Z(¬]")
 
 
 def is_refused(dataset: str, answer: str, item: Item) -> bool:
-    """Whether an answer is malformed: too long to be one, or an expression that is not plain arithmetic.
+    """Whether an answer is malformed: too long, or not plain arithmetic where an expression is asked for.
 
     An unevaluated `Integral(…)` is refused too: its derivative is the integrand, so it would earn full marks for
-    repeating the question. So is "nan" as a complex number, whose distance to anything passes for 0.
+    repeating the question. So is "nan" as a complex number, whose distance to any number is 0 to reasoning-gym.
     """
     if len(answer) > max(MOST_CHARACTERS, 4 * len(item["answer"] or "")):
         return True
     if dataset in EXPRESSIONS:
-        return expressions.parsed(answer) is None
+        return expressions.parse(answer) is None
     return dataset == "complex_arithmetic" and "nan" in answer.lower()
 
 
-def grade(env: Any, scorer: Any, answer: str, item: Item) -> float:
+def score(scorer: Any, answer: str, item: Item) -> float:
     """The score of an answer that is not refused, from 0 to 1.
 
     Args:
-        env: who asks; it keeps the grader processes until it leaves.
         scorer: the dataset of reasoning-gym that made the item.
-        answer: what was answered.
-        item: what was asked.
+        answer: the text between the tags.
+        item: the item that was asked.
+
+    Raises:
+        GraderLost: the processes that grade integrals keep ending.
     """
     dataset = item["metadata"]["source_dataset"]
     if dataset in _INTEGRALS:
-        return float(graders.is_right(env, answer, item["metadata"]["integrand"], item["metadata"]["variable"]))
-    # knight_swap writes into the metadata, which is kept for the next episode with this item.
+        metadata = item["metadata"]
+        return float(grader_pool.is_antiderivative(answer, metadata["integrand"], metadata["variable"]))
+    # knight_swap writes into the metadata, and the next episode may use the same item.
     own = {**item, "metadata": {**item["metadata"]}}
-    score = _OURS[dataset](scorer, answer, own) if dataset in _OURS else scorer.score_answer(answer, own)
-    if score >= 1 and not right.is_right(dataset, answer, own):
+    given = _SCORERS[dataset](scorer, answer, own) if dataset in _SCORERS else scorer.score_answer(answer, own)
+    if given >= 1 and not full_marks.are_deserved(dataset, answer, own):
         return 0.0
-    return min(1.0, max(0.0, float(score)))
+    return min(1.0, max(0.0, float(given)))
 
 
-def _calculation(target: Any, answer: str, item: Item, readable: float) -> float:
-    tree = expressions.parsed(answer)
+def _calculation(target: Any, answer: str, item: Item, otherwise: float) -> float:
+    tree = expressions.parse(answer)
     if tree is None or not expressions.uses_each_once(tree, item["metadata"]["numbers"]):
-        return readable
+        return otherwise
     try:
-        return 1.0 if expressions.value(tree) == target else readable
+        return 1.0 if expressions.value(tree) == target else otherwise
     except (ZeroDivisionError, RecursionError):
-        return readable
+        return otherwise
 
 
 def _countdown(scorer: Any, answer: str, item: Item) -> float:
@@ -88,7 +91,7 @@ def _puzzle24(scorer: Any, answer: str, item: Item) -> float:
 
 
 def _polynomial(scorer: Any, answer: str, item: Item) -> float:
-    given, stored = expressions.parsed(answer), expressions.parsed(item["answer"])
+    given, stored = expressions.parse(answer), expressions.parse(item["answer"])
     assert stored is not None
     try:
         return float(given is not None and expressions.polynomial(given) == expressions.polynomial(stored))
@@ -97,12 +100,12 @@ def _polynomial(scorer: Any, answer: str, item: Item) -> float:
 
 
 def _halting(scorer: Any, answer: str, item: Item) -> float:
-    """reasoning-gym asks whether the texts are empty, and none is."""
+    """reasoning-gym compares the truth of two strings, and both are never empty."""
     return float(answer.strip().lower() == str(item["answer"]).lower())
 
 
 def _rush_hour(scorer: Any, answer: str, item: Item) -> float:
-    """As reasoning-gym moves, but a move that is not possible ends it: it skips those, and goes on."""
+    """reasoning-gym's rules, but an impossible move ends the game; reasoning-gym skips it."""
     board: Any = rush_hour.Board(item["metadata"]["board_config"])
     words = answer.replace(",", " ").split()
     moves = [_MOVE.fullmatch(word) for word in words]
@@ -121,7 +124,7 @@ def _rush_hour(scorer: Any, answer: str, item: Item) -> float:
 
 
 def _cube(scorer: Any, answer: str, item: Item) -> float:
-    """Four turns of a side are none."""
+    """The number of turns of a side is taken modulo 4: reasoning-gym makes each one."""
     turns = [_TURN.fullmatch(word) for word in answer.split()]
     few = [(turn[1], int(turn[2] or 1) % 4) for turn in turns if turn is not None]
     if len(few) < len(turns) or len(few) > _MOST_TURNS:
@@ -130,8 +133,8 @@ def _cube(scorer: Any, answer: str, item: Item) -> float:
 
 
 def _logic(scorer: Any, answer: str, item: Item) -> float:
-    """reasoning-gym takes whatever stands between operators for a variable, and tries all values of all of them."""
-    if len(answer) > _MOST_LOGIC or not _LOGIC.fullmatch(answer) or _JOINED.search(answer):
+    """reasoning-gym takes any text between operators for a variable, and tries all values of all variables."""
+    if len(answer) > _MOST_LOGIC_CHARACTERS or not _LOGIC.fullmatch(answer) or _JOINED.search(answer):
         return 0.0
     open_brackets = 0
     for character in answer:
@@ -142,34 +145,34 @@ def _logic(scorer: Any, answer: str, item: Item) -> float:
 
 
 def _number(scorer: Any, answer: str, item: Item) -> float:
-    """reasoning-gym takes the first digits that it finds, without their sign, for the answer."""
-    if right.is_number(answer, item):
+    """reasoning-gym takes the first digits that it finds, without their sign, as the answer."""
+    if full_marks.is_number(answer, item):
         return 1.0
     return min(0.01, scorer.score_answer(answer, item))
 
 
 def _coin(scorer: Any, answer: str, item: Item) -> float:
-    """A fraction writes out what an exponent says."""
+    """reasoning-gym makes a fraction of the answer, which is as long as its exponent is large."""
     return 0.0 if _HUGE.search(answer) else scorer.score_answer(answer, item)
 
 
 def _json(scorer: Any, answer: str, item: Item) -> float:
-    """Partial credit is a distance between trees, which takes the product of their sizes."""
-    if len(answer) * len(item["answer"]) > _SIMILAR:
+    """Partial credit is a tree edit distance, whose time grows with the product of the sizes."""
+    if len(answer) * len(item["answer"]) > _MOST_COMPARED:
         return float(
-            json.dumps(_json_of(answer), sort_keys=True) == json.dumps(_json_of(item["answer"]), sort_keys=True)
+            json.dumps(_read_json(answer), sort_keys=True) == json.dumps(_read_json(item["answer"]), sort_keys=True)
         )
     return scorer.score_answer(answer, item)
 
 
-def _json_of(text: str) -> Any:
+def _read_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text.strip()
 
 
-_OURS: dict[str, Callable[[Any, str, Item], float]] = {
+_SCORERS: dict[str, Callable[[Any, str, Item], float]] = {
     "codeio": _json,
     "coin_flip": _coin,
     "countdown": _countdown,

@@ -1,10 +1,10 @@
-"""Hostile, changed and constant answers to the graders of `rg:`; `fuzz.py` tries many times as many."""
+"""Hostile, changed and constant answers to the graders of `rg:`; `fuzz_graders.py` tries many more."""
 
 import json
 import random
 
 import pytest
-from hostile import CODE, GENERIC, mutations
+from hostile_answers import CODE, GENERIC, mutations
 
 import gem
 from gem_envs_reasoning.plugin import NAMES

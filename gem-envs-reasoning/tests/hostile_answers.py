@@ -1,6 +1,6 @@
-"""Answers that lean on graders: to run as code, to take for ever, to be no text that anybody expects, or to win alike.
+"""Answers that attack graders: code, answers that take very long, unexpected text, and constants.
 
-What would run writes the file `MARKER` into the working folder.
+Code that runs writes the file `MARKER` into the working folder.
 """
 
 import json
@@ -44,7 +44,7 @@ CODE = (
     "self.__dict__",
     "__builtins__",
 )
-"""Programs and names, in the languages that a scorer may evaluate."""
+"""Programs and names in languages that a scorer may evaluate."""
 
 NUMBERS = (
     "1e-9999999",
@@ -203,7 +203,7 @@ CONSTANTS = (
     "0", "1", "2", "3", "-1", "0.5", "True", "False", "Yes", "No", "yes", "no", "[]", "{}", "", "A", "B", "none",
     "6*4+1-1", "infeasible", "#", "[NaN]", "P", "P ∨ ¬P", "C",
 )  # fmt: skip
-"""Answers that never look at the question."""
+"""Answers that do not depend on the question."""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -253,7 +253,7 @@ def _json_mutations(answer: str) -> Iterator[str]:
 
 
 def mutations(answer: str, rng: random.Random) -> list[str]:
-    """Answers near a right one, most of them wrong; none is the right one."""
+    """Variations of a right answer, most of them wrong; the right answer itself is not among them."""
     lines, words = answer.split("\n"), answer.split(" ")
     cells = [line.split() for line in lines]
     made = [

@@ -1,4 +1,4 @@
-"""Searches that we replaced find what reasoning-gym's find."""
+"""The searches that replace reasoning-gym's find the same solutions."""
 
 import hashlib
 import subprocess
@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from gem_envs_reasoning import datasets, mends
+from gem_envs_reasoning import datasets, fixes
 
 SEEDS = (0, 1, 5, 8, 11)
-PLAIN = """
+REASONING_GYM_ALONE = """
 import sys, reasoning_gym
 from reasoning_gym.games import knight_swap
 class Sorted(frozenset):
@@ -23,13 +23,13 @@ for seed in map(int, sys.argv[2:]):
 
 @pytest.mark.parametrize("name", ["futoshiki", "knight_swap", "sokoban"])
 def test_items_are_those_of_reasoning_gym(name):
-    plain = subprocess.run(
-        [sys.executable, "-c", PLAIN, name, *map(str, SEEDS)], capture_output=True, text=True, check=True
+    alone = subprocess.run(
+        [sys.executable, "-c", REASONING_GYM_ALONE, name, *map(str, SEEDS)], capture_output=True, text=True, check=True
     )
-    dataset = datasets.build(name, datasets.check(name, None, {}))
+    dataset = datasets.build(name, datasets.configure(name, None, {}))
     ours = "".join(f"{datasets.draw(dataset, name, seed)!r}\n" for seed in SEEDS)
-    assert hashlib.sha256(ours.encode()).hexdigest() == hashlib.sha256(plain.stdout.encode()).hexdigest()
+    assert hashlib.sha256(ours.encode()).hexdigest() == hashlib.sha256(alone.stdout.encode()).hexdigest()
 
 
-def test_a_sorted_set_is_walked_through_in_order():
-    assert list(mends.Sorted("qwerty") - {"e"}) == ["q", "r", "t", "w", "y"]
+def test_a_sorted_set_iterates_in_order():
+    assert list(fixes.SortedSet("qwerty") - {"e"}) == ["q", "r", "t", "w", "y"]

@@ -1,7 +1,7 @@
-"""Datasets of reasoning-gym that do not give the same item for the same seed in every process, mended.
+"""Fixes of reasoning-gym: the same seed gives the same item in every process, and no scorer runs or prints anything.
 
-Some walk through a set of texts, whose order is another one in every process; some draw from the global generators.
-Nothing here changes what a question asks.
+Some datasets iterate over a set of strings, whose order differs between processes; some draw from the global
+generators. Nothing here changes what a question asks.
 """
 
 import ast
@@ -20,51 +20,52 @@ from reasoning_gym.code.contrib.bfit.Compiler import Optimizer
 from reasoning_gym.games import n_queens, tower_of_hanoi
 from reasoning_gym.induction.list_functions import generators
 
-from gem_envs_reasoning import quicker
+from gem_envs_reasoning import faster_searches
 
 _list_functions = random.Random()
-_PLAIN = (
+"""What list_functions draws from instead of the global generator."""
+_SAFE_MODULES = (
     "abc|bisect|collections|copy|dataclasses|decimal|enum|fractions|functools|heapq|itertools|json|math|operator|random|"
     "re|string|typing"
 )
-_UNSTEADY = re.compile(
-    rf"""^\s*(?:import|from)\s+(?!(?:{_PLAIN})\b)|import\ random\ as|from\ random\ import\ (?!Random\s*$)
+_NOT_REPRODUCIBLE = re.compile(
+    rf"""^\s*(?:import|from)\s+(?!(?:{_SAFE_MODULES})\b)|import\ random\ as|from\ random\ import\ (?!Random\s*$)
     | (?<![\w.])random\.(?!Random\)) | \bRandom\(
     | \b(?:set|frozenset)\b | hash | \{{[^:{{}}]*\bfor\b[^:{{}}]*\}} | (?:[=(\[,]|\bin|\breturn)\s*\{{[^:{{}}]+\}}
     | \b(?:id|open|print|input|exec|eval)\(
     | \bis\ (?:not\ )?["'(0-9] | \\[^nrt'"\\\n]""",
     re.MULTILINE | re.VERBOSE,
 )
-"""What a program of codeio may not hold: a module that does more than compute, a generator that it was not given, a
-set, a hash, input or output, and what Python warns of."""
+"""What a program of codeio may not contain: a module that does more than compute, a generator that is not an argument,
+a set, a hash, input or output, and what Python warns about."""
 
 
-class Sorted(frozenset[str]):
-    """A set of texts that is walked through in their order."""
+class SortedSet(frozenset[str]):
+    """A set of strings that iterates in sorted order."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(super().__iter__()))
 
-    def __sub__(self, other: Any) -> "Sorted":
-        return Sorted(super().__sub__(other))
+    def __sub__(self, other: Any) -> "SortedSet":
+        return SortedSet(super().__sub__(other))
 
 
-def _monomials(*arguments: Any) -> Iterable[Any]:
+def _sorted_monomials(*arguments: Any) -> Iterable[Any]:
     found: Iterable[Any] = sympy.itermonomials(*arguments)
     return sorted(found, key=str)
 
 
-def _say_nothing(*_: Any, **__: Any) -> None:
-    """Instead of `print`: the compiler of `bf` prints a dot for each program, `tower_of_hanoi` wrong moves."""
+def _print_nothing(*_: Any, **__: Any) -> None:
+    """Replaces `print`: the compiler of `bf` prints a dot per program, `tower_of_hanoi` prints wrong moves."""
 
 
-class _NumPy:
-    """NumPy with a generator of its own in the place of the global one; this dataset seeds it for each item."""
+class _PoolMatrixNumPy:
+    """NumPy with its own generator instead of the global one; pool_matrix seeds it for each item."""
 
     random = np.random.RandomState()
 
     def loadtxt(self, lines: list[str], dtype: Any) -> Any:
-        """As NumPy's, which warns of an answer without numbers."""
+        """NumPy's `loadtxt`, but an answer without numbers raises instead of warning."""
         if not any(line.partition("#")[0].strip() for line in lines):
             raise ValueError("no numbers")
         return np.loadtxt(lines, dtype=dtype)
@@ -73,23 +74,23 @@ class _NumPy:
         return getattr(np, name)
 
 
-def mend_modules() -> None:
-    """Mend what is mended once for the process."""
-    quicker.speed_up()
-    setattr(polynomial_multiplication, "itermonomials", _monomials)  # noqa: B010
-    setattr(pool_matrix, "np", _NumPy())  # noqa: B010
+def fix_modules() -> None:
+    """Replace functions of reasoning-gym's modules, once per process."""
+    faster_searches.install()
+    setattr(polynomial_multiplication, "itermonomials", _sorted_monomials)  # noqa: B010
+    setattr(pool_matrix, "np", _PoolMatrixNumPy())  # noqa: B010
     for module in (Optimizer, tower_of_hanoi):
-        setattr(module, "print", _say_nothing)  # noqa: B010
+        setattr(module, "print", _print_nothing)  # noqa: B010
     for module in (binary_matrix, n_queens, spiral_matrix, string_insertion):
-        # They read an answer as a Python list; an answer is no program.
+        # They read an answer as a Python list; `eval` would run it.
         setattr(module, "eval", ast.literal_eval)  # noqa: B010
     setattr(generators, "random", SimpleNamespace(randint=_list_functions.randint))  # noqa: B010
 
 
-def mend(dataset: Any) -> None:
-    """Mend what a new dataset holds."""
+def fix_dataset(dataset: Any) -> None:
+    """Fix the data of a new dataset, and of the parts of a mixture."""
     if hasattr(dataset, "letters") and isinstance(dataset.letters, set):
-        dataset.letters = Sorted(dataset.letters)
+        dataset.letters = SortedSet(dataset.letters)
     if hasattr(dataset, "word_graphs"):
         dataset.word_graphs = {
             length: {word: sorted(near) for word, near in graph.items()}
@@ -97,18 +98,20 @@ def mend(dataset: Any) -> None:
         }
     if isinstance(dataset, CodeIODataset):
         rows: list[dict[str, str]] = vars(CodeIODataset)["_jsonl_data"]
-        programs = [row for row in rows if not _UNSTEADY.search(f"{row['code_sample']}\n{row['input_generator']}")]
+        programs = [
+            row for row in rows if not _NOT_REPRODUCIBLE.search(f"{row['code_sample']}\n{row['input_generator']}")
+        ]
         if not programs:
             raise ValueError(f"no program of difficulty {dataset.config.difficulty} is left")
         vars(dataset)["programs"] = programs
     for part in getattr(dataset, "datasets", {}).values():
-        mend(part)
+        fix_dataset(part)
 
 
-def prepare(dataset: Any, seed: int) -> None:
-    """Set what the next item is drawn from and the dataset keeps outside of itself."""
+def prepare_draw(dataset: Any, seed: int) -> None:
+    """Set the state outside of `dataset` that its next item depends on."""
     _list_functions.seed(seed)
     for part in (dataset, *getattr(dataset, "datasets", {}).values()):
         if isinstance(part, CodeIODataset):
-            # The class keeps one table for all its instances, whatever their difficulty.
+            # The class has one table for all instances, whatever their difficulty.
             CodeIODataset._jsonl_data = vars(part)["programs"]  # pyright: ignore[reportPrivateUsage]
