@@ -10,7 +10,7 @@ PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
 OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor)))
 
-.PHONY: help demo test test-all pythons lint format clean
+.PHONY: help demo test test-all pythons lint format docs clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
@@ -19,6 +19,7 @@ help:
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
+	@echo "make docs     build the site: the guides, and a reference from the docstrings"
 	@echo "make clean    remove $(VENV)"
 
 demo: $(VENV)/demo
@@ -53,6 +54,10 @@ format: $(VENV)/test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "The site is in build/site. To look at it, search included: $(BIN)/mkdocs serve"
+
 clean:
 	rm -rf $(VENV)
 
@@ -70,3 +75,8 @@ $(VENV)/demo: $(VENV)/python constraints.txt $(PROJECTS)
 $(VENV)/test: $(VENV)/python constraints.txt requirements-dev.txt $(PROJECTS)
 	$(PIP) install -c constraints.txt -r requirements-dev.txt $(PACKAGES:%=-e %)
 	touch $@ $(VENV)/demo
+
+# The reference is read from the source of the packages, so only gem-core, which reads their tables, is installed.
+$(VENV)/docs: $(VENV)/python constraints.txt requirements-docs.txt gem-core/pyproject.toml
+	$(PIP) install -c constraints.txt -r requirements-docs.txt -e gem-core
+	touch $@

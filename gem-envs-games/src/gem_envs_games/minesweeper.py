@@ -33,7 +33,8 @@ class Minesweeper(BoardGame):
     sees. It loses where luck decides.
 
     Args:
-        rows, cols: the size of the board, 2 to 30 each.
+        rows: of the board, 2 to 30.
+        cols: of the board, 2 to 30.
         num_mines: from 1 to one less than there are cells.
         max_turns: actions in an episode, flags included.
 
