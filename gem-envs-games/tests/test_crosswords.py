@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from gem.errors import ConfigError
-from gem_envs_games.clues import clued_words, clues
-from gem_envs_games.crossword_grids import make_crossword
 from gem_envs_games.crosswords import Crosswords
+from gem_envs_games.crosswords.clues import clued_words, clues
+from gem_envs_games.crosswords.grids import make_crossword
 
 SETTINGS = [(False, 30, 3), (True, 40, 3), (None, None, None), (True, 18, 3), (False, 100, 10)]
 

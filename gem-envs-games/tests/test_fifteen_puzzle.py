@@ -6,7 +6,7 @@ import pytest
 import gem
 from gem.errors import ConfigError
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
-from gem_envs_games.fifteen_solver import at_least, home, solve
+from gem_envs_games.fifteen_puzzle.solver import at_least, home, solve
 
 GO = {"up": (1, 0), "down": (-1, 0), "left": (0, 1), "right": (0, -1)}
 """Where the empty cell goes when a tile slides in a direction: the other way."""

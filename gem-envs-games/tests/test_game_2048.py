@@ -5,7 +5,7 @@ import pytest
 
 from gem.errors import ConfigError
 from gem_envs_games.game_2048 import Game2048
-from gem_envs_games.game_2048_moves import merged, moved
+from gem_envs_games.game_2048.moves import merged, moved
 
 MERGES = """
     . . . . -> . . . .

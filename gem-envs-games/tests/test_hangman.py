@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from gem_envs_games.hangman import Hangman
-from gem_envs_games.hangman_solver import best_guess, consistent_words, secret_words
+from gem_envs_games.hangman.solver import best_guess, consistent_words, secret_words
 from gem_envs_games.words import common_words, known_words
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gem.errors import ConfigError
 from gem_envs_games.mastermind import Mastermind
-from gem_envs_games.mastermind_solver import Marked, best_guess, consistent_codes, pegs
+from gem_envs_games.mastermind.solver import Marked, best_guess, consistent_codes, pegs
 
 
 def pegs_by_hand(code, guess):

@@ -1,7 +1,7 @@
 import random
 from itertools import combinations
 
-from gem_envs_games.minesweeper_solver import deduce, mine_weights, neighbours, safest_cell
+from gem_envs_games.minesweeper.solver import deduce, mine_weights, neighbours, safest_cell
 
 
 def random_position(rng):

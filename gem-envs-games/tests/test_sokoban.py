@@ -5,7 +5,8 @@ import pytest
 
 from gem.errors import ConfigError
 from gem_envs_games.sokoban import Sokoban
-from gem_envs_games.sokoban_levels import Level, Position, solve
+from gem_envs_games.sokoban.rules import Level, Position
+from gem_envs_games.sokoban.solver import solve
 
 GO = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 

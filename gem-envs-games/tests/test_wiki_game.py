@@ -2,8 +2,8 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem_envs_games.wiki_game import BACK, WikiGame
-from gem_envs_games.wiki_graph import WikiGraph
+from gem_envs_games.wiki_game.env import BACK, WikiGame
+from gem_envs_games.wiki_game.graph import WikiGraph
 
 ATLAS = [
     "Home\tWhere all ways begin. It has three doors. Nobody lives here.\t1 2 3",

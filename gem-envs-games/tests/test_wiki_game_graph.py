@@ -10,8 +10,8 @@ import networkx
 import pytest
 
 from gem_envs_games.wiki_game import WikiGame
-from gem_envs_games.wiki_graph import FARTHEST, Rings, WikiGraph, shipped
-from gem_envs_games.wiki_page import key
+from gem_envs_games.wiki_game.graph import FARTHEST, Rings, WikiGraph, shipped
+from gem_envs_games.wiki_game.page import key
 
 DATA = files("gem_envs_games").joinpath("data")
 

@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 import pytest
 
 from gem_envs_games.wiki_game import WikiGame
-from gem_envs_games.wiki_kiwix import Kiwix
-from gem_envs_games.wiki_live import WikiUnavailable
-from gem_envs_games.wiki_mediawiki import MediaWiki
-from gem_envs_games.wiki_page import Page
+from gem_envs_games.wiki_game.kiwix import Kiwix
+from gem_envs_games.wiki_game.live import WikiUnavailable
+from gem_envs_games.wiki_game.mediawiki import MediaWiki
+from gem_envs_games.wiki_game.page import Page
 
 PAGES = {
     "Physics": ("Physics is the science of matter.", ["Energy", "Matter", "Mercury", "AC/DC"]),

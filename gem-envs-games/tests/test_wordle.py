@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 
 from gem_envs_games.wordle import Wordle
-from gem_envs_games.wordle_solver import best_guess, marks
+from gem_envs_games.wordle.solver import best_guess, marks
 from gem_envs_games.words import common_words, is_word
 
 # Marked by hand: secret, then guesses with their marks.

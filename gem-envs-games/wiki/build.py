@@ -16,7 +16,7 @@ from concepts import Concepts
 from geography import Geography
 from wordnet import WordNet
 
-from gem_envs_games.wiki_page import key
+from gem_envs_games.wiki_game.page import key
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "src/gem_envs_games/data/wiki.tsv.gz"

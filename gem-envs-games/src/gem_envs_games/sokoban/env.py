@@ -8,7 +8,9 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import DIRECTIONS, direction, say
-from gem_envs_games.sokoban_levels import Way, make_level, moved, rest_of_way, solve
+from gem_envs_games.sokoban.levels import make_level
+from gem_envs_games.sokoban.rules import Way, moved, rest_of_way
+from gem_envs_games.sokoban.solver import solve
 
 _DRAWN = ((6, 2, 20), (8, 5, 50))
 """Rows (and columns), boxes and turns that an episode may draw, as in GEM."""

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from gem_envs_games.wiki_live import LiveWiki, WikiUnavailable
-from gem_envs_games.wiki_page import Page
+from gem_envs_games.wiki_game.live import LiveWiki, WikiUnavailable
+from gem_envs_games.wiki_game.page import Page
 
 _MOST_REDIRECTS = 5
 _LARGEST = 8 << 20

@@ -9,8 +9,8 @@ from gem.core import Step
 from gem.errors import ConfigError, did_you_mean
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.wiki_graph import FARTHEST, shipped
-from gem_envs_games.wiki_page import Page, Wiki, key
+from gem_envs_games.wiki_game.graph import FARTHEST, shipped
+from gem_envs_games.wiki_game.page import Page, Wiki, key
 
 BACK = "<PREV_PAGE>"
 """What a player says in place of a title to go back, as in GEM."""
@@ -55,14 +55,14 @@ class WikiGame(BoardGame):
     anywhere, and the expert follows a shortest way. A live wiki (`mw`, `kiwix`) draws the start itself, whatever the
     seed, and the target is the end of a walk of random links; its pages change, so that neither a seed nor a
     recording brings an episode back. A snapshot holds the pages of the episode so far, and other pages are asked for
-    when they are visited. A wiki that does not answer raises `gem_envs_games.wiki_live.WikiUnavailable`.
+    when they are visited. A wiki that does not answer raises `gem_envs_games.wiki_game.live.WikiUnavailable`.
 
     `reset(options={"start": ..., "target": ...})` sets the titles of both pages, on every backend.
 
     Args:
         max_turns: links in an episode.
         backend: `shipped` for the pages of the pack, `mw` for a MediaWiki, `kiwix` for kiwix-serve.
-        trawler_kwargs: arguments of the live wiki, `url` among them; see `wiki_live.LiveWiki`.
+        trawler_kwargs: arguments of the live wiki, `url` among them; see `wiki_game.live.LiveWiki`.
         page_summary_length: how much of a page is shown, a number of `characters`, `words` or `sentences`.
         variant: one of the above.
         min_distance: links of the shortest way from start to target at least, 1 to 6; on a live wiki of the walk.
@@ -230,9 +230,9 @@ def _wiki(backend: str, settings: dict[str, Any]) -> Wiki:
             raise ConfigError("trawler_kwargs are for the backends 'mw' and 'kiwix'; the shipped pages take none")
         return shipped()
     if backend == "mw":
-        from gem_envs_games.wiki_mediawiki import MediaWiki as Live
+        from gem_envs_games.wiki_game.mediawiki import MediaWiki as Live
     else:
-        from gem_envs_games.wiki_kiwix import Kiwix as Live
+        from gem_envs_games.wiki_game.kiwix import Kiwix as Live
     try:
         return Live(**settings)
     except TypeError as error:

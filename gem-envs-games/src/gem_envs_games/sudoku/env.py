@@ -11,7 +11,8 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.sudoku_solver import FEWEST_CLUES, digits_left, houses, make_puzzle, units
+from gem_envs_games.sudoku.puzzles import FEWEST_CLUES, make_puzzle
+from gem_envs_games.sudoku.solver import digits_left, houses, units
 
 _ACTION = re.compile(r"\s*(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})\s*")
 _DRAWN = ((4, 10, 15), (9, 50, 50))

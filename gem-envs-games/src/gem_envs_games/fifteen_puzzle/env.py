@@ -10,7 +10,7 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import direction, say
-from gem_envs_games.fifteen_solver import Board, home, rest_of_way, slide, slides, solve, wandered, way_back
+from gem_envs_games.fifteen_puzzle.solver import Board, home, rest_of_way, slide, slides, solve, wandered, way_back
 
 _DRAWN = ((2, 10), (3, 20), (4, 50))
 _SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))

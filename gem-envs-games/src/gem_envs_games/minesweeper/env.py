@@ -8,7 +8,7 @@ from gem.checks import whole_number
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.minesweeper_solver import neighbours, safest_cell
+from gem_envs_games.minesweeper.solver import neighbours, safest_cell
 
 _ACTION = re.compile(r"\s*([A-Za-z]{1,20})[\s,]+(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})\s*")
 

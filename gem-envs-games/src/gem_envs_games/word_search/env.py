@@ -10,7 +10,7 @@ from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.word_search_grids import Hidden, make_word_search
+from gem_envs_games.word_search.grids import Hidden, make_word_search
 
 _ACTION = re.compile(r"[\s,]+".join([r"\s*(-?[0-9]{1,9})", *[r"(-?[0-9]{1,9})"] * 3]) + r"\s*")
 _DRAWN_WORDS, _DRAWN_TURNS = 5, 20

@@ -6,7 +6,7 @@ from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from random import Random
 
-from gem_envs_games.wiki_page import Page
+from gem_envs_games.wiki_game.page import Page
 
 FARTHEST = 6
 """From 1 to so many links, every page of the pack is that far from some other page."""

@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gem_envs_games.wiki_live import LiveWiki, WikiUnavailable
-from gem_envs_games.wiki_page import Page
+from gem_envs_games.wiki_game.live import LiveWiki, WikiUnavailable
+from gem_envs_games.wiki_game.page import Page
 
 _T = TypeVar("_T")
 

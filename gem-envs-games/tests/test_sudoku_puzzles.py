@@ -3,7 +3,8 @@ from itertools import permutations, product
 
 import pytest
 
-from gem_envs_games.sudoku_solver import FEWEST_CLUES, digits_left, make_puzzle, solve
+from gem_envs_games.sudoku.puzzles import FEWEST_CLUES, make_puzzle
+from gem_envs_games.sudoku.solver import digits_left, solve
 
 
 def all_small_grids():

@@ -9,7 +9,7 @@ from gem.checks import whole_number
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.hangman_solver import best_guess, secret_words
+from gem_envs_games.hangman.solver import best_guess, secret_words
 from gem_envs_games.words import LONGEST, SHORTEST
 
 _BETWEEN = re.compile(r"[\s,]+")

@@ -9,7 +9,7 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import direction, say
-from gem_envs_games.game_2048_moves import Board, best_move, moved, moves
+from gem_envs_games.game_2048.moves import Board, best_move, moved, moves
 
 _DRAWN = ((16, 20), (32, 30), (64, 50))
 """Target tile and turns that an episode may draw, as in GEM."""

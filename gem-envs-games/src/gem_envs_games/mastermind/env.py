@@ -11,7 +11,7 @@ from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.mastermind_solver import Code, Marked, all_codes, best_guess, pegs
+from gem_envs_games.mastermind.solver import Code, Marked, all_codes, best_guess, pegs
 
 _GUESS = re.compile(r"[0-9\s,-]+")
 _LONGEST = 100

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from gem.checks import whole_number
 from gem.errors import ConfigError
 from gem.http_limits import Limited
-from gem_envs_games.wiki_page import Page
+from gem_envs_games.wiki_game.page import Page
 
 _AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
 """Wikimedia asks clients to say who they are."""

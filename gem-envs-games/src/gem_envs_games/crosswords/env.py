@@ -11,8 +11,8 @@ from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.clues import clued_words, clues
-from gem_envs_games.crossword_grids import CELLS_FOR_A_WORD, Entry, make_crossword
+from gem_envs_games.crosswords.clues import clued_words, clues
+from gem_envs_games.crosswords.grids import CELLS_FOR_A_WORD, Entry, make_crossword
 
 _ACTION = re.compile(r"\s*(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})[\s,]+([A-Za-z])\s*")
 _DRAWN_WORDS, _DRAWN_TURNS = 3, 20

@@ -8,7 +8,7 @@ from gem.checks import whole_number
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.wordle_solver import Marked, best_guess, marks
+from gem_envs_games.wordle.solver import Marked, best_guess, marks
 from gem_envs_games.words import LONGEST, SHORTEST, common_words, is_word, known_words
 
 _BETWEEN = re.compile(r"[\s,]+")
