@@ -74,7 +74,7 @@ FENCED = [
     ("```python\nprint(1)\n```search\nx\n```", "malformed", "followed by another opening fence"),
 ]
 
-GEM = [
+GEM_LLM = [
     ("<python>print(1)", "malformed", "<python> is never closed"),
     ("```python\nprint(1)", "malformed", "```python is never closed"),
     ("<python>1</python>\n```python\n2\n```", "doubled", "more than one call"),
@@ -141,9 +141,10 @@ OPENAI = [
     (message(tool_calls=[called("now", "{}"), called("now", "{}")]), "doubled", "more than one call"),
 ]
 
+BY_FORMAT = {"tags": TAGS, "fenced": FENCED, "gem-llm": GEM_LLM, "hermes": HERMES, "openai": OPENAI}
 CASES = [
     pytest.param(format, *case, id=f"{format}-{number}")
-    for format, cases in (("tags", TAGS), ("fenced", FENCED), ("gem", GEM), ("hermes", HERMES), ("openai", OPENAI))
+    for format, cases in BY_FORMAT.items()
     for number, case in enumerate(cases)
 ]
 
@@ -203,7 +204,7 @@ def test_there_are_enough_cases_and_no_two_are_the_same() -> None:
     assert len({case.values[:2] for case in CASES}) == len(CASES) >= 60
 
 
-@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes", "openai"])
+@pytest.mark.parametrize("format", BY_FORMAT)
 def test_a_call_too_many_is_answered_and_not_carried_out(format: str) -> None:
     tool_samples.RAN.clear()
     with ToolEnv(Listener(), TOOLS, format=format, max_calls=2) as env:

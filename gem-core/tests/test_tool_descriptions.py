@@ -10,7 +10,7 @@ from tool_samples import now, python, search
 from gem.tool import FORMATS, Tool, ToolCall, tool
 from gem.tool.formats.compact_schema import compact
 
-TEXT_FORMATS = ["tags", "fenced", "gem"]
+TEXT_FORMATS = ["tags", "fenced", "gem-llm"]
 
 
 def described(each: Tool, format: str = "tags") -> str:
@@ -79,7 +79,7 @@ def test_names_types_values_defaults_and_what_is_required_are_told(format: str) 
     assert schema["$defs"] == {"Place": PLACE, "Tree": TREE}
 
 
-@pytest.mark.parametrize("format", ["tags", "gem"])
+@pytest.mark.parametrize("format", ["tags", "gem-llm"])
 def test_a_tool_without_arguments_or_with_one_that_is_any_text_has_no_schema(format: str) -> None:
     assert described(python, format) == "<python>code</python>\nRun a program."
     assert described(now, format) == "<now></now>\nWhat time it is."

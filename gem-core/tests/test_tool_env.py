@@ -75,7 +75,7 @@ def test_an_async_tool_and_a_tool_without_arguments_are_called_alike() -> None:
     assert "noon" in env.step("<now></now>").observation
 
 
-@pytest.mark.parametrize("format", ["tags", "gem", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "gem-llm", "hermes"])
 def test_text_after_a_call_reaches_no_tool_and_is_in_the_history_once(format: str) -> None:
     env = ConcatWithAction(ToolEnv(Listener(), [python], format=format))
     env.reset(seed=0)

@@ -38,7 +38,7 @@ def test_a_call_that_was_written_is_read_back(format: str, call: ToolCall) -> No
 
 
 @pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
-@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "fenced", "gem-llm", "hermes"])
 def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None:
     chosen = FORMATS[format]
     before, text = "Let me see: 3 < 4, </b>, {}.\n", chosen.write(call, TOOLS)
@@ -50,7 +50,7 @@ def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None
     assert read.end == len(before) + len(text)
 
 
-@pytest.mark.parametrize("format", ["tags", "fenced", "gem", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "fenced", "gem-llm", "hermes"])
 def test_a_policy_that_stops_at_a_stop_string_has_said_the_whole_call(format: str) -> None:
     chosen = FORMATS[format]
     stops = chosen.stops(TOOLS)
@@ -114,15 +114,15 @@ def test_arguments_may_be_an_object_or_a_string_that_holds_one(arguments: str) -
 def test_gems_own_format_takes_tags_and_fences() -> None:
     expected = ToolCall("python", {"code": "print(1)"})
 
-    assert FORMATS["gem"].read("<python>print(1)</python>", TOOLS) == expected
-    assert FORMATS["gem"].read("So:\n```python\nprint(1)\n```", TOOLS) == expected
-    assert FORMATS["gem"].read("```python\nprint('<python>')\n```", TOOLS) == ToolCall(
+    assert FORMATS["gem-llm"].read("<python>print(1)</python>", TOOLS) == expected
+    assert FORMATS["gem-llm"].read("So:\n```python\nprint(1)\n```", TOOLS) == expected
+    assert FORMATS["gem-llm"].read("```python\nprint('<python>')\n```", TOOLS) == ToolCall(
         "python", {"code": "print('<python>')"}
     )
-    assert FORMATS["gem"].stops(TOOLS) == FORMATS["tags"].stops(TOOLS)
+    assert FORMATS["gem-llm"].stops(TOOLS) == FORMATS["tags"].stops(TOOLS)
 
 
-@pytest.mark.parametrize("format", ["fenced", "gem"])
+@pytest.mark.parametrize("format", ["fenced", "gem-llm"])
 @pytest.mark.parametrize("fence", ["````", "~~~", "~~~~~", "``````"])
 def test_longer_fences_and_tildes_are_fences(format: str, fence: str) -> None:
     said = f"So:\n{fence}python\nprint('```', '~~')\n{fence}\nand more"
@@ -137,7 +137,7 @@ def test_longer_fences_and_tildes_are_fences(format: str, fence: str) -> None:
     assert "never closed" in unclosed.message
 
 
-@pytest.mark.parametrize("format", ["fenced", "gem"])
+@pytest.mark.parametrize("format", ["fenced", "gem-llm"])
 def test_code_that_holds_a_fence_is_written_so_that_it_can_be_read_back(format: str) -> None:
     call = ToolCall("python", {"code": 'print("""\n```\n````\n""")'})
 

@@ -17,7 +17,7 @@ def test_what_is_told_of_a_tool_is_its_description_and_the_whole_schema_of_its_a
         (line,) = [line for line in FORMATS[format].describe({tool.name: tool}).splitlines() if tool.name in line]
         about = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
         assert json.loads(line) == {"type": "function", "function": about}
-    for format in ("tags", "fenced", "gem"):
+    for format in ("tags", "fenced", "gem-llm"):
         text = FORMATS[format].describe({tool.name: tool})
         assert tool.description in text
         _, found, line = text.partition("\nArguments: ")

@@ -1,4 +1,4 @@
-"""What GEM's own tools take: tags, and for code also a fence."""
+"""The calls that gem-llm's own tools read: tags, and for code a fence too."""
 
 from collections.abc import Mapping
 
@@ -10,13 +10,13 @@ from gem.tool.tool import Tool
 _fenced = Fenced()
 
 
-class Gem(Tags):
-    """Tags, or a fenced block whose language is the tool's name. The agent is told of tags alone.
+class GemLlm(Tags):
+    """Tags, or a fenced block whose language is the tool's name. The agent is told of tags only.
 
-    A policy stops at the end of a tag. It does not stop at a fence, because most fences are no calls.
+    A policy stops at the end of a tag. It does not stop at a fence, because most fences are not calls.
     """
 
-    name = "gem"
+    name = "gem-llm"
 
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
         tagged, fenced = super().read(text, tools), _fenced.read(text, tools)
