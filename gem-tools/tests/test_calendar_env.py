@@ -1,4 +1,4 @@
-"""The calendar's environment: graded on what the calendar holds, and kind to calls that cannot be carried out."""
+"""The calendar's environment: graded on what the calendar holds, and lenient with calls that cannot be carried out."""
 
 import pytest
 
@@ -7,40 +7,42 @@ from gem.errors import ConfigError
 from gem.tool import FORMATS, ToolCall
 from gem_tools.calendar.env import Calendar
 from gem_tools.calendar.planner import next_call
-from gem_tools.calendar.tools import TOOLS
 
 
-def say(tool, **arguments):
-    return FORMATS["hermes"].write(ToolCall(tool, arguments), TOOLS)
+def calendar(format="hermes", **settings):
+    return gem.ToolEnv(Calendar(**settings), format=format, max_calls=None, max_refused=None)
 
 
-def played(env, seed):
-    """The last step of the expert's episode, and the observations before it."""
-    observation, _ = env.reset(seed=seed)
-    told = [observation]
+def say(name, **arguments):
+    return FORMATS["hermes"].write(ToolCall(name, arguments), {})
+
+
+def play_expert(env, seed):
+    """The last step of the expert's episode."""
+    env.reset(seed=seed)
     while not (step := env.step(env.expert_action())).done:
-        told.append(step.observation)
-    return step, told
+        pass
+    return step
 
 
 @pytest.mark.parametrize("variant", ["tools:Calendar-v0-easy", "tools:Calendar-v0", "tools:Calendar-v0-hard"])
 def test_the_expert_does_every_task_of_every_variant_within_its_turns(variant):
     with gem.make(variant) as env:
-        for seed in range(100):
-            assert played(env, seed)[0].info["success"], seed
+        for seed in range(30):
+            assert play_expert(env, seed).info["success"], seed
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_tools_can_be_called_in_every_format(format):
-    with gem.make("tools:Calendar-v0", format=format) as env:
-        for seed in range(5):
-            step, _ = played(env, seed)
-            assert (step.reward, step.terminated, step.info["success"]) == (1.0, True, True)
+    env = calendar(format)
+    for seed in range(3):
+        step = play_expert(env, seed)
+        assert (step.reward, step.terminated, step.info["success"]) == (1.0, True, True)
 
 
 def test_the_expert_names_no_id_that_it_has_not_been_shown():
-    env = Calendar(errands=8, events=16, max_turns=None)
-    for seed in range(50):
+    env = calendar(tasks=8, events=16, max_turns=None)
+    for seed in range(20):
         observation, _ = env.reset(seed=seed)
         seen = observation
         while (call := next_call(env.week, env.goal)) is not None:
@@ -51,8 +53,8 @@ def test_the_expert_names_no_id_that_it_has_not_been_shown():
             seen += env.step(action).observation
 
 
-def undone(env):
-    """All of the expert's calls but the last one."""
+def all_but_last(env):
+    """Make all of the expert's calls but the last one, which is returned."""
     actions = []
     env.reset(seed=3)
     while next_call(env.week, env.goal) is not None:
@@ -65,18 +67,18 @@ def undone(env):
 
 
 def test_the_state_is_graded_and_not_the_words():
-    env = Calendar(errands=3)
-    undone(env)
+    env = calendar(tasks=3)
+    all_but_last(env)
     lost = env.step("All errands are done: \\boxed{done}")
     assert (lost.reward, lost.terminated, lost.info["success"]) == (0.0, True, False)
-    env.step(undone(env))
+    env.step(all_but_last(env))
     won = env.step("I am not sure at all. \\boxed{Done}")
     assert (won.reward, won.terminated, won.info["success"]) == (1.0, True, True)
 
 
-def test_a_change_that_nobody_asked_for_loses_and_can_be_taken_back():
-    env = Calendar(max_turns=None)
-    last = undone(env)
+def test_a_change_that_was_not_asked_for_loses_and_can_be_undone():
+    env = calendar(max_turns=None)
+    last = all_but_last(env)
     env.step(last)
     env.step(say("add_todo", text="nobody asked"))
     assert env.expert_action() != "\\boxed{done}"
@@ -89,7 +91,7 @@ def test_a_change_that_nobody_asked_for_loses_and_can_be_taken_back():
 
 
 def test_another_way_to_the_same_end_counts_as_well():
-    env = Calendar(events=1, todos=0, errands=1, max_turns=None)
+    env = calendar(events=1, todos=0, tasks=1, max_turns=None)
     seed = next(seed for seed in range(100) if "Move" in env.reset(seed=seed)[0].split("this order:")[1])
     env.reset(seed=seed)
     (goal,) = env.goal.events.values()
@@ -111,8 +113,8 @@ def test_another_way_to_the_same_end_counts_as_well():
         (say("add_todo", text="a\nb"), "add_todo", "error", "one line"),
     ],
 )
-def test_a_call_that_cannot_be_carried_out_is_answered_and_the_episode_goes_on(reply, name, status, reason):
-    env = Calendar()
+def test_a_call_that_cannot_be_carried_out_is_answered_and_the_episode_continues(reply, name, status, reason):
+    env = calendar()
     env.reset(seed=0)
     before = env.week.facts()
     step = env.step(reply)
@@ -121,27 +123,27 @@ def test_a_call_that_cannot_be_carried_out_is_answered_and_the_episode_goes_on(r
     assert (step.reward, step.done, env.week.facts()) == (0.0, False, before)
 
 
-def test_a_reply_with_neither_a_call_nor_an_end_loses():
-    env = Calendar()
+def test_a_reply_with_neither_a_call_nor_done_loses():
+    env = calendar()
     env.reset(seed=0)
     step = env.step("It is all done!")
     assert (step.reward, step.terminated, step.info["success"]) == (-0.1, True, False)
 
 
-def test_every_observation_has_the_errands_until_the_turns_are_used_up():
-    env = Calendar(max_turns=3)
+def test_every_observation_has_the_tasks_until_the_turns_are_used_up():
+    env = calendar(max_turns=3)
     observation, info = env.reset(seed=0)
     assert info["stop"] == ["</tool_call>"]
     assert "You have 3 replies" in observation
     for _ in range(2):
-        assert all(errand in observation for errand in env.errands)
+        assert all(task in observation for task in env.tasks)
         observation = env.step(say("list_todos")).observation
     step = env.step(say("list_todos"))
     assert step.truncated
     assert "That was your last reply" in step.observation
 
 
-@pytest.mark.parametrize("sizes", [{"events": 17}, {"events": -1}, {"todos": 11}, {"errands": 0}, {"format": "yaml"}])
+@pytest.mark.parametrize("sizes", [{"events": 17}, {"events": -1}, {"todos": 11}, {"tasks": 0}, {"max_turns": 0}])
 def test_settings_out_of_range_are_refused(sizes):
     with pytest.raises(ConfigError):
         Calendar(**sizes)

@@ -17,9 +17,11 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+import gem
 from gem.tool import ToolRuntime
-from gem_tools.calendar.errands import draw
 from gem_tools.calendar.planner import next_call
+from gem_tools.calendar.server import calendar_tools
+from gem_tools.calendar.tasks import draw
 from gem_tools.calendar.week import Week
 from gem_tools.mcp import mcp_tools
 
@@ -63,7 +65,7 @@ def hold(state) -> str:
     return str(os.getpid())
 '''
 OURS = ("shapes:divide", "shapes:picture", "shapes:broken")
-NOTES = ("gem_tools.calendar.tools:add_todo", "gem_tools.calendar.tools:list_todos")
+NOTES = ("gem_tools.calendar.server:calendar_tools",)
 CALENDAR = ("-m", "gem_tools.calendar.server", "--seed", "5", "--events", "8")
 
 
@@ -244,13 +246,13 @@ def test_a_port_that_is_taken_is_said():
     assert "choose another --port" in done.stderr
 
 
-async def errands(client):
-    """Do a task's errands as a client would, from what the server says alone, and return where they led."""
+async def follow_plan(client):
+    """Make the planner's calls as a client would, knowing only what the server says."""
     week = Week()
     week.become(json.loads((await client.read_resource("calendar://week")).contents[0].text))
-    goal = draw(Random(9), events=8, todos=3, errands=0).week
+    goal = draw(Random(9), events=8, todos=3, tasks=0).week
     while (call := next_call(week, goal)) is not None:
-        result = await client.call_tool(call.tool, call.arguments)
+        result = await client.call_tool(call.name, call.arguments)
         assert not result.is_error
         week.become(json.loads((await client.read_resource("calendar://week")).contents[0].text))
     return week, goal
@@ -259,14 +261,28 @@ async def errands(client):
 def test_the_calendars_server_ends_where_the_same_calls_end_in_process():
     async def use():
         async with Client(by_stdio(*CALENDAR)) as client:
-            return await errands(client)
+            return await follow_plan(client)
 
     week, goal = asyncio.run(use())
     assert week.facts() == goal.facts()
 
 
+def test_in_an_env_without_a_calendar_the_tools_open_one_per_episode_and_a_fork_has_a_copy():
+    env = gem.ToolEnv(gem.make("core:Echo-v0"), calendar_tools(seed=5, events=8), max_calls=None)
+    env.reset(seed=0)
+    before = env.step("<list_todos></list_todos>").observation
+    env.step("<add_todo>buy stamps</add_todo>")
+    (fork,) = env.fork(1)
+    assert "buy stamps" in fork.step("<list_todos></list_todos>").observation
+    assert fork.step("<add_todo>x</add_todo>").observation == env.step("<add_todo>x</add_todo>").observation
+    env.reset(seed=0)
+    assert env.step("<list_todos></list_todos>").observation == before
+    env.close()
+    fork.close()
+
+
 def test_twenty_sessions_of_the_calendars_server_do_not_mix():
-    begun = draw(Random(5), events=8, todos=3, errands=0).week
+    begun = draw(Random(5), events=8, todos=3, tasks=0).week
 
     async def use(url):
         async def session(number):

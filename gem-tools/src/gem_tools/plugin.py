@@ -9,9 +9,9 @@ GEM_API = 1
 
 
 _CALENDAR: Mapping[str, Mapping[str, Any]] = {
-    "": {"events": 6, "todos": 3, "errands": 2, "max_turns": 16},
-    "-easy": {"events": 4, "todos": 2, "errands": 1, "max_turns": 10},
-    "-hard": {"events": 12, "todos": 5, "errands": 5, "max_turns": 40},
+    "": {"events": 6, "todos": 3, "tasks": 2, "max_turns": 16},
+    "-easy": {"events": 4, "todos": 2, "tasks": 1, "max_turns": 10},
+    "-hard": {"events": 12, "todos": 5, "tasks": 5, "max_turns": 40},
 }
 """Variant → kwargs."""
 
@@ -26,8 +26,10 @@ def gem_envs() -> list[gem.EnvSpec]:
             id=f"tools:Calendar-v0{variant}",
             entry_point="gem_tools.calendar.env:Calendar",
             kwargs=kwargs,
-            description="Errands in a calendar and a to-do list behind tools, graded by what these hold in the end "
-            f"(events={kwargs['events']}, errands={kwargs['errands']})",
+            # The env's own limit counts calls, too.
+            wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
+            description="Tasks in a calendar and a to-do list behind tools, graded by what these hold in the end "
+            f"(events={kwargs['events']}, tasks={kwargs['tasks']})",
             tags=("tools", "multi-turn"),
         )
         for variant, kwargs in _CALENDAR.items()
@@ -72,7 +74,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # Not `mcp`, which starts programs. Not `level` and `modules`, which open the sandbox, nor what bounds the time and
     # the memory of programs; not `source`, a file or an address.
     return {
-        "gem_tools.calendar.env:Calendar": ("events", "todos", "errands", "format"),
+        "gem_tools.calendar.env:Calendar": ("events", "todos", "tasks"),
         "gem_tools.multi_hop.env:MultiHop": ("hops",),
         "gem_tools.calculator:calculator": (),
         "gem_tools.code.bash:bash_tool": (),

@@ -1,1 +1,1 @@
-"""A calendar and a to-do list: an environment for agents with tools, and the same tools as an MCP server."""
+"""A calendar and a to-do list behind tools: an environment, and the same tools as an MCP server."""

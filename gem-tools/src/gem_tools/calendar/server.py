@@ -1,37 +1,67 @@
 """The calendar as an MCP server, a program of its own: `python -m gem_tools.calendar.server --seed 3`.
 
 Each session has a calendar and a to-do list in memory, filled from the seed. What they hold can be read at
-`calendar://week`, as JSON, to grade a session by its end.
+`calendar://week`, as JSON, to grade a session by its final state.
 """
 
 import json
 from dataclasses import replace
+from random import Random
 
 import click
 from mcp.server import Server
 
 from gem.cli.options import Seed
 from gem.cli.output import echo
-from gem.tool import ToolSession, tool
-from gem_tools.calendar.errands import MOST_EVENTS, MOST_TODOS
-from gem_tools.calendar.tools import WEEKS, calendar_tools
-from gem_tools.calendar.week import Week
-from gem_tools.calendar.weeks import Weeks
+from gem.tool import Resource, Tool, ToolSession, tool, tools_of
+from gem_tools.calendar.tasks import MOST_EVENTS, MOST_TODOS, draw
+from gem_tools.calendar.tools import CalendarTools
 from gem_tools.mcp.running import serve_http, serve_stdio
 from gem_tools.mcp.serving import make_server
 
 STATE = "calendar://week"
 
 
-@tool(resource=WEEKS)
-def week(week: Week) -> str:
-    """All that the calendar and the to-do list hold, as JSON."""
-    return json.dumps(week.state(), ensure_ascii=False)
+class SessionCalendar(Resource[CalendarTools]):
+    """A calendar per session, filled from a seed: every session with that seed begins with the same one."""
+
+    def __init__(self, seed: int, events: int, todos: int) -> None:
+        self.seed, self.events, self.todos = seed, events, todos
+
+    def open(self) -> CalendarTools:
+        calendar = CalendarTools()
+        calendar.week = draw(Random(self.seed), events=self.events, todos=self.todos, tasks=0).week
+        return calendar
+
+    def close(self, state: CalendarTools) -> None:
+        """A calendar in memory holds nothing to release."""
+
+    def snapshot(self, state: CalendarTools) -> bytes:
+        return json.dumps(state.week.state()).encode()
+
+    def restore(self, state: CalendarTools, saved: bytes) -> None:
+        state.week.become(json.loads(saved))
 
 
-def calendar_server(weeks: Weeks) -> Server[ToolSession]:
-    """The server, with a week of `weeks` for each session."""
-    return make_server("calendar", calendar_tools(weeks), {STATE: replace(week, resource=weeks)})
+def calendar_tools(seed: int = 0, events: int = 6, todos: int = 3) -> list[Tool]:
+    """The calendar's tools without the environment: each session, or episode, has a calendar of its own."""
+    return _tools_on(SessionCalendar(seed, events, todos))
+
+
+def _tools_on(calendar: SessionCalendar) -> list[Tool]:
+    return [replace(each, resource=calendar, method=False) for each in tools_of(CalendarTools)]
+
+
+def calendar_server(seed: int, events: int, todos: int) -> Server[ToolSession]:
+    """The server: its tools, and the whole state as a document."""
+    calendar = SessionCalendar(seed, events, todos)
+
+    @tool(resource=calendar)
+    def week(calendar: CalendarTools) -> str:
+        """All that the calendar and the to-do list hold, as JSON."""
+        return json.dumps(calendar.week.state(), ensure_ascii=False)
+
+    return make_server("calendar", _tools_on(calendar), {STATE: week})
 
 
 @click.command()
@@ -41,7 +71,7 @@ def calendar_server(weeks: Weeks) -> Server[ToolSession]:
 @click.option("--port", type=click.IntRange(0, 65535), help="Serve by HTTP on this port; 0 takes a free one.")
 def main(seed: int, events: int, todos: int, port: int | None) -> None:
     """Serve a calendar and a to-do list by stdio, or by HTTP on this machine."""
-    server = calendar_server(Weeks(seed, events=events, todos=todos))
+    server = calendar_server(seed, events, todos)
     if port is None:
         serve_stdio(server)
     else:

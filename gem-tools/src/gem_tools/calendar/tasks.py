@@ -1,4 +1,4 @@
-"""Tasks for the calendar: a week to begin with, errands in words, and the week that they lead to."""
+"""Assignments for the calendar: a week to begin with, tasks in words, and the week that they lead to."""
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from gem_tools.calendar.week import CLOSES, DAYS, OPENS, Event, Todo, Week, clock
 
-Entry = TypeVar("Entry", Event, Todo)
+_Item = TypeVar("_Item", Event, Todo)
 
 _PEOPLE = ("Ada", "Alan", "Barbara", "Edsger", "Emmy", "Grace", "Kurt", "Sofia")
 TITLES = tuple(
@@ -19,60 +19,61 @@ TODOS = tuple(
 )
 MOST_EVENTS = 16
 MOST_TODOS = 10
-MOST_ERRANDS = 8
+MOST_TASKS = 8
 
 _LONGEST = 2
-"""Hours of the longest event that a task makes."""
+"""Hours of the longest event in an assignment."""
 
 
-class Task(NamedTuple):
-    """What an episode is about."""
+class Assignment(NamedTuple):
+    """The calendar and the tasks of an episode."""
 
     week: Week
-    """Where it starts; the agent's tools change this very object."""
-    errands: tuple[str, ...]
+    """Where the episode starts; the agent's tools change this object."""
+    tasks: tuple[str, ...]
+    """What the agent is asked to do, a sentence each."""
     goal: Week
-    """A week that says what the first one says once the errands are done."""
+    """A week that holds what the first one holds once the tasks are done."""
 
 
 class _Draft:
-    """A task in the making: the week after the errands so far, and what none of them has touched."""
+    """An assignment being made: the week after the tasks so far, and what they have changed."""
 
     def __init__(self, week: Week, titles: Sequence[str], todos: Sequence[str], rng: Random) -> None:
         self.week, self.rng = week, rng
         self.titles, self.todos = list(titles), list(todos)
-        self.touched: set[str] = set()
+        self.changed: set[str] = set()
 
     def event(self) -> Event | None:
-        """An event that no errand has touched, touched from now on."""
-        return self._touch(self.week.events.values())
+        """An event that no task has changed; it counts as changed from now on."""
+        return self._choose(self.week.events.values())
 
     def todo(self) -> Todo | None:
-        """A to-do that no errand has touched, touched from now on."""
-        return self._touch(self.week.todos.values())
+        """A to-do that no task has changed; it counts as changed from now on."""
+        return self._choose(self.week.todos.values())
 
     def move(self) -> tuple[Event, str] | None:
-        """An event that no errand has touched, and another day on which it has room."""
+        """An event that no task has changed, and another day with room for it."""
         event = self.event()
         day = None if event is None else self.day(event.hours, other_than=event.day)
         return None if event is None or day is None else (event, day)
 
     def day(self, hours: int, other_than: str = "") -> str | None:
-        """A day on which an event of this length has room."""
+        """A day with room for an event of this length."""
         days = [day for day in DAYS if day != other_than and self.week.free(day, hours)]
         return self.rng.choice(days) if days else None
 
-    def _touch(self, entries: Iterable[Entry]) -> Entry | None:
-        left = [entry for entry in entries if entry.id not in self.touched]
+    def _choose(self, items: Iterable[_Item]) -> _Item | None:
+        left = [item for item in items if item.id not in self.changed]
         if not left:
             return None
-        entry = self.rng.choice(left)
-        self.touched.add(entry.id)
-        return entry
+        item = self.rng.choice(left)
+        self.changed.add(item.id)
+        return item
 
 
-def draw(rng: Random, *, events: int, todos: int, errands: int) -> Task:
-    """A week with so many events and open to-dos, and errands that can all be done in the order in which they stand."""
+def draw(rng: Random, *, events: int, todos: int, tasks: int) -> Assignment:
+    """A week with so many events and open to-dos, and tasks that can all be done in the order given."""
     titles, texts = rng.sample(TITLES, len(TITLES)), rng.sample(TODOS, len(TODOS))
     week = Week()
     for _ in range(events):
@@ -82,11 +83,11 @@ def draw(rng: Random, *, events: int, todos: int, errands: int) -> Task:
     for _ in range(todos):
         week.add_todo(texts.pop())
     draft = _Draft(week.copy(), titles, texts, rng)
-    return Task(week, tuple(_errand(draft) for _ in range(errands)), draft.week)
+    return Assignment(week, tuple(_task(draft) for _ in range(tasks)), draft.week)
 
 
-def _errand(draft: _Draft) -> str:
-    """The words of one more errand, which is carried out on the draft."""
+def _task(draft: _Draft) -> str:
+    """One more task in words, carried out on the draft."""
     for kind in draft.rng.sample(_KINDS, len(_KINDS)):
         words = kind(draft)
         if words is not None:
@@ -124,7 +125,7 @@ def _cancel(draft: _Draft) -> str | None:
 
 
 def _clear(draft: _Draft) -> str | None:
-    days = [day for day in DAYS if _untouched(draft, draft.week.on(day))]
+    days = [day for day in DAYS if _unchanged(draft, draft.week.on(day))]
     if not days:
         return None
     day = draft.rng.choice(days)
@@ -139,7 +140,7 @@ def _add(draft: _Draft) -> str | None:
     if day is None or not draft.titles:
         return None
     event = draft.week.add_event(draft.titles.pop(), day, clock(draft.week.free(day, hours)[0]), hours)
-    draft.touched.add(event.id)
+    draft.changed.add(event.id)
     return f'Add "{event.title}" on {day}, as early as it fits; it takes {"1 hour" if hours == 1 else "2 hours"}.'
 
 
@@ -153,12 +154,12 @@ def _tick(draft: _Draft) -> str | None:
 
 def _new_todo(draft: _Draft) -> str:
     todo = draft.week.add_todo(draft.todos.pop())
-    draft.touched.add(todo.id)
+    draft.changed.add(todo.id)
     return f'Put "{todo.text}" on the to-do list.'
 
 
-def _untouched(draft: _Draft, events: list[Event]) -> bool:
-    return len(events) > 1 and draft.touched.isdisjoint(event.id for event in events)
+def _unchanged(draft: _Draft, events: list[Event]) -> bool:
+    return len(events) > 1 and draft.changed.isdisjoint(event.id for event in events)
 
 
 _KINDS: tuple[Callable[[_Draft], str | None], ...] = (
