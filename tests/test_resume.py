@@ -13,6 +13,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from gem.record import EpisodeRecord, read
+
 SETTINGS = {
     "rollout.episodes": 8,
     "rollout.num_envs": 8,
@@ -45,6 +47,11 @@ def metrics(out: Path) -> list[dict]:
     """The metrics without what depends on the clock."""
     lines = (out / "metrics.jsonl").read_text().splitlines()
     return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in lines]
+
+
+def episodes(out: Path) -> list[EpisodeRecord]:
+    """The recorded episodes without what depends on the clock."""
+    return [record.model_copy(update={"started": None, "seconds": 0.0}) for record in read(out / "episodes.jsonl")]
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +88,13 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
         # The line that it prints is the whole command.
         again = next(line for line in said.splitlines() if line.startswith("gemx train ")).split()[1:]
     else:
-        # A line that the kill tore is no obstacle.
-        with (stopped / "metrics.jsonl").open("a") as file:
-            file.write('{"phase": "train", "st')
+        # A line that the kill cut off is dropped.
+        for name, cut_off in {
+            "metrics.jsonl": '{"phase": "train", "st',
+            "episodes.jsonl": '{"gem_record": 1, ',
+        }.items():
+            with (stopped / name).open("a") as file:
+                file.write(cut_off)
         again = command("core:Echo-v0", stopped)[3:]
     finish(subprocess.Popen([sys.executable, "-m", "gem", *again], stdout=subprocess.PIPE, stderr=subprocess.PIPE))
 
@@ -94,8 +105,7 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
     theirs = load_file(unbroken / "checkpoint" / "step-20" / "model" / "model.safetensors")
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-    episodes = [(out / "episodes.jsonl").read_text() for out in (stopped, unbroken)]
-    assert episodes[0] == episodes[1]
+    assert episodes(stopped) == episodes(unbroken)
 
 
 def test_a_finished_run_and_a_run_with_other_settings_are_told_apart(tmp_path):

@@ -152,6 +152,16 @@ def test_kwargs_that_json_cannot_say_are_refused_before_anything_is_written(path
     assert path.read_bytes() == b""
 
 
+def test_labels_of_an_episode_are_read_back_and_are_values_of_json(path: Path) -> None:
+    with Recorder(path) as recorder:
+        recorder.write(episode(), {"phase": "train", "step": 3})
+        recorder.write(episode())
+        with pytest.raises(RecordError, match="labels of an episode must be values that JSON can express"):
+            recorder.write(episode(), {"step": {3}})
+
+    assert [each.labels for each in read(path)] == [{"phase": "train", "step": 3}, {}]
+
+
 @pytest.mark.parametrize("observation", [None, ["text"], [{"type": "text", "text": b"text"}]])
 def test_an_observation_that_json_cannot_say_is_refused_before_anything_is_written(
     path: Path, observation: object

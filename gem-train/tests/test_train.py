@@ -20,8 +20,10 @@ from gem.cli.output import console
 from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.evaluate import Report
 from gem.policies import make_policy
+from gem.record import EpisodeRecord, read
 from gem.registry import find_policy
 from gem.rollout import rollout
+from gem.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.baselines import evaluation_seeds, teacher
 from gem_train.check import check
@@ -91,11 +93,30 @@ def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished
     assert (policy.max_new_tokens, policy.temperature) == (8, 1.0)
     with make_vec("core:Echo-v0", 8) as envs:
         episodes = list(rollout(policy, envs, evaluation_seeds(config)))
-    recorded = [json.loads(line) for line in (finished / "episodes.jsonl").read_text().splitlines()]
-    after = {line["seed"]: line["turns"][0]["action"] for line in recorded if line["phase"] == "evaluation"}
+    recorded = [record for record in read(finished / "episodes.jsonl") if record.labels["phase"] == "evaluation"]
+    after = {record.seed: record.turns[0].action for record in recorded}
     assert {episode.seed: episode.turns[0].action for episode in episodes} == after
     summary = json.loads((finished / "summary.json").read_text())
     assert Report.of(episodes, id="", policy="", seed=0).success == summary["success_after"]
+
+
+@pytest.mark.parametrize("command", ["reproduce", "rescore"])
+def test_the_episodes_of_a_run_are_a_recording_that_replays_to_the_byte(finished, command):
+    done = CliRunner().invoke(main, [command, str(finished / "episodes.jsonl"), "--json"])
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert found["episodes"] == 2 * 4 + 8  # four of each step, and the last evaluation
+    if command == "reproduce":
+        assert (found["same"], found["differences"]) == (16, [])
+    else:
+        assert (found["graded"], found["diverged"], found["changes"]) == (16, 0, [])
+    labels = [record.labels for record in read(finished / "episodes.jsonl")]
+    assert (
+        labels
+        == [{"phase": "train", "step": 1}] * 4
+        + [{"phase": "train", "step": 2}] * 4
+        + [{"phase": "evaluation", "step": 2}] * 8
+    )
 
 
 def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
@@ -263,8 +284,9 @@ def test_a_device_that_cannot_be_used_is_said_before_anything_is_played(tmp_path
 
 def test_an_episode_is_printed_without_what_would_command_the_terminal(capsys):
     hostile = "seen\x1b]52;c;aGk=\x07\x1b[2J\u202e"
-    turns = [{"observation": hostile, "action": hostile, "reward": 0.0}]
-    console().print(_episode({"turns": turns, "observation": hostile, "success": False}))
+    turns = (Turn(hostile, Completion(hostile), 0.0, {}),)
+    episode = Episode("core:Echo-v0", 0, 0, turns, hostile, terminated=True, truncated=False, success=False)
+    console().print(_episode(EpisodeRecord.of(episode)))
     said = capsys.readouterr().out
     assert said.count("seen\\x1b]52;c;aGk=") == 3
     assert not {"\x1b", "\x07", "\u202e"} & set(said)

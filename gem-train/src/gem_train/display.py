@@ -1,10 +1,11 @@
 """What a person sees of a run, on standard error: two live lines in a terminal, plain lines elsewhere."""
 
+import math
 import shlex
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from rich.console import Group
 from rich.live import Live
@@ -13,6 +14,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gem.cli.output import as_text, console, print_text
+from gem.core import Observation
+from gem.record import EpisodeRecord
 from gem_train.config import TrainConfig
 from gem_train.run_folder import RunFolder
 
@@ -125,7 +128,7 @@ class Display:
         # Short episodes finish first; evenly spaced ones are of all lengths.
         episodes = folder.episodes("evaluation")
         for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
-            self._result.print(f"\n--- Episode {number} after training, seed {episode['seed']} ---", style="bold")
+            self._result.print(f"\n--- Episode {number} after training, seed {episode.seed} ---", style="bold")
             print_text(_episode(episode))
         self._result.print(f"\n{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", soft_wrap=True)
         self._result.print(_summary_table(summary))
@@ -163,14 +166,15 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
-def _episode(episode: Mapping[str, Any]) -> Text:
+def _episode(record: EpisodeRecord) -> Text:
     text = Text()
-    for turn in episode["turns"]:
-        text.append(as_text(turn["observation"]) + "\n")
-        text.append(f"> {turn['action']}\n", style="bold")
-    total = sum(turn["reward"] for turn in episode["turns"])
-    outcome = "success" if episode["success"] else "no success"
-    text.append(f"{as_text(episode['observation'])}\n({outcome}, return {total:.2f})")
+    for turn in record.turns:
+        text.append(as_text(cast("Observation", turn.observation)) + "\n")
+        text.append(f"> {turn.action}\n", style="bold")
+    total = math.fsum(turn.reward for turn in record.turns)
+    outcome = "success" if record.success else "no success"
+    last = as_text(cast("Observation", record.observation))
+    text.append(f"{last}\n({outcome}, return {total:.2f})")
     return text
 
 

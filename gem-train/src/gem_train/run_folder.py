@@ -3,7 +3,7 @@
 ```
 config.toml      every setting that was in force
 metrics.jsonl    one object a line: {"phase": "warmup" | "train", "step": …}
-episodes.jsonl   some episodes of every step, as text
+episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
 checkpoint/      the newest state to go on from, and the best; the `model` folder in each loads with transformers
 curve.png        success against steps
@@ -27,6 +27,7 @@ from safetensors import SafetensorError
 from torch.utils.tensorboard.writer import SummaryWriter
 
 from gem.errors import ConfigError, TrainingStopped
+from gem.record import EpisodeRecord, Recorder, read
 from gem.transcript import Episode
 from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
 from gem_train.config import TrainConfig, read_toml, to_toml
@@ -49,6 +50,7 @@ class RunFolder:
         self.path = path
         self._config = config
         self._boards: dict[str, SummaryWriter] = {}
+        self._recorder: Recorder | None = None
         self._steps = config.steps
         """That the folder's own settings name."""
         if (path / "config.toml").exists():
@@ -73,7 +75,7 @@ class RunFolder:
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             (self.path / "summary.json").unlink(missing_ok=True)
-            _write(self.path / "config.toml", to_toml(self._config))
+            _write(self.path / "config.toml", to_toml(self._config).encode())
 
     @contextmanager
     def _writing(self) -> Generator[None]:
@@ -110,7 +112,7 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write what came of the run; the run has finished."""
         with self._writing():
-            _write(self.path / "summary.json", json.dumps(summary, indent=2) + "\n")
+            _write_json(self.path / "summary.json", summary)
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
         """The metrics that were written for a phase."""
@@ -127,9 +129,11 @@ class RunFolder:
                 self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
 
     def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
-        """Append one episode, as text."""
+        """Append one episode to the recording, labelled with its phase and step."""
         with self._writing():
-            _append(self.path / "episodes.jsonl", {"phase": phase, "step": step, **episode_as_json(episode)})
+            if self._recorder is None:
+                self._recorder = Recorder(self._episodes, policy=self._config.model)
+            self._recorder.write(episode, {"phase": phase, "step": step})
 
     def save_checkpoint(
         self, loaded: Loaded, state: Mapping[str, Any], step: int, went: tuple[float, float] | None = None
@@ -162,7 +166,9 @@ class RunFolder:
             _sync(folder)
             best = best_checkpoint(self.path)
             if went is not None and (best is None or went >= best[1:]):
-                _write(folder / BEST, json.dumps({"step": step, "success": went[0], "return": went[1]}) + "\n")
+                _write(
+                    folder / BEST, json.dumps({"step": step, "success": went[0], "return": went[1]}).encode() + b"\n"
+                )
                 best = (complete, *went)
             for old in checkpoints(self.path):
                 if old not in (complete, best and best[0]):
@@ -173,22 +179,37 @@ class RunFolder:
         found = checkpoints(self.path)
         return found[-1] if found else None
 
-    def episodes(self, phase: str) -> list[dict[str, Any]]:
-        """The episodes that were written in a phase."""
-        return [line for line in _lines(self.path / "episodes.jsonl") if line["phase"] == phase]
+    @property
+    def _episodes(self) -> Path:
+        return self.path / "episodes.jsonl"
+
+    def episodes(self, phase: str) -> list[EpisodeRecord]:
+        """The episodes that were recorded in a phase."""
+        if not self._episodes.exists():
+            return []
+        return [record for record in read(self._episodes) if record.labels["phase"] == phase]
 
     def rewind(self, step: int | None) -> None:
-        """Forget what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
+        """Remove what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
         with self._writing():
-            for name in ("metrics.jsonl", "episodes.jsonl"):
-                path = self.path / name
-                kept = [line for line in _lines(path) if step is not None and _is_before(line, step)]
-                _write(path, "".join(json.dumps(line) + "\n" for line in kept))
+            metrics: list[dict[str, Any]] = []
+            episodes: list[bytes] = []
+            if step is not None:
+                metrics = [line for line in _lines(self.path / "metrics.jsonl") if _is_before(line, step)]
+                if self._episodes.exists():
+                    # One record per line; what follows a line that was cut off is nothing.
+                    with self._episodes.open("rb") as lines:
+                        pairs = zip(read(self._episodes), lines, strict=False)
+                        episodes = [line for record, line in pairs if _is_before(record.labels, step)]
+            _write(self.path / "metrics.jsonl", "".join(json.dumps(line) + "\n" for line in metrics).encode())
+            _write(self._episodes, b"".join(episodes))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._recorder is not None:
+            self._recorder.close()
         for board in self._boards.values():
             # The same numbers are in metrics.jsonl; a disk that is full has been reported where it was written.
             with suppress(OSError):
@@ -202,22 +223,6 @@ def new_run_path(config: TrainConfig) -> Path:
     while (path := Path("runs") / f"{name}-{number}").exists():
         number += 1
     return path
-
-
-def episode_as_json(episode: Episode) -> dict[str, Any]:
-    """An episode as text and numbers, without token ids."""
-    return {
-        "id": episode.id,
-        "seed": episode.seed,
-        "success": episode.success,
-        "terminated": episode.terminated,
-        "truncated": episode.truncated,
-        "failure": episode.failure.error if episode.failure else None,
-        "turns": [
-            {"observation": turn.observation, "action": turn.action, "reward": turn.reward} for turn in episode.turns
-        ],
-        "observation": episode.observation,
-    }
 
 
 def _is_before(line: Mapping[str, Any], step: int) -> bool:
@@ -258,10 +263,14 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
         file.write(json.dumps(record) + "\n")
 
 
-def _write(path: Path, text: str) -> None:
+def _write_json(path: Path, values: Mapping[str, Any]) -> None:
+    _write(path, json.dumps(values, indent=2).encode() + b"\n")
+
+
+def _write(path: Path, content: bytes) -> None:
     """Write a file so that it is there whole or not at all."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, "utf-8")
+    partial.write_bytes(content)
     _sync(partial)
     partial.replace(path)
 

@@ -5,9 +5,9 @@ import itertools
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from gem.component import Component
 from gem.errors import PackError, RecordError, UnknownId
@@ -54,16 +54,20 @@ class Recorder:
             self.write(episode)
             yield episode
 
-    def write(self, episode: Episode) -> None:
+    def write(self, episode: Episode, labels: Mapping[str, Any] | None = None) -> None:
         """Append one episode: the whole of it, or, if that fails, nothing.
 
+        Args:
+            episode: what to append.
+            labels: what to say about it beside what happened, such as `{"step": 3}`.
+
         Raises:
-            RecordError: the env's kwargs or an observation hold something that JSON has no word for.
+            RecordError: the env's kwargs, an observation or the labels hold something that JSON cannot express.
             OSError: the disk is full, for one.
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = pack_of(episode.id) if episode.spec else None
-        self._append(line_of(episode, self._packs[episode.id], self._policy))
+        self._append(line_of(episode, self._packs[episode.id], self._policy, labels))
 
     def _append(self, line: bytes) -> None:
         end = os.fstat(self._file.fileno()).st_size

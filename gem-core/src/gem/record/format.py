@@ -90,15 +90,23 @@ class EpisodeRecord(_Record):
     failure: FailureRecord | None
     cut_off: bool = False
     """Whether the rollout truncated it; the env itself did not."""
+    labels: dict[str, Any] = {}
+    """What the program that recorded it says about it, such as the phase and the step of a training run."""
 
     @classmethod
-    def of(cls, episode: Episode, pack: PackVersion | None = None, policy: Component | None = None) -> Self:
+    def of(
+        cls,
+        episode: Episode,
+        pack: PackVersion | None = None,
+        policy: Component | None = None,
+        labels: Mapping[str, Any] | None = None,
+    ) -> Self:
         """The record of an episode whose env came from `pack`, and which `policy` played.
 
         Raises:
-            RecordError: the env's kwargs hold something that JSON has no word for, or see `content_of`.
+            RecordError: the env's kwargs or the labels hold something that JSON cannot express, or see `content_of`.
         """
-        return cls.model_validate(_fields(episode, pack, policy, _recordable))
+        return cls.model_validate(_fields(episode, pack, policy, labels, _recordable))
 
     @classmethod
     def parse(cls, line: bytes, where: str) -> Self:
@@ -127,7 +135,12 @@ class EpisodeRecord(_Record):
             raise RecordError(f"{where}: {field}: {fault['msg']}") from error
 
 
-def line_of(episode: Episode, pack: PackVersion | None = None, policy: Component | None = None) -> bytes:
+def line_of(
+    episode: Episode,
+    pack: PackVersion | None = None,
+    policy: Component | None = None,
+    labels: Mapping[str, Any] | None = None,
+) -> bytes:
     """The record of an episode as a line of a file, in ASCII: no text of a model can break a line or its encoding.
 
     A number that is not finite is spelt NaN or Infinity, as Python's `json` does.
@@ -136,14 +149,18 @@ def line_of(episode: Episode, pack: PackVersion | None = None, policy: Component
         RecordError: see `EpisodeRecord.of`.
     """
     try:  # nearly every info is JSON as it stands, so it is looked at only where the line cannot be written
-        line = json.dumps(_fields(episode, pack, policy, _without_hints))
+        line = json.dumps(_fields(episode, pack, policy, labels, _without_hints))
     except (TypeError, ValueError, RecursionError):
-        line = json.dumps(_fields(episode, pack, policy, _recordable))
+        line = json.dumps(_fields(episode, pack, policy, labels, _recordable))
     return line.encode() + b"\n"
 
 
 def _fields(
-    episode: Episode, pack: PackVersion | None, policy: Component | None, info_of: Callable[[Info], Info]
+    episode: Episode,
+    pack: PackVersion | None,
+    policy: Component | None,
+    labels: Mapping[str, Any] | None,
+    info_of: Callable[[Info], Info],
 ) -> dict[str, Any]:
     """The fields of an `EpisodeRecord`, in its order."""
     spec, failure = episode.spec, episode.failure
@@ -153,6 +170,8 @@ def _fields(
             f"{episode.id!r} cannot be recorded, because nobody could build it again: JSON has no word for "
             f"something in its kwargs {kwargs!r}"
         )
+    if labels and not _is_json(dict(labels)):
+        raise RecordError(f"labels of an episode must be values that JSON can express, not {dict(labels)!r}")
     action = episode.failed_on.text if episode.failed_on else None
     return {
         "gem_record": VERSION,
@@ -184,6 +203,7 @@ def _fields(
         "success": bool(episode.success),
         "failure": {"error": failure.error, "traceback": failure.traceback, "action": action} if failure else None,
         "cut_off": bool(episode.cut_off),
+        "labels": dict(labels or {}),
     }
 
 
