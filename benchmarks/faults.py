@@ -90,13 +90,13 @@ def play(envs, steps):
     envs.send(orders)
     answers = 0
     while answers < steps:
-        arrivals = envs.recv()
-        answers += len(arrivals)
-        for slot, _, failure in arrivals:
+        results = envs.recv()
+        answers += len(results)
+        for slot, _, failure in results:
             error = failure and failure.error.split(":")[0]
             assert error == ERRORS.get(orders[slot]), (slot, orders[slot], failure)
             reported[orders[slot]] += 1
-        again = [arrival.slot for arrival in arrivals][: max(0, steps - told.total())]
+        again = [result.slot for result in results][: max(0, steps - told.total())]
         orders |= {slot: draw(generator) for slot in again}
         told.update(orders[slot] for slot in again)
         envs.send({slot: orders[slot] for slot in again})

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 import gem
-from gem.policy import random_policy
 from gem.record import Recorder
 from gem.rollout import rollout
+from gem.rollout.policy import random_policy
 
 ID, EPISODES = "game:GuessTheNumber-v0-hard", 300
 
@@ -26,7 +26,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=15)
     arguments = parser.parse_args()
     policy = random_policy()
-    with gem.make_vec(ID, 16, hints=policy.hints) as envs:
+    with gem.make_vec(ID, 16, info_methods=policy.info_methods) as envs:
         episodes = list(rollout(policy, envs, seeds=range(EPISODES)))
     turns = sum(len(episode.turns) for episode in episodes)
     taken = {"recorded": [], "JSON alone": []}

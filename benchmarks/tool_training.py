@@ -19,10 +19,10 @@ from pathlib import Path
 from peers import show
 
 from gem import make_vec, seeding
-from gem.evaluate import Report
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 from gem.rollout import rollout
-from gem.tool_env import ToolEnv
+from gem.rollout.evaluation import Report
+from gem.wrappers.tool_env import ToolEnv
 from gem_train.build import build
 from gem_train.config import load_config, read_toml
 

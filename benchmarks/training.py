@@ -18,8 +18,8 @@ from typing import Any
 import torch
 
 from gem import seeding
-from gem.evaluate import Report
 from gem.rollout import rollout
+from gem.rollout.evaluation import Report
 from gem_train.build import build
 from gem_train.config import load_config, read_toml
 

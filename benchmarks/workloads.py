@@ -34,7 +34,7 @@ class Counted(NamedTuple):
 class Window:
     """Counts the steps that arrive in a stretch of time, after a warm-up that lets long waits come to their end.
 
-    Both moments are those of an arrival, so that a side whose steps arrive in rounds is measured over whole rounds.
+    Both moments are those of an result, so that a side whose steps arrive in rounds is measured over whole rounds.
     """
 
     def __init__(self, kind: str) -> None:

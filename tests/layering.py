@@ -18,7 +18,7 @@ HUB = "gem"
 HEAVY = frozenset({"torch", "transformers", "datasets", "ray", "vllm", "cookiecutter"})
 MAY_BE_HEAVY = "gem_train"
 TERMINAL = frozenset({"click", "rich"})
-FORBIDDEN_ARROWS = (("gem.core", "gem.registry"), ("gem.registry", "gem.vector"))
+FORBIDDEN_ARROWS = (("gem.core", "gem.packs.registry"), ("gem.packs.registry", "gem.vector"))
 
 Graph = Mapping[str, set[str]]
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gem.registry import registry
+from gem.packs.registry import registry
 from gem.testing import contract_tests
 from gem.testing.checks import CHECKS
 

@@ -19,9 +19,9 @@ import pytest
 
 import gem
 from gem.errors import RecordError
-from gem.importing import import_object
+from gem.packs.importing import import_object
+from gem.packs.registry import registry
 from gem.record import EpisodeRecord, reproduce, rescore
-from gem.registry import registry
 
 PLANTED = """
 from pathlib import Path
@@ -95,7 +95,7 @@ DOORS: dict[str, dict[str, Any]] = {
     "a wrapper behind harmless ones": wrapped("concat", "episode_tracking", "planted:wrapper"),
     "a wrapper that is only imported": wrapped("planted:nothing"),
     "a module of Python as a wrapper": {**wrapped("this:s"), "imports": "this"},
-    "ToolEnv by its own name": tool_env("planted:tool", name="gem.tool_env:ToolEnv"),
+    "ToolEnv by its own name": tool_env("planted:tool", name="gem.wrappers.tool_env:ToolEnv"),
     "ToolEnv by another name": tool_env("planted:tool", name="gem:ToolEnv"),
     "Curriculum by its own name": {
         **CODE, **wrapped({"name": "gem.wrappers.curriculum:Curriculum", "levels": [OPEN]})

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 HOUSE = {
     "gem-core/src/gem/__init__.py": "",
     "gem-core/src/gem/core.py": "",
-    "gem-core/src/gem/registry.py": "from gem import core",
+    "gem-core/src/gem/packs/registry.py": "from gem import core",
     "gem-core/src/gem/vector/__init__.py": "from gem.vector.engine import VectorEnv",
     "gem-core/src/gem/vector/engine.py": "import gem.core\nclass VectorEnv: ...",
     "gem-core/src/gem/cli/main.py": "import click",
@@ -44,7 +44,7 @@ def test_the_checker_sees_every_package_of_ours() -> None:
     found = layering.packages(ROOT)
 
     assert {"gem", "gem_envs_games", "gem_train"} <= found.keys()
-    assert "gem.registry" in layering.arrows(found["gem"])["gem.vector.make"]
+    assert "gem.packs.registry" in layering.arrows(found["gem"])["gem.vector.make"]
 
 
 def test_a_house_without_a_fault_has_no_violations(tmp_path: Path) -> None:
@@ -141,15 +141,18 @@ def test_a_heavy_import_that_comes_late_is_fine(tmp_path: Path, text: str) -> No
 
 def test_the_two_forbidden_arrows_are_found_even_through_another_module(tmp_path: Path) -> None:
     planted = {
-        f"{CORE}/registry.py": "def make_vec():\n    import gem.helper",
+        f"{CORE}/packs/registry.py": "def make_vec():\n    import gem.helper",
         f"{CORE}/helper.py": "from gem.vector.engine import VectorEnv",
         f"{CORE}/core.py": "",
     }
-    upwards = {f"{CORE}/registry.py": "", f"{CORE}/core.py": "def make():\n    from gem.registry import get"}
+    upwards = {
+        f"{CORE}/packs/registry.py": "",
+        f"{CORE}/core.py": "def make():\n    from gem.packs.registry import get",
+    }
 
     assert layering.violations(build(tmp_path / "a", HOUSE | planted)) == [
-        "the arrow gem.registry → gem.vector.engine must not exist"
+        "the arrow gem.packs.registry → gem.vector.engine must not exist"
     ]
     assert layering.violations(build(tmp_path / "b", HOUSE | upwards)) == [
-        "the arrow gem.core → gem.registry must not exist"
+        "the arrow gem.core → gem.packs.registry must not exist"
     ]

@@ -232,7 +232,7 @@ print(gem.get_spec("game:GuessTheNumber-v0-easy").entry_point)
 def test_resolving_an_id_loads_only_the_packs_that_declare_its_namespace(crowded: Scratch) -> None:
     program = """
 import sys, gem
-from gem.registry import find_policy
+from gem.packs.lookup import find_policy
 gem.make("core:Echo-v0", wrappers="concat")
 find_policy("expert")
 print([name for name in sys.modules if name.startswith(("coin_", "gem_envs"))])

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 import gem
 from gem.cli.main import main
+from gem.packs.lookup import find_policy
 from gem.record import Recorder, read, reproduce
-from gem.registry import find_policy
 from gem.rollout import rollout
 
 IDS = [spec.id for spec in gem.all_specs() if spec.namespace in ("game", "math")]
@@ -24,7 +24,7 @@ def has_expert(id: str) -> bool:
 
 def record(path: Path, id: str, policy: str, episodes: int = EPISODES) -> None:
     player = find_policy(policy)()
-    with gem.make_vec(id, 8, hints=player.hints) as envs, Recorder(path) as recorder:
+    with gem.make_vec(id, 8, info_methods=player.info_methods) as envs, Recorder(path) as recorder:
         for _ in recorder.record(rollout(player, envs, range(episodes))):
             pass
 
@@ -70,7 +70,7 @@ def test_wrappers_are_recorded_by_name_and_applied_again(tmp_path: Path) -> None
     names = ("concat_with_action", "episode_tracking")
     ids = ["game:GuessTheNumber-v0-hard", "game:TowerofHanoi-v0-easy"]
     with (
-        gem.make_vec(ids, 4, hints=player.hints, wrappers=",".join(names)) as envs,
+        gem.make_vec(ids, 4, info_methods=player.info_methods, wrappers=",".join(names)) as envs,
         Recorder(path) as recorder,
     ):
         list(recorder.record(rollout(player, envs, range(8))))

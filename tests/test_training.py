@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from gem.policy import random_policy
+from gem.failure import Failure
 from gem.rollout import rollout
-from gem.transcript import Episode, Failure, Transcript
+from gem.rollout.policy import random_policy
+from gem.rollout.transcript import Episode, Transcript
 from gem.vector import make_vec
 from gem_train.batch import Batch, TokenSequence, collate
 from gem_train.build import Parts, build
@@ -29,7 +30,7 @@ def parts():
     config = load_config([{"id": ID, "warmup": {"steps": 80}, "rollout": {"num_envs": 16, "max_new_tokens": 12}}])
     torch.set_num_threads(1)
     teacher = random_policy()
-    with build(config) as parts, make_vec(ID, 16, hints=teacher.hints) as envs:
+    with build(config) as parts, make_vec(ID, 16, info_methods=teacher.info_methods) as envs:
         for _ in imitate(parts.loaded.model, parts.chat, teacher, envs, config):
             pass
         yield parts

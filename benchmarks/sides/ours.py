@@ -36,8 +36,8 @@ def play(case):
         window = Window(kind)
         window.start()
         envs.send(dict.fromkeys(range(num_envs), ""))
-        while window.arrived(len(arrivals := envs.recv())):
-            envs.send({arrival.slot: "" for arrival in arrivals})
+        while window.arrived(len(results := envs.recv())):
+            envs.send({result.slot: "" for result in results})
         return window.counted
 
 

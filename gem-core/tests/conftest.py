@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gem import registry
+from gem.packs import registry
 
 # pytest's importlib mode puts nothing on the path, and an env is found by its module's name.
 sys.path.append(str(Path(__file__).parent))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import gem
-from gem.policy import Policy, expert_policy
-from gem.transcript import Transcript
+from gem.rollout.policy import Policy, expert_policy
+from gem.rollout.transcript import Transcript
 
 CALLS: list[str] = []
 """What the function below was asked."""

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError
 
 
 @pytest.mark.parametrize("value", [2, 5, np.int64(4)])
 def test_a_whole_number_in_its_range_comes_back_as_an_int(value: object) -> None:
-    checked = whole_number("size", value, 2, 5)
+    checked = check_int("size", value, 2, 5)
 
     assert checked == value
     assert type(checked) is int
@@ -18,12 +18,12 @@ def test_a_whole_number_in_its_range_comes_back_as_an_int(value: object) -> None
 @pytest.mark.parametrize("value", [1, 6, 2.5, 3.0, "3", True, None, float("nan"), [3]])
 def test_anything_else_is_refused_by_name(value: object) -> None:
     with pytest.raises(ConfigError) as raised:
-        whole_number("size", value, 2, 5)
+        check_int("size", value, 2, 5)
 
     assert str(raised.value) == f"size is a whole number from 2 to 5, not {value!r}"
 
 
 def test_a_range_may_have_no_end() -> None:
-    assert whole_number("size", 10**30, 2) == 10**30
+    assert check_int("size", 10**30, 2) == 10**30
     with pytest.raises(ConfigError, match="size is a whole number of at least 2, not 1"):
-        whole_number("size", 1, 2)
+        check_int("size", 1, 2)

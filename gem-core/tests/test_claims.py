@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem import registry
-from gem.plugins import CORE, Pack
-from gem.registry import Registry, find_policy, find_wrapper
+from gem.packs import registry
+from gem.packs.discovery import CORE, Pack
+from gem.packs.lookup import find_policy, find_wrapper
+from gem.packs.registry import Registry
 
 PLUGIN = """
 import gem

@@ -12,11 +12,12 @@ import tool_samples
 from click.testing import CliRunner, Result
 
 import gem
-from gem import registry, seeding
+from gem import seeding
 from gem.cli.main import main
 from gem.cli.options import parse_arguments, parse_wrappers
 from gem.errors import ConfigError
-from gem.plugins import Pack
+from gem.packs import registry
+from gem.packs.discovery import Pack
 from gem.record import read
 from gem.tool import find_format
 

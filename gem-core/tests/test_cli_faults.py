@@ -75,7 +75,7 @@ def test_ctrl_c_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gem.registry.Registry.entries", interrupted)
+    monkeypatch.setattr("gem.packs.registry.Registry.entries", interrupted)
     done = gemx("list", "--json")
 
     assert (done.exit_code, json.loads(done.stdout)) == (130, {"error": "interrupted"})

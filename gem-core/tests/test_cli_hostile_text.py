@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 from hostile_pack import HOSTILE
 
-from gem import registry
 from gem.cli.main import main
 from gem.cli.output import printable
+from gem.packs import registry
 
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
 """What we print ourselves: bold, and colours."""

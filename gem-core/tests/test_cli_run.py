@@ -16,9 +16,9 @@ from policy_samples import CALLS
 import gem
 from gem.cli.main import main
 from gem.errors import PolicyError
-from gem.function_policy import FunctionPolicy
-from gem.policies import make_policy
 from gem.record import EpisodeRecord, read
+from gem.rollout.function_policy import FunctionPolicy
+from gem.rollout.named_policies import make_policy
 
 pytestmark = pytest.mark.usefixtures("core_only")
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from gem.evaluate import Report, wilson_interval
-from gem.transcript import Completion, Episode, Failure, Turn
+from gem.failure import Failure
+from gem.rollout.evaluation import Report, wilson_interval
+from gem.rollout.transcript import Completion, Episode, Turn
 
 FAILURE = Failure("OSError: the disk is full", "Traceback …")
 

@@ -11,10 +11,11 @@ from vector_backends import vector
 
 import gem
 from gem.errors import PolicyError
-from gem.function_policy import FunctionPolicy
-from gem.policy import Completion
+from gem.failure import Failure
 from gem.rollout import rollout
-from gem.transcript import Episode, Failure, Transcript
+from gem.rollout.function_policy import FunctionPolicy
+from gem.rollout.policy import Completion
+from gem.rollout.transcript import Episode, Transcript
 
 pytestmark = pytest.mark.usefixtures("core_only")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gem.component import listed, name_and_settings
 from gem.core import Env
 from gem.errors import PackError, SpecError, UnknownId
-from gem.importing import check_arguments, import_direct, import_object, is_direct
+from gem.packs.component_ref import as_list, name_and_settings
+from gem.packs.importing import check_arguments, import_direct, import_object, is_direct
 
 SLOW = "import time\ntime.sleep(0.2)\nclass Thing:\n    pass\n"
 
@@ -27,7 +27,7 @@ def run(program: str, folder: Path) -> str:
 def test_threads_import_a_package_and_a_module_of_it_at_once(tmp_path: Path) -> None:
     program = """
 import sys, threading, time
-from gem.importing import import_object
+from gem.packs.importing import import_object
 class Slow:
     def find_spec(self, name, path=None, target=None):
         if name == "slow_package":
@@ -51,7 +51,7 @@ print(len(done))
 def test_a_fork_in_the_middle_of_an_import_finds_it_done(tmp_path: Path) -> None:
     program = """
 import os, signal, threading, time
-from gem.importing import import_object
+from gem.packs.importing import import_object
 thread = threading.Thread(target=import_object, args=("slow_package:Thing",))
 thread.start()
 time.sleep(0.1)
@@ -94,14 +94,14 @@ def test_arguments_are_checked_before_a_call() -> None:
 def test_components_are_listed_however_they_are_given() -> None:
     limit = {"name": " turn_limit", "max_turns": 3}
 
-    assert listed("a, b,,") == ["a", "b"]
-    assert listed(limit) == [limit]
-    assert listed((limit, "a")) == [limit, "a"]
+    assert as_list("a, b,,") == ["a", "b"]
+    assert as_list(limit) == [limit]
+    assert as_list((limit, "a")) == [limit, "a"]
     assert name_and_settings(limit) == ("turn_limit", {"max_turns": 3})
     assert name_and_settings(" a ") == ("a", {})
     for wrong in (3, None, 1.5):
         with pytest.raises(SpecError, match="neither names with commas between, nor a list"):
-            listed(wrong)  # type: ignore[arg-type]
+            as_list(wrong)  # type: ignore[arg-type]
         with pytest.raises(SpecError, match="neither a name nor"):
             name_and_settings(wrong)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="says by 'name' what it is"):

@@ -10,8 +10,8 @@ from vector_backends import BACKENDS, vector
 
 import gem
 from gem.errors import SpecError, UnknownId
-from gem.policy import expert_policy
 from gem.rollout import assign, rollout
+from gem.rollout.policy import expert_policy
 from gem.vector.mixture import AnyOf
 from gem.wrappers import Curriculum
 
@@ -23,7 +23,7 @@ MIXED = f"{SHORT}, {LONG}"
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_ids_play_equally_many_episodes_although_one_takes_longer(backend: str) -> None:
-    with vector(backend, 4, MIXED, hints=["expert_action"]) as envs:
+    with vector(backend, 4, MIXED, info_methods=["expert_action"]) as envs:
         first = list(itertools.islice(rollout(expert_policy(), envs, itertools.count()), 40))
         whole = list(rollout(expert_policy(), envs, range(10)))
 
@@ -54,7 +54,7 @@ def test_a_rare_id_is_played_in_its_share_of_short_rollouts_too() -> None:
 def test_which_id_plays_a_seed_does_not_depend_on_how_many_play_at_once() -> None:
     played: list[set[tuple[str, int, int]]] = []
     for num_envs in (1, 3, 8):
-        with gem.make_vec({SHORT: 2, LONG: 1}, num_envs, hints=["expert_action"]) as envs:
+        with gem.make_vec({SHORT: 2, LONG: 1}, num_envs, info_methods=["expert_action"]) as envs:
             episodes = list(rollout(expert_policy(), envs, range(9), group_size=2))
             played.append({(episode.id, episode.seed, episode.group) for episode in episodes})
     ids = {(seed, id) for id, seed, _ in played[0]}
@@ -64,7 +64,7 @@ def test_which_id_plays_a_seed_does_not_depend_on_how_many_play_at_once() -> Non
 
 
 def test_an_episode_of_a_mixture_has_the_spec_it_can_be_built_again_from_and_options_reach_the_env() -> None:
-    with gem.make_vec([SHORT, LONG], 1, hints=["expert_action"], wrappers=["episode_tracking"]) as envs:
+    with gem.make_vec([SHORT, LONG], 1, info_methods=["expert_action"], wrappers=["episode_tracking"]) as envs:
         episodes = list(rollout(expert_policy(), envs, [(LONG, 3), (SHORT, 4)]))
         with pytest.raises(SpecError, match=f"these envs play {SHORT}, {LONG}, and not 'core:Other'"):
             next(rollout(expert_policy(), envs, [("core:Other", 1)]))
@@ -76,7 +76,7 @@ def test_an_episode_of_a_mixture_has_the_spec_it_can_be_built_again_from_and_opt
 
 
 def test_a_class_that_is_named_with_dots_is_played_in_a_mixture() -> None:
-    with gem.make_vec({"gem.envs.echo:Echo": 1, LONG: 1}, 2, hints=["expert_action"]) as envs:
+    with gem.make_vec({"gem.envs.echo:Echo": 1, LONG: 1}, 2, info_methods=["expert_action"]) as envs:
         episodes = list(rollout(expert_policy(), envs, range(4)))
 
     assert Counter(episode.id for episode in episodes if episode.success) == {"gem_envs_echo:Echo": 2, LONG: 2}
@@ -112,7 +112,7 @@ def test_every_id_of_a_mixture_is_built_at_once_even_where_it_has_no_slot_of_its
 
 
 def test_a_failure_of_one_id_leaves_the_others_alone() -> None:
-    with gem.make_vec([BROKEN, SHORT], 2, hints=["expert_action"]) as envs:
+    with gem.make_vec([BROKEN, SHORT], 2, info_methods=["expert_action"]) as envs:
         episodes = list(rollout(expert_policy(), envs, range(20)))
 
     for episode in episodes:

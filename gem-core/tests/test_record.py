@@ -17,12 +17,13 @@ import pytest
 import gem
 from gem.core import Env
 from gem.errors import RecordError
-from gem.hookspecs import API_VERSION
-from gem.policy import expert_policy, random_policy
+from gem.failure import Failure
+from gem.packs.hookspecs import API_VERSION
+from gem.packs.spec import EnvSpec
 from gem.record import EpisodeRecord, PackVersion, Recorder, read, torn_bytes
 from gem.rollout import rollout
-from gem.spec import EnvSpec
-from gem.transcript import Completion, Episode, Failure, Turn
+from gem.rollout.policy import expert_policy, random_policy
+from gem.rollout.transcript import Completion, Episode, Turn
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -53,7 +54,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_what_is_read_is_what_was_played(path: Path) -> None:
     policy = random_policy()
-    with gem.make_vec("core:Echo-v0", 3, hints=policy.hints) as envs, Recorder(path) as recorder:
+    with gem.make_vec("core:Echo-v0", 3, info_methods=policy.info_methods) as envs, Recorder(path) as recorder:
         played = list(recorder.record(rollout(policy, envs, range(7))))
 
     core = PackVersion(distribution="gem-core", version=gem.__version__)
@@ -70,7 +71,7 @@ def test_a_record_is_stamped_with_all_it_takes_to_play_it_again(path: Path) -> N
     policy, before = expert_policy(), datetime.now(UTC)
     with (
         gem.make_vec(
-            "sample_envs:Sum", 1, hints=policy.hints, wrappers=["sample_envs:Loud"], rounds=2, max_turns=9
+            "sample_envs:Sum", 1, info_methods=policy.info_methods, wrappers=["sample_envs:Loud"], rounds=2, max_turns=9
         ) as envs,
         Recorder(path) as recorder,
     ):
@@ -246,12 +247,12 @@ def test_a_line_that_is_no_record_says_which_and_why(path: Path, alter: Callable
 ENDLESS = """
 import itertools, sys
 import gem
-from gem.policy import random_policy
+from gem.rollout.policy import random_policy
 from gem.record import Recorder
 from gem.rollout import rollout
 
 policy = random_policy()
-with gem.make_vec("core:Echo-v0", 4, hints=policy.hints) as envs, Recorder(sys.argv[1]) as recorder:
+with gem.make_vec("core:Echo-v0", 4, info_methods=policy.info_methods) as envs, Recorder(sys.argv[1]) as recorder:
     for episode in recorder.record(rollout(policy, envs, itertools.count())):
         print(episode.seed, flush=True)
 """

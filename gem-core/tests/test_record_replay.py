@@ -11,9 +11,9 @@ from sample_envs import Fragile, Sum
 import gem
 from gem import record as recordings
 from gem.core import Step
-from gem.policy import Policy, expert_policy, random_policy
 from gem.record import Difference, EpisodeRecord, PackVersion, Recorder, TurnRecord, outdated, read
 from gem.rollout import rollout
+from gem.rollout.policy import Policy, expert_policy, random_policy
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -26,7 +26,7 @@ def played(
     tmp_path: Path, policy: Policy, id: str = "sample_envs:Sum", seeds: int = 1, **settings: Any
 ) -> list[EpisodeRecord]:
     path = tmp_path / "episodes.jsonl"
-    with gem.make_vec(id, 2, hints=policy.hints, **settings) as envs, Recorder(path) as recorder:
+    with gem.make_vec(id, 2, info_methods=policy.info_methods, **settings) as envs, Recorder(path) as recorder:
         list(recorder.record(rollout(policy, envs, range(seeds))))
     return list(read(path))
 

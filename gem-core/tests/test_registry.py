@@ -10,9 +10,11 @@ from sample_envs import Counted, Loud, Sum
 import gem
 from gem.core import Env
 from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
-from gem.importing import import_object
-from gem.registry import Registry, bind, find_policy, find_wrapper
-from gem.spec import EnvSpec
+from gem.packs.importing import import_object
+from gem.packs.lookup import find_policy, find_wrapper
+from gem.packs.make import bind
+from gem.packs.registry import Registry
+from gem.packs.spec import EnvSpec
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -252,7 +254,7 @@ def test_a_missing_dependency_names_its_extra() -> None:
 
 
 def test_policies_and_wrappers_are_found_by_name() -> None:
-    assert find_policy("expert")().hints == ("expert_action",)
+    assert find_policy("expert")().info_methods == ("expert_action",)
     with pytest.raises(UnknownId, match="Did you mean 'expert'"):
         find_policy("exprt")
     with pytest.raises(UnknownId, match="no installed pack has a wrapper 'nonsense'"):

@@ -10,10 +10,10 @@ import pytest
 from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
 import gem
-from gem.errors import ConfigError, HintMissing
-from gem.policy import Policy, expert_policy, random_policy
+from gem.errors import ConfigError, MissingInfo
 from gem.rollout import rollout
-from gem.transcript import Completion, Episode, Transcript
+from gem.rollout.policy import Policy, expert_policy, random_policy
+from gem.rollout.transcript import Completion, Episode, Transcript
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("core_only")
 class Slow(Policy):
     """Says the expert's word one slot at a time, the latest asked first, and never when it is merely polled."""
 
-    hints = ("expert_action",)
+    info_methods = ("expert_action",)
 
     def __init__(self) -> None:
         self.asked: dict[int, str] = {}
@@ -65,7 +65,7 @@ class Saying(Policy):
 
 
 def play(policy: Policy, num_envs: int, seeds: int, group_size: int = 1, id: str = "sample_envs:Sum") -> list[Episode]:
-    with gem.make_vec(id, num_envs, hints=policy.hints, max_turns=20) as envs:
+    with gem.make_vec(id, num_envs, info_methods=policy.info_methods, max_turns=20) as envs:
         return list(rollout(policy, envs, range(seeds), group_size))
 
 
@@ -180,7 +180,7 @@ class Endless(gem.TurnEnv):
     ("own", "asked", "turns"), [(None, None, 1000), (None, 7, 7), (5, 7, 5), (1003, None, 1003), (1003, 1001, 1001)]
 )
 def test_an_env_that_never_ends_is_cut_off(own: int | None, asked: int | None, turns: int) -> None:
-    with gem.make_vec("test_rollout:Endless", 2, hints=["sample_action"], max_turns=own) as envs:
+    with gem.make_vec("test_rollout:Endless", 2, info_methods=["sample_action"], max_turns=own) as envs:
         for episode in rollout(random_policy(), envs, range(3), max_turns=asked):
             assert (len(episode.turns), episode.total_reward, episode.observation) == (turns, turns, "on")
             assert (episode.truncated, episode.terminated, episode.success) == (True, False, False)
@@ -189,7 +189,7 @@ def test_an_env_that_never_ends_is_cut_off(own: int | None, asked: int | None, t
 
 
 def test_long_episodes_are_played_to_their_end_beside_short_ones() -> None:
-    with gem.make_vec(["core:Echo-v0", "sample_envs:Sum"], hints=["expert_action"]) as envs:
+    with gem.make_vec(["core:Echo-v0", "sample_envs:Sum"], info_methods=["expert_action"]) as envs:
         episodes = list(rollout(expert_policy(), envs, range(9)))
 
     assert {episode.id: len(episode.turns) for episode in episodes} == {"core:Echo-v0": 1, "sample_envs:Sum": 3}
@@ -234,7 +234,7 @@ def test_the_policy_is_told_to_forget_each_conversation_that_ended() -> None:
 def test_seeds_may_be_endless_and_are_taken_only_as_slots_become_free() -> None:
     taken: list[int] = []
     seeds = (taken.append(seed) or seed for seed in itertools.count())
-    with gem.make_vec("core:Echo-v0", 2, hints=["expert_action"]) as envs:
+    with gem.make_vec("core:Echo-v0", 2, info_methods=["expert_action"]) as envs:
         episodes = list(itertools.islice(rollout(expert_policy(), envs, seeds), 10))
 
     assert len(episodes) == 10
@@ -245,7 +245,9 @@ def test_seeds_may_be_endless_and_are_taken_only_as_slots_become_free() -> None:
 @pytest.mark.parametrize("autoreset", ["same_step", "next_step", "off"])
 def test_the_episodes_do_not_depend_on_the_backend_or_its_autoreset(backend: str, autoreset: str) -> None:
     policy = random_policy()
-    with vector(backend, 3, "sample_envs:Sum", autoreset=autoreset, hints=policy.hints, max_turns=20) as envs:
+    with vector(
+        backend, 3, "sample_envs:Sum", autoreset=autoreset, info_methods=policy.info_methods, max_turns=20
+    ) as envs:
         episodes = in_order(list(rollout(policy, envs, range(5), group_size=2)))
 
     for episode, expected in zip(episodes, in_order(play(random_policy(), 1, seeds=5, group_size=2)), strict=True):
@@ -256,7 +258,7 @@ def test_the_episodes_do_not_depend_on_the_backend_or_its_autoreset(backend: str
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_a_rollout_begins_afresh_although_an_abandoned_one_left_envs_at_work(backend: str) -> None:
     policy = expert_policy()
-    with vector(backend, 4, "sample_envs:Sum", hints=policy.hints) as envs:
+    with vector(backend, 4, "sample_envs:Sum", info_methods=policy.info_methods) as envs:
         episodes = rollout(policy, envs, itertools.count())
         next(episodes)
         episodes.close()
@@ -266,7 +268,7 @@ def test_a_rollout_begins_afresh_although_an_abandoned_one_left_envs_at_work(bac
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_vector_can_be_reset_after_an_abandoned_rollout(backend: str) -> None:
     policy = expert_policy()
-    with vector(backend, 4, "sample_envs:Sum", hints=policy.hints) as envs:
+    with vector(backend, 4, "sample_envs:Sum", info_methods=policy.info_methods) as envs:
         fresh, _ = envs.reset(seed=5)
         episodes = rollout(policy, envs, itertools.count())
         next(episodes)
@@ -281,7 +283,7 @@ def test_a_vector_can_be_reset_after_an_abandoned_rollout(backend: str) -> None:
 @pytest.mark.parametrize("backend", MORTAL)
 def test_an_episode_whose_worker_dies_fails_and_the_others_are_played_to_their_end(backend: str) -> None:
     class ThenDie(Slow):
-        hints = ()
+        info_methods = ()
 
         def send(self, transcripts: Mapping[int, Transcript]) -> None:
             for slot, transcript in transcripts.items():
@@ -297,7 +299,7 @@ def test_an_episode_whose_worker_dies_fails_and_the_others_are_played_to_their_e
 
 def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() -> None:
     policy = Slow()
-    with gem.make_vec("sample_envs:Sum", 4, hints=policy.hints) as envs:
+    with gem.make_vec("sample_envs:Sum", 4, info_methods=policy.info_methods) as envs:
         episodes = rollout(policy, envs, itertools.count())
         next(episodes)
         episodes.close()
@@ -307,7 +309,7 @@ def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() 
 
 
 def test_seeds_may_be_numpys_integers_and_never_negative() -> None:
-    with vector("sync", 2, hints=["sample_action"]) as envs:
+    with vector("sync", 2, info_methods=["sample_action"]) as envs:
         (episode,) = rollout(random_policy(), envs, np.array([3]))
         with pytest.raises(ValueError, match="not -1"):
             list(rollout(random_policy(), envs, [-1]))
@@ -325,8 +327,11 @@ def test_no_seeds_give_no_episodes() -> None:
     assert play(random_policy(), 3, seeds=0) == []
 
 
-def test_a_policy_whose_hint_is_missing_says_so() -> None:
-    with gem.make_vec("sample_envs:Sum") as envs, pytest.raises(HintMissing, match=r"hints=\('expert_action',\)"):
+def test_a_policy_that_lacks_an_info_method_says_so() -> None:
+    with (
+        gem.make_vec("sample_envs:Sum") as envs,
+        pytest.raises(MissingInfo, match=r"info_methods=\('expert_action',\)"),
+    ):
         next(rollout(expert_policy(), envs, [0]))
-    with pytest.raises(HintMissing, match="no expert"):
+    with pytest.raises(MissingInfo, match="no expert"):
         play(expert_policy(), 1, seeds=1, id="sample_envs:NoExpert")

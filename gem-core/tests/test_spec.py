@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from gem.errors import SpecError
-from gem.spec import EnvId, EnvSpec
+from gem.packs.spec import EnvId, EnvSpec
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import planted_leaks
 import pytest
 
 from gem.errors import ContractViolation
-from gem.registry import registry
-from gem.spec import EnvSpec
+from gem.packs.registry import registry
+from gem.packs.spec import EnvSpec
 from gem.testing.checks import CHECKS, run_check, run_checks, summary
-from gem.testing.elsewhere import Elsewhere
+from gem.testing.spawned import Elsewhere
 from gem.testing.subject import Subject
 
 PLANTED: dict[str, list[tuple[str, str]]] = {

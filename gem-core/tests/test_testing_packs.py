@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from gem import registry
 from gem.cli.main import main
+from gem.packs import registry
 from gem.testing import imports
 from gem.testing.checks import CHECKS
 

@@ -13,7 +13,7 @@ from tool_samples import note, notes, python, search
 import gem
 from gem.core import ContentPart
 from gem.errors import BadArguments, ConfigError, PackError, SpecError, UnknownId
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 from gem.tool import Content, Tool, tool
 
 

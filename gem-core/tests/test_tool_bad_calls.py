@@ -7,7 +7,7 @@ import tool_samples
 from tool_samples import Listener, book, now, python, search
 
 from gem.tool import Tool, ToolCall
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 
 TOOLS = (python, search, book, now)
 

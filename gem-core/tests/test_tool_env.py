@@ -13,13 +13,13 @@ from tool_samples import Asks, Listener, book, broken, note, notes, now, python,
 import gem
 from gem.core import ContentPart
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, SnapshotError, UnknownId
-from gem.spec import EnvSpec
+from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
-from gem.testing.elsewhere import Elsewhere
+from gem.testing.spawned import Elsewhere
 from gem.testing.subject import Subject
 from gem.tool import Resource, Tool, ToolCall, ToolRuntime, tool
-from gem.tool_env import ToolEnv, ToolResult
 from gem.wrappers import ConcatWithAction, TurnLimit
+from gem.wrappers.tool_env import ToolEnv, ToolResult
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from tool_samples import Listener
 from gem.core import Env
 from gem.errors import ToolError, ToolTimeout
 from gem.tool import Resource, Tool, ToolRuntime, tool
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 
 CALLS = 1000
 LIMIT = 16

@@ -9,12 +9,12 @@ from tool_samples import Lamp, now, python
 
 import gem
 from gem.errors import ConfigError, EpisodeOver
-from gem.spec import EnvSpec
+from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
-from gem.testing.elsewhere import Elsewhere
+from gem.testing.spawned import Elsewhere
 from gem.testing.subject import Subject
 from gem.tool import Resource, Tool, ToolError, ToolRuntime, tool, tools_of
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 
 UP = "<brighten>{}</brighten>"
 DOWN = "<dim>{}</dim>"

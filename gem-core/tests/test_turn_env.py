@@ -8,7 +8,7 @@ from tool_samples import now
 
 from gem.core import Step
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 
 
 class LastWords(Sum):

@@ -15,32 +15,32 @@ from vector_backends import BACKENDS, PARALLEL, WALK, alone, episode_seed, vecto
 import gem
 from gem.core import Env, Step, Wrapper
 from gem.errors import ConfigError, ResetNeeded, SpecError
-from gem.policy import random_policy
 from gem.rollout import rollout
+from gem.rollout.policy import random_policy
 from gem.turn_env import TurnEnv
-from gem.vector import Arrival, Reset, VectorEnv
+from gem.vector import Reset, SlotResult, VectorEnv
 from gem.vector.messages import STRIDE
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
 
-def gather(envs: VectorEnv, count: int) -> dict[int, Arrival]:
-    """The next `count` arrivals, by slot."""
-    arrivals = envs.recv(min_results=count)
-    assert len(arrivals) == count
-    return {arrival.slot: arrival for arrival in arrivals}
+def gather(envs: VectorEnv, count: int) -> dict[int, SlotResult]:
+    """The next `count` results, by slot."""
+    results = envs.recv(min_results=count)
+    assert len(results) == count
+    return {result.slot: result for result in results}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_each_slot_plays_as_the_env_alone_would(backend: str) -> None:
     with vector(backend, 3) as envs:
         envs.send({slot: Reset(seed=slot) for slot in range(3)}, autoreset="off")
-        played = [[arrival.step] for _, arrival in sorted(gather(envs, 3).items())]
+        played = [[result.step] for _, result in sorted(gather(envs, 3).items())]
         for turn in range(4):
             envs.send(dict.fromkeys(range(3), f"go {turn}"), autoreset="off")
-            for slot, arrival in gather(envs, 3).items():
-                assert arrival.failure is None
-                played[slot].append(arrival.step)
+            for slot, result in gather(envs, 3).items():
+                assert result.failure is None
+                played[slot].append(result.step)
 
     for slot in range(3):
         steps = [without_pid(step) for step in played[slot] if step]
@@ -49,7 +49,7 @@ def test_each_slot_plays_as_the_env_alone_would(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_same_step_begins_the_next_episode_at_once_and_keeps_the_last_observation(backend: str) -> None:
-    with vector(backend, 2, length=2, hints=["expert_action"]) as envs:
+    with vector(backend, 2, length=2, info_methods=["expert_action"]) as envs:
         first, _ = envs.reset(seed=5)
         envs.step(["a", "b"])
         observations, rewards, terminated, truncated, infos = envs.step(["c", "d"])
@@ -208,10 +208,10 @@ def test_a_step_that_is_refused_or_interrupted_loses_nothing(tmp_path: Path) -> 
         envs.reset(seed=0)
         with pytest.raises(KeyboardInterrupt):
             envs.step(["go", "interrupt", "go"])
-        arrivals = gather(envs, 3)
+        results = gather(envs, 3)
         after = envs.step(["go"] * 3)
 
-    assert [arrivals[slot].failure is None for slot in range(3)] == [True, False, True]
+    assert [results[slot].failure is None for slot in range(3)] == [True, False, True]
     assert after.observations == [
         alone(episode_seed(0, 0, 0), ["go"] * 2)[-1].observation,
         alone(episode_seed(0, 1, 1), [])[0].observation,
@@ -221,7 +221,7 @@ def test_a_step_that_is_refused_or_interrupted_loses_nothing(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_ids_go_to_slots_in_turn_or_by_weight_and_hints_only_where_an_action_is_awaited(backend: str) -> None:
-    with vector(backend, 3, ["vector_envs:Walk", "core:Echo-v0"], hints=["sample_action"]) as envs:
+    with vector(backend, 3, ["vector_envs:Walk", "core:Echo-v0"], info_methods=["sample_action"]) as envs:
         ids = [envs.id_of(slot) for slot in range(3)]
         _, infos = envs.reset(seed=0)
         step = envs.step([info["sample_action"] for info in infos])
@@ -348,7 +348,7 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], re
 def test_results_beyond_the_wanted_ones_come_too_if_they_are_there() -> None:
     with vector("thread", 8) as envs:
         envs.send({slot: Reset(seed=slot) for slot in range(8)})
-        seen = [arrival.slot for arrival in itertools.chain(envs.recv(8), envs.recv())]
+        seen = [result.slot for result in itertools.chain(envs.recv(8), envs.recv())]
 
     assert sorted(seen) == list(range(8))
 

@@ -17,7 +17,7 @@ import pytest
 from vector_backends import BACKENDS, PARALLEL, vector
 from vector_envs import Traced
 
-from gem.vector.backends.process import ProcessLink
+from gem.vector.backends.process import ProcessWorkerHandle
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -176,12 +176,12 @@ def test_a_forked_child_that_ends_leaves_the_workers_of_its_parent_alone() -> No
 
 @LINUX
 def test_a_second_ctrl_c_while_the_vector_is_closed_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(link: ProcessLink, moment: float) -> None:
+    def interrupted(worker: ProcessWorkerHandle, moment: float) -> None:
         raise KeyboardInterrupt
 
     before = children()
     envs = vector("process", 2)
-    monkeypatch.setattr(ProcessLink, "wait_until", interrupted)
+    monkeypatch.setattr(ProcessWorkerHandle, "wait_until", interrupted)
     with pytest.raises(KeyboardInterrupt):
         envs.close()
 

@@ -11,9 +11,9 @@ from vector_backends import BACKENDS, MORTAL, PARALLEL, WALK, alone, episode_see
 
 from gem.core import Step
 from gem.errors import ConfigError, SpecError
+from gem.failure import failure_of
 from gem.vector import VectorEnv, VectorStep
 from gem.vector.backends import process
-from gem.vector.slot import failure_of
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -55,7 +55,7 @@ def play_beside(envs: VectorEnv, word: str) -> VectorStep:
     ],
 )
 def test_an_env_that_raises_fails_alone_and_its_slot_goes_on(backend: str, word: str, error: str) -> None:
-    with vector(backend, length=LENGTH, hints=["expert_action"] if word == "sulk" else []) as envs:
+    with vector(backend, length=LENGTH, info_methods=["expert_action"] if word == "sulk" else []) as envs:
         if word == "sulk":
             envs.reset(seed=7)
             faulty = envs.step(["go 1", word, "go 1"])
@@ -262,23 +262,23 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_at_most_the_epis
             envs.send({0: "go 2", 1: f"await {tmp_path / 'never'}", 2: "go 2"})
             first = envs.recv(min_results=1)
             os.kill(pid, signal.SIGKILL)
-            arrivals = {arrival.slot: arrival for arrival in first + envs.recv(min_results=2)}
+            results = {result.slot: result for result in first + envs.recv(min_results=2)}
         else:
             os.kill(pid, signal.SIGKILL)
             envs.send(dict.fromkeys(range(3), "go 2"))
-            arrivals = {arrival.slot: arrival for arrival in envs.recv(min_results=3)}
+            results = {result.slot: result for result in envs.recv(min_results=3)}
         after = envs.step(["go 3"] * 3)
 
     for slot in (0, 2) if word == "await" else (0, 1, 2):
         whole = alone(episode_seed(7, slot, 0), ["go 1", "go 2", "go 3"], length=LENGTH)
-        assert arrivals[slot].failure is None
-        assert arrivals[slot].step is not None
-        assert without_pid(arrivals[slot].step) == without_pid(whole[2])
+        assert results[slot].failure is None
+        assert results[slot].step is not None
+        assert without_pid(results[slot].step) == without_pid(whole[2])
         assert row(after, slot) == without_pid(whole[3])
     assert after.infos[0]["pid"] != pid
     if word == "await":
-        assert arrivals[1].failure is not None
-        assert arrivals[1].failure.error == "WorkerLost: the worker process of this env was ended by SIGKILL"
+        assert results[1].failure is not None
+        assert results[1].failure.error == "WorkerLost: the worker process of this env was ended by SIGKILL"
 
 
 @pytest.mark.parametrize("backend", ["process"])
@@ -286,7 +286,7 @@ def test_hints_are_drawn_again_where_an_episode_is_brought_back(backend: str) ->
     """`sample_action` draws from a generator of its own, which must stand where it stood."""
 
     def actions(kill: bool) -> list[str]:
-        with vector(backend, 1, hints=["sample_action"], length=9) as envs:
+        with vector(backend, 1, info_methods=["sample_action"], length=9) as envs:
             _, infos = envs.reset(seed=3)
             said: list[str] = []
             for turn in range(6):

@@ -10,8 +10,8 @@ import gem
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.tool import ToolCall, tool
-from gem.tool_env import ToolEnv
 from gem.wrappers import BoundedShaping
+from gem.wrappers.tool_env import ToolEnv
 
 
 class Paid(gem.TurnEnv):

@@ -2,10 +2,10 @@
 
 import gem
 from gem.core import Step
-from gem.policy import Completion, Policy
+from gem.rollout.policy import Completion, Policy
 from gem.tool import Resource, Tool, ToolCall, ToolError, tool
-from gem.tool_env import ToolEnv
 from gem.wrappers import TurnLimit
+from gem.wrappers.tool_env import ToolEnv
 
 RAN: list[tuple[str, object]] = []
 """Every call that reached one of these tools, in this process."""

@@ -8,7 +8,7 @@ import gem
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.tool import tool
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 from gem_envs_math.long_arithmetic import LongArithmetic
 
 

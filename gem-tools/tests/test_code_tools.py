@@ -7,10 +7,9 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem.named_tools import find_tools
-from gem.registry import find_wrapper
+from gem.packs.lookup import find_tools, find_wrapper
 from gem.tool import ToolError
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 from gem_tools.code.bash import bash_tool
 from gem_tools.code.notebook import notebook_tool
 from gem_tools.code.python import python_tool

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 from gem.tool import FORMATS
 from gem_tools.calendar.tools import TOOLS as CALENDAR
 

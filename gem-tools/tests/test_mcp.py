@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import gem
 from gem.cli.main import main
 from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError

@@ -7,7 +7,7 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 from gem_tools.multi_hop.env import MultiHop, normalized
 from gem_tools.multi_hop.relations import RELATIONS, SUBJECTS
 from gem_tools.multi_hop.world import world

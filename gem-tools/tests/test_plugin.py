@@ -1,6 +1,6 @@
 """The pack is found and loads."""
 
-from gem.registry import Registry
+from gem.packs.registry import Registry
 
 
 def test_the_pack_is_found_and_loads_without_a_fault():

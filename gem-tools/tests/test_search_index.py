@@ -92,7 +92,7 @@ def test_threads_that_search_at_once_find_what_one_finds_alone():
 
 
 def test_loading_the_pack_imports_no_index():
-    code = "import sys; from gem.registry import registry; registry().load('tools'); print(*sys.modules)"
+    code = "import sys; from gem.packs.registry import registry; registry().load('tools'); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert not {"bm25s", "urllib3", "gem_tools.search.corpus"} & set(done.stdout.split())

@@ -5,9 +5,9 @@ from scripted_server import answering
 
 import gem
 from gem.errors import ConfigError
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 from gem.tool import ToolError
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 from gem_tools.search.corpus import Corpus, Document
 from gem_tools.search.dense import Dense
 from gem_tools.search.retriever import SearchFault

@@ -5,7 +5,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from gem.errors import ConfigError
-from gem.transcript import Completion, Transcript
+from gem.rollout.transcript import Completion, Transcript
 from gem_train.chat import ChatEncoder
 
 # The shape of ChatML templates such as Qwen's; the second drops the reasoning of earlier answers, as Qwen3's does.

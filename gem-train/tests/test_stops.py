@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gem.transcript import Completion, Episode, Transcript, Turn
+from gem.rollout.transcript import Completion, Episode, Transcript, Turn
 from gem_train.chat import ChatEncoder
 from gem_train.policies.hf import HFPolicy
 from gem_train.tiny import tiny_model, tiny_tokenizer

@@ -18,12 +18,12 @@ from gem import seeding
 from gem.cli.main import main
 from gem.cli.output import console
 from gem.errors import ConfigError, TrainingStopped, UnknownId
-from gem.evaluate import Report
-from gem.policies import make_policy
+from gem.packs.lookup import find_policy
 from gem.record import EpisodeRecord, read
-from gem.registry import find_policy
 from gem.rollout import rollout
-from gem.transcript import Completion, Episode, Turn
+from gem.rollout.evaluation import Report
+from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.baselines import evaluation_seeds, teacher
 from gem_train.check import check

@@ -18,34 +18,36 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gem import errors, evaluate, parsing, rollout, sandbox, seeding, tool, wrappers
+    from gem import errors, parsing, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
-    from gem.evaluate import Report
-    from gem.hookspecs import CommandSpec, hookimpl
-    from gem.policy import Completion, Policy
-    from gem.registry import all_specs, get_spec, make, register
-    from gem.spec import EnvId, EnvSpec
+    from gem.packs.hookspecs import CommandSpec, hookimpl
+    from gem.packs.make import make
+    from gem.packs.registry import all_specs, get_spec, register
+    from gem.packs.spec import EnvId, EnvSpec
+    from gem.rollout.evaluation import Report
+    from gem.rollout.policy import Completion, Policy
+    from gem.rollout.transcript import Episode, Transcript, Turn
     from gem.tool import Tool
-    from gem.tool_env import ToolEnv
-    from gem.transcript import Episode, Transcript, Turn
     from gem.turn_env import TurnEnv
     from gem.vector import VectorEnv, make_vec
+    from gem.wrappers.tool_env import ToolEnv
 
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
-    "gem.evaluate": ("Report",),
-    "gem.hookspecs": ("CommandSpec", "hookimpl"),
-    "gem.policy": ("Completion", "Policy"),
-    "gem.registry": ("all_specs", "get_spec", "make", "register"),
-    "gem.spec": ("EnvId", "EnvSpec"),
+    "gem.rollout.evaluation": ("Report",),
+    "gem.packs.hookspecs": ("CommandSpec", "hookimpl"),
+    "gem.rollout.policy": ("Completion", "Policy"),
+    "gem.packs.make": ("make",),
+    "gem.packs.registry": ("all_specs", "get_spec", "register"),
+    "gem.packs.spec": ("EnvId", "EnvSpec"),
     "gem.tool": ("Tool",),
-    "gem.tool_env": ("ToolEnv",),
-    "gem.transcript": ("Episode", "Transcript", "Turn"),
+    "gem.wrappers.tool_env": ("ToolEnv",),
+    "gem.rollout.transcript": ("Episode", "Transcript", "Turn"),
     "gem.turn_env": ("TurnEnv",),
     "gem.vector": ("VectorEnv", "make_vec"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("errors", "evaluate", "parsing", "rollout", "sandbox", "seeding", "tool", "wrappers")
+_SUBMODULES = ("errors", "parsing", "rollout", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec",
@@ -70,7 +72,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "__version__",
     "all_specs",
     "errors",
-    "evaluate",
     "get_spec",
     "hookimpl",
     "make",
@@ -78,7 +79,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "parsing",
     "register",
     "rollout",
-    "sandbox",
     "seeding",
     "tool",
     "wrappers",

@@ -6,7 +6,7 @@ from typing import Any
 from gem.errors import ConfigError
 
 
-def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
+def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """`value` as an `int`, if it is a whole number from `low` to `high` (None for no bound).
 
     Raises:

@@ -8,14 +8,14 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NotRequired, Self, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding, snapshots
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.gem_llm import Renamed
+from gem.packs.spec import EnvSpec
 from gem.snapshots import Made
-from gem.spec import EnvSpec
 
 
 class ContentPart(TypedDict):
@@ -24,6 +24,13 @@ class ContentPart(TypedDict):
     type: str
     text: NotRequired[str]
     image_url: NotRequired[dict[str, str]]
+
+
+class ChatMessage(TypedDict):
+    """One message, in the shape that chat templates and chat APIs take."""
+
+    role: Literal["user", "assistant"]
+    content: Any
 
 
 Observation = str | list[ContentPart]
@@ -175,7 +182,7 @@ class Env(ABC):
             ConfigError: `n` is not a whole number of at least 0.
             SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
         """
-        whole_number("n, the number of copies,", n, 0)
+        check_int("n, the number of copies,", n, 0)
         state = self.snapshot()
         with ExitStack() as made:  # which closes them, should a restore be refused
             copies = [made.enter_context(self.rebuild()) for _ in range(n)]

@@ -11,7 +11,7 @@ GemError
 ├── EpisodeOver(RuntimeError)      `step` after the end of an episode
 ├── SnapshotError(ValueError)      a snapshot that does not belong to this env
 ├── RecordError(ValueError)        a recording that cannot be read, written or replayed
-├── HintMissing(RuntimeError)      a policy that needs what the envs were not asked for
+├── MissingInfo(RuntimeError)      a policy that needs more in `info` than the envs were asked for
 ├── PolicyError(TypeError)         what should be a policy is something else, or cannot be built
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
@@ -72,8 +72,8 @@ class RecordError(GemError, ValueError):
     """A recording cannot be read, written or replayed."""
 
 
-class HintMissing(GemError, RuntimeError):
-    """A policy needs a hint that the envs were not asked to give."""
+class MissingInfo(GemError, RuntimeError):
+    """A policy needs something in `info` that the envs were not asked for: pass `info_methods=policy.info_methods`."""
 
 
 class PolicyError(GemError, TypeError):

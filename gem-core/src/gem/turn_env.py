@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Env, Info, Observation, Step, not_text
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, did_you_mean
 
@@ -48,7 +48,7 @@ class TurnEnv(Env):
     """How many actions the episode has had, the one being carried out among them; 0 after a reset."""
 
     def __init__(self, *, max_turns: int | None = None) -> None:
-        self.max_turns = None if max_turns is None else whole_number("max_turns", max_turns, 1)
+        self.max_turns = None if max_turns is None else check_int("max_turns", max_turns, 1)
         self.turn = 0
         self._over: bool | None = None
 

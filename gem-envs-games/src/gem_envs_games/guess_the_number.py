@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
@@ -39,8 +39,8 @@ class GuessTheNumber(TurnEnv):
         self._fixed = min_number is not None and max_number is not None and max_turns is not None
         self.min_number, self.max_number = 0, 0
         if self._fixed:
-            self.min_number = whole_number("min_number", min_number, -_LARGEST, _LARGEST)
-            self.max_number = whole_number("max_number", max_number, -_LARGEST, _LARGEST)
+            self.min_number = check_int("min_number", min_number, -_LARGEST, _LARGEST)
+            self.max_number = check_int("max_number", max_number, -_LARGEST, _LARGEST)
             if self.min_number >= self.max_number:
                 raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
             self._rules = self._write_rules()

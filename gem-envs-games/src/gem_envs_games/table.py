@@ -4,9 +4,9 @@ Run it with ``python -m gem_envs_games.table``; it prints Markdown. The same epi
 """
 
 from gem import seeding
-from gem.evaluate import Report
-from gem.policy import Policy, expert_policy, random_policy
 from gem.rollout import rollout
+from gem.rollout.evaluation import Report
+from gem.rollout.policy import Policy, expert_policy, random_policy
 from gem.vector import make_vec
 from gem_envs_games import plugin
 
@@ -19,7 +19,7 @@ SEED = 0
 def report(id: str, name: str, policy: Policy) -> Report:
     """What ``gemx run ID --policy NAME --episodes 300 --seed 0`` reports."""
     seeds = (seeding.derive(SEED, "run", episode) for episode in range(EPISODES))
-    with make_vec(id, num_envs=1, hints=policy.hints) as envs:
+    with make_vec(id, num_envs=1, info_methods=policy.info_methods) as envs:
         return Report.of(rollout(policy, envs, seeds), id=id, policy=name, seed=SEED)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
@@ -39,7 +39,7 @@ class TowerOfHanoi(BoardGame):
         super().__init__(max_turns=max_turns)
         self._drawn = num_disks is None or max_turns is None
         if not self._drawn:
-            self.num_disks = whole_number("num_disks", num_disks, 1, 10)
+            self.num_disks = check_int("num_disks", num_disks, 1, 10)
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:

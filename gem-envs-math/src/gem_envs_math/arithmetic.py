@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError
@@ -41,8 +41,8 @@ class Arithmetic(QuestionEnv[Fraction]):
         use_format_error_reward: bool = False,
     ) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
-        self.operands = whole_number("operands", operands, 2, 20)
-        self.max_number = 10 ** whole_number("digits", digits, 1, 9) - 1
+        self.operands = check_int("operands", operands, 2, 20)
+        self.max_number = 10 ** check_int("digits", digits, 1, 9) - 1
         if not operators or len(set(operators)) < len(operators) or not set(operators) <= set(expressions.OPERATORS):
             raise ConfigError(f"operators holds one or more of '+', '-' and '*', each once, not {operators!r}")
         self.operators = operators

@@ -5,14 +5,14 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.number import MAX_DIGITS, read_number
 from gem.parsing import boxed
 from gem.tool import ToolCall
-from gem.tool_env import ToolResult
 from gem.turn_env import FORMAT_ERROR_REWARD
+from gem.wrappers.tool_env import ToolResult
 
 MOST_DIGITS = MAX_DIGITS // 2
 """Of a factor, so that the product can still be read."""
@@ -38,7 +38,7 @@ class LongArithmetic(QuestionEnv[Fraction]):
 
     def __init__(self, digits: int = 20, use_format_error_reward: bool = False) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
-        self.digits = whole_number("digits", digits, 1, MOST_DIGITS)
+        self.digits = check_int("digits", digits, 1, MOST_DIGITS)
         self.factors = (0, 0)
 
     def _reset(self, options: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import reasoning_gym
 from reasoning_gym import composite, factory
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError, did_you_mean
 from gem_envs_reasoning import fixes
 
@@ -69,7 +69,7 @@ def _at_level(name: str, level: int) -> Any:
         raise ConfigError(f"{name} has no levels; choose its settings by name")
     curriculum: Any = factory.create_curriculum(name)
     highest = max(len(attribute.levels) for attribute in curriculum.attributes.values()) - 1
-    curriculum.set_global_level(whole_number("level", level, 0, highest))
+    curriculum.set_global_level(check_int("level", level, 0, highest))
     return curriculum.generate_configuration({"seed": 0, "size": 1})
 
 

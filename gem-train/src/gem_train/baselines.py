@@ -5,11 +5,11 @@ from contextlib import closing
 from typing import Any
 
 from gem import seeding
-from gem.errors import HintMissing
-from gem.evaluate import Report
-from gem.policies import make_policy
+from gem.errors import MissingInfo
 from gem.rollout import rollout
-from gem.transcript import Episode
+from gem.rollout.evaluation import Report
+from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Episode
 from gem_train.check import AUTO
 from gem_train.config import TrainConfig
 from gem_train.envs import make_envs
@@ -29,10 +29,10 @@ def evaluation_seeds(config: TrainConfig) -> Iterator[int]:
 def baseline(config: TrainConfig, name: str, progress: Progress) -> dict[str, Any] | None:
     """How a policy that needs no model does on the evaluation's seeds; None where the env knows no expert."""
     num_envs = min(config.rollout.num_envs, config.eval.episodes)
-    with closing(make_policy(name)) as policy, make_envs(config, num_envs, policy.hints) as envs:
+    with closing(make_policy(name)) as policy, make_envs(config, num_envs, policy.info_methods) as envs:
         try:
             episodes = list(watched(rollout(policy, envs, evaluation_seeds(config)), config, progress))
-        except HintMissing:
+        except MissingInfo:
             return None
     return Report.of(episodes, id=config.id, policy=name, seed=config.seed).as_json()
 

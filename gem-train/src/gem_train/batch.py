@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import NothingToLearn
-from gem.transcript import Episode
+from gem.rollout.transcript import Episode
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]

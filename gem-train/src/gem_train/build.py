@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gem.importing import import_object
+from gem.packs.importing import import_object
 from gem.vector import VectorEnv
 from gem_train.algorithms import ALGORITHMS
 from gem_train.algorithms.base import Algorithm

@@ -11,10 +11,10 @@ from typing import Any, Literal, cast
 
 from transformers import PreTrainedTokenizerBase
 
-from gem.core import Observation
+from gem.core import ChatMessage, Observation
 from gem.errors import ConfigError
+from gem.rollout.transcript import Transcript
 from gem.tool.content import map_texts
-from gem.transcript import Message, Transcript
 
 History = Literal["template", "keep"]
 
@@ -92,7 +92,7 @@ class ChatEncoder:
     def _template_appends(self) -> bool:
         """Whether the template leaves history as it was said, so that appending to the context is always right."""
         asked = self._render([{"role": "user", "content": _OBSERVED}])
-        messages: list[Message] = [
+        messages: list[ChatMessage] = [
             {"role": "user", "content": _OBSERVED},
             {"role": "assistant", "content": _SAID},
             {"role": "user", "content": _OBSERVED},
@@ -101,7 +101,7 @@ class ChatEncoder:
 
     def _after_answer(self, observation: Observation) -> str:
         """What the template puts between an answer and the next: closing, observation, opening."""
-        messages: list[Message] = [
+        messages: list[ChatMessage] = [
             {"role": "user", "content": "?"},
             {"role": "assistant", "content": _PLAIN},
             {"role": "user", "content": observation},
@@ -140,7 +140,7 @@ class ChatEncoder:
     def _whole(self, transcript: Transcript) -> tuple[int, ...]:
         return self.encode(self._render(transcript.messages()))
 
-    def _render(self, messages: list[Message]) -> str:
+    def _render(self, messages: list[ChatMessage]) -> str:
         rendered = self.tokenizer.apply_chat_template(
             cast("Any", [self._harmless(message) for message in messages]),
             tokenize=False,
@@ -149,7 +149,7 @@ class ChatEncoder:
         )
         return cast("str", rendered)
 
-    def _harmless(self, message: Message) -> Message:
+    def _harmless(self, message: ChatMessage) -> ChatMessage:
         """The message without special tokens in what an env says, which would end its turn and begin another.
 
         Each is spelt with a space after its first character. What the model itself said stays as it is.

@@ -4,10 +4,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from gem.component import listed
 from gem.errors import ConfigError
-from gem.policies import check_policy, make_policy
-from gem.preflight import check_envs
+from gem.packs.component_ref import as_list
+from gem.packs.preflight import check_envs
+from gem.rollout.named_policies import check_policy, make_policy
 from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
 
@@ -25,7 +25,7 @@ def check(config: TrainConfig, out: Path | None) -> None:
         check_policy(config.warmup.policy)
         if not Path(config.warmup.policy).is_dir():  # a model's folder is read when it is its turn
             make_policy(config.warmup.policy).close()
-    check_envs(config.id, listed(config.wrappers), **config.env)
+    check_envs(config.id, as_list(config.wrappers), **config.env)
     check_model(config.model)
     check_writable(Path("runs") if out is None else out)
 

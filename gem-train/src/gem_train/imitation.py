@@ -11,9 +11,9 @@ import torch
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem.policy import Policy
 from gem.rollout import rollout
-from gem.transcript import Completion, Episode, Transcript
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion, Episode, Transcript
 from gem.vector import VectorEnv
 from gem_train.batch import collate
 from gem_train.chat import ChatEncoder

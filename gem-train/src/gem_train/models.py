@@ -16,8 +16,8 @@ from transformers import (
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.policies import make_policy
 from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
 from gem_train.checkpoints import model_folder
 from gem_train.config import TrainConfig
 from gem_train.envs import make_envs
@@ -95,5 +95,8 @@ def device_named(name: str) -> torch.device:
 def _train_tokenizer(config: TrainConfig, teacher: str) -> PreTrainedTokenizerFast:
     # What is imitated is what has to be spelt.
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
-    with closing(make_policy(teacher)) as policy, make_envs(config, config.rollout.num_envs, policy.hints) as envs:
+    with (
+        closing(make_policy(teacher)) as policy,
+        make_envs(config, config.rollout.num_envs, policy.info_methods) as envs,
+    ):
         return tiny_tokenizer(rollout(policy, envs, seeds))

@@ -28,7 +28,7 @@ from torch.utils.tensorboard.writer import SummaryWriter
 
 from gem.errors import ConfigError, TrainingStopped
 from gem.record import EpisodeRecord, Recorder, read
-from gem.transcript import Episode
+from gem.rollout.transcript import Episode
 from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
 from gem_train.config import TrainConfig, read_toml, to_toml
 from gem_train.models import Loaded

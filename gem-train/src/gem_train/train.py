@@ -12,10 +12,10 @@ import torch
 
 from gem import seeding
 from gem.errors import TrainingStopped
-from gem.evaluate import Report
-from gem.policies import make_policy
 from gem.rollout import rollout
-from gem.transcript import Episode
+from gem.rollout.evaluation import Report
+from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Episode
 from gem_train.baselines import baseline, evaluation_seeds, teacher, watched
 from gem_train.batch import collate
 from gem_train.build import Parts, build
@@ -217,7 +217,7 @@ class Run:
         self.display.imitating(self.before["teacher"])
         with (
             closing(make_policy(self.before["teacher"])) as player,
-            make_envs(config, config.warmup.episodes, player.hints) as envs,
+            make_envs(config, config.warmup.episodes, player.info_methods) as envs,
         ):
             losses = imitate(self.parts.loaded.model, self.parts.chat, player, envs, config)
             for step, loss in enumerate(losses, start=1):

@@ -7,7 +7,7 @@ import click
 
 from gem.cli.options import as_json
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
-from gem.registry import Entry
+from gem.packs.registry import Entry
 from gem.testing.checks import CHECKS, Outcome, summary
 from gem.testing.guard import LIMIT, Guard
 from gem.testing.subject import EPISODES, find_entries

@@ -11,8 +11,8 @@ from gem import __version__, sandbox
 from gem.cli.entry_points import faults
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.plugins import KNOWN_PACKS, Pack, how_to_install
-from gem.registry import registry
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.registry import registry
 
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
 """The states that call for an explanation, and their looks."""

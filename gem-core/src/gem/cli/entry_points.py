@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from gem.errors import GemError, MissingExtra
-from gem.importing import import_object
-from gem.plugins import Pack
-from gem.registry import import_env
+from gem.packs.discovery import Pack
+from gem.packs.importing import import_object
+from gem.packs.make import import_env
 from gem.tool.tool import Tool
 
 

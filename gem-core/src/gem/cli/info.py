@@ -8,7 +8,8 @@ from rich.table import Table
 
 from gem.cli.options import as_json
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
-from gem.registry import Entry, make, registry
+from gem.packs.make import make
+from gem.packs.registry import Entry, registry
 
 SEED = 0
 """The seed of the observation that is shown."""

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
-from gem.plugins import KNOWN_PACKS, how_to_install
-from gem.registry import Entry, registry
+from gem.packs.discovery import KNOWN_PACKS, how_to_install
+from gem.packs.registry import Entry, registry
 
 
 @click.command("list")

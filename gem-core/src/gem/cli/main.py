@@ -12,10 +12,10 @@ from gem import __version__
 from gem.cli.faults import FAILED, INTERRUPTED, flush_stdout, in_a_line, reported
 from gem.cli.output import Promise, echo, printable
 from gem.errors import PackError, UnknownId, did_you_mean
-from gem.hookspecs import CommandSpec
-from gem.importing import import_object
-from gem.plugins import CORE, Pack, how_to_install
-from gem.registry import registry
+from gem.packs.discovery import CORE, Pack, how_to_install
+from gem.packs.hookspecs import CommandSpec
+from gem.packs.importing import import_object
+from gem.packs.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
 """Command → the distribution that is known to provide it: what to install when it is missing."""

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from gem import seeding
-from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError, SpecError
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 
 
 class Seed(click.ParamType[int]):
@@ -66,7 +66,7 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
     return parsed
 
 
-def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> list[Component]:
+def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> list[ComponentRef]:
     """The wrappers that these options ask for: the tools innermost.
 
     Raises:
@@ -83,7 +83,7 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
     return around
 
 
-def components(option: str, text: str) -> list[Component]:
+def components(option: str, text: str) -> list[ComponentRef]:
     """`"a,b"`, or a JSON object or list of such as have settings.
 
     Raises:
@@ -92,9 +92,9 @@ def components(option: str, text: str) -> list[Component]:
     if not text.lstrip().startswith(("[", "{")):
         if "{" in text:
             raise ConfigError(f"{option} takes names, or one JSON list of all of them, not {text}")
-        return listed(text)
+        return as_list(text)
     try:
-        found: list[Component] = listed(json.loads(text))
+        found: list[ComponentRef] = as_list(json.loads(text))
         for each in found:
             name_and_settings(each)
     except SpecError as error:

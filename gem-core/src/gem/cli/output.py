@@ -20,7 +20,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from gem.core import Observation
-from gem.plugins import Pack
+from gem.packs.discovery import Pack
 
 UNLIMITED = 10_000
 """Columns of a table that goes into a pipe, so that every row stays on one line for `grep`."""

@@ -11,8 +11,8 @@ from gem import parsing, seeding
 from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
 from gem.cli.output import as_text, echo, print_text
 from gem.core import Env, Step
-from gem.registry import make
-from gem.tool_env import tool_envs
+from gem.packs.make import make
+from gem.wrappers.tool_env import tool_envs
 
 FENCE = "```"
 _OPENING = re.compile(r"`{3,}|~{3,}")

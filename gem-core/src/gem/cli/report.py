@@ -9,8 +9,9 @@ from rich.table import Table
 
 from gem.cli.faults import place
 from gem.cli.output import console, echo
-from gem.evaluate import Report
-from gem.transcript import Episode, Failure
+from gem.failure import Failure
+from gem.rollout.evaluation import Report
+from gem.rollout.transcript import Episode
 
 MOST_FAILURES = 10
 """Distinct failures that are printed."""

@@ -24,16 +24,16 @@ from gem.cli.options import (
 )
 from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
 from gem.cli.report import print_failures, print_report, with_progress
-from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError
-from gem.evaluate import Report
-from gem.policies import CHECKPOINT, check_policy, make_policy, policy_component, written_at
-from gem.preflight import check_envs, check_wrappers
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.packs.preflight import check_envs, check_wrappers
+from gem.packs.registry import get_spec
+from gem.packs.spec import EnvSpec
 from gem.record import Recorded, Recorder, recorded
-from gem.registry import get_spec
-from gem.rollout import MOST_TURNS, assign, rollout
-from gem.spec import EnvSpec
-from gem.transcript import Episode
+from gem.rollout.evaluation import Report
+from gem.rollout.loop import MOST_TURNS, assign, rollout
+from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_component, written_at
+from gem.rollout.transcript import Episode
 from gem.vector import BackendName, make_vec
 
 MOST_SLOTS = 16
@@ -134,7 +134,7 @@ def run(
                         min(num_envs or MOST_SLOTS, len(starts)),
                         backend=backend,
                         wrappers=plan.wrappers,
-                        hints=asked.hints,
+                        info_methods=asked.info_methods,
                         env_kwargs=plan.kwargs,
                     )
                 )
@@ -179,7 +179,7 @@ class _Plan(NamedTuple):
     specs: list[EnvSpec]
     """One for each of them that differs."""
     shares: dict[str, int]
-    wrappers: list[Component]
+    wrappers: list[ComponentRef]
     kwargs: dict[str, Any]
 
     def starts(self, seed: int, episodes: int) -> list[tuple[str, int]]:
@@ -187,13 +187,13 @@ class _Plan(NamedTuple):
         return list(assign([seeding.derive(seed, "run", i) for i in range(episodes)], self.shares))
 
 
-def _plan(ids: Iterable[str], wrappers: list[Component], kwargs: dict[str, Any], policy: Component) -> _Plan:
+def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _Plan:
     """Look everything up: all names first, the policy's too, and then each env is built once and closed.
 
     Raises:
         GemError: whatever is not there, or refuses its settings.
     """
-    names = [str(name) for each in ids for name in listed(each)]
+    names = [str(name) for each in ids for name in as_list(each)]
     for name in names:
         get_spec(name)
     check_wrappers(wrappers)
@@ -202,7 +202,7 @@ def _plan(ids: Iterable[str], wrappers: list[Component], kwargs: dict[str, Any],
     return _Plan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
 
 
-def _parse_policy(policy: str, settings: Sequence[str]) -> Component:
+def _parse_policy(policy: str, settings: Sequence[str]) -> ComponentRef:
     named = [policy] if Path(policy).is_dir() else components("--policy", policy)
     if len(named) != 1:
         raise ConfigError(f"--policy takes one policy, not {policy!r}")
@@ -213,7 +213,7 @@ def _parse_policy(policy: str, settings: Sequence[str]) -> Component:
     return policy_component({"name": name, **own, **given})
 
 
-def _title(policy: Component) -> str:
+def _title(policy: ComponentRef) -> str:
     """A policy in a few words: `random`, or `checkpoint(path='runs/a')`."""
     name, settings = name_and_settings(policy)
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name

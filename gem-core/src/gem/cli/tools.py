@@ -8,10 +8,10 @@ from rich.table import Table
 
 from gem.cli.options import as_json, components
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
-from gem.component import name_and_settings
 from gem.errors import GemError
-from gem.named_tools import find_tools, tool_settings
-from gem.registry import registry
+from gem.packs.component_ref import name_and_settings
+from gem.packs.lookup import find_tools, tool_settings
+from gem.packs.registry import registry
 from gem.tool import FORMATS, Tool, find_format
 
 

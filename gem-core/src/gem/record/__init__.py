@@ -1,7 +1,7 @@
 """Recordings: episodes in a file as they finish, read back, and played again.
 
 ```python
-with gem.make_vec(id, 64, hints=policy.hints) as envs, Recorder("episodes.jsonl") as recorder:
+with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("episodes.jsonl") as recorder:
     for episode in recorder.record(rollout(policy, envs, seeds)):
         ...
 ```

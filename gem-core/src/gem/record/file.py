@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from gem.component import Component
 from gem.errors import PackError, RecordError, UnknownId
+from gem.packs.component_ref import ComponentRef
+from gem.packs.registry import registry
 from gem.record.format import PREFIX, EpisodeRecord, PackVersion, line_of
-from gem.registry import registry
-from gem.transcript import Episode
+from gem.rollout.transcript import Episode
 
 
 class Recorder:
@@ -32,7 +32,7 @@ class Recorder:
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, policy: Component | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, policy: ComponentRef | None = None) -> None:
         self._policy = policy
         self._packs: dict[str, PackVersion | None] = {}
         self._path = Path(path)

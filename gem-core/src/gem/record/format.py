@@ -9,12 +9,12 @@ from typing import Any, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gem import __version__
-from gem.component import Component
 from gem.core import Info
 from gem.errors import RecordError
-from gem.hookspecs import API_VERSION
-from gem.plugins import CORE, how_to_install
-from gem.transcript import Episode
+from gem.packs.component_ref import ComponentRef
+from gem.packs.discovery import CORE, how_to_install
+from gem.packs.hookspecs import API_VERSION
+from gem.rollout.transcript import Episode
 
 VERSION = 1
 """The version of the format that this gem-core writes and reads."""
@@ -68,7 +68,7 @@ class EpisodeRecord(_Record):
     """`"module:Class"`; None for an env that was built by hand, which cannot be built again."""
     kwargs: dict[str, Any]
     max_turns: int | None
-    wrappers: tuple[Component, ...]
+    wrappers: tuple[ComponentRef, ...]
     seed: int
     group: int
     pack: PackVersion | None
@@ -77,7 +77,7 @@ class EpisodeRecord(_Record):
     """The version of gem-core."""
     api: int
     """The version of the hooks."""
-    policy: Component | None = None
+    policy: ComponentRef | None = None
     """Who played: its name, or with the settings it was built with; None where the recorder was not told."""
     started: datetime | None
     seconds: float
@@ -98,7 +98,7 @@ class EpisodeRecord(_Record):
         cls,
         episode: Episode,
         pack: PackVersion | None = None,
-        policy: Component | None = None,
+        policy: ComponentRef | None = None,
         labels: Mapping[str, Any] | None = None,
     ) -> Self:
         """The record of an episode whose env came from `pack`, and which `policy` played.
@@ -138,7 +138,7 @@ class EpisodeRecord(_Record):
 def line_of(
     episode: Episode,
     pack: PackVersion | None = None,
-    policy: Component | None = None,
+    policy: ComponentRef | None = None,
     labels: Mapping[str, Any] | None = None,
 ) -> bytes:
     """The record of an episode as a line of a file, in ASCII: no text of a model can break a line or its encoding.
@@ -158,7 +158,7 @@ def line_of(
 def _fields(
     episode: Episode,
     pack: PackVersion | None,
-    policy: Component | None,
+    policy: ComponentRef | None,
     labels: Mapping[str, Any] | None,
     info_of: Callable[[Info], Info],
 ) -> dict[str, Any]:

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from gem import __version__
 from gem.core import Step, Wrapper
 from gem.errors import RecordError
-from gem.importing import import_object
-from gem.plugins import CORE
+from gem.packs.discovery import CORE
+from gem.packs.importing import import_object
+from gem.packs.make import make
+from gem.packs.registry import registry
+from gem.packs.spec import EnvId, EnvSpec
 from gem.record.format import EpisodeRecord, content_of
 from gem.record.trust import check_trusted
-from gem.registry import make, registry
-from gem.spec import EnvId, EnvSpec
 
 
 class Difference(NamedTuple):

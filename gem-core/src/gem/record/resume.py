@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from gem.component import Component
 from gem.core import Observation
+from gem.packs.component_ref import ComponentRef
+from gem.packs.spec import EnvSpec
 from gem.record.file import pack_of, read
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
-from gem.rollout import turn_limit
-from gem.spec import EnvSpec
-from gem.transcript import Completion, Episode, Turn
+from gem.rollout.loop import turn_limit
+from gem.rollout.transcript import Completion, Episode, Turn
 
 
 class Recorded(NamedTuple):
@@ -28,7 +28,7 @@ def recorded(
     path: Path,
     specs: Iterable[EnvSpec],
     seeds: Collection[tuple[str, int]],
-    policy: Component,
+    policy: ComponentRef,
     max_turns: int | None,
     since: datetime | None = None,
 ) -> Recorded:
@@ -67,7 +67,7 @@ def recorded(
     return Recorded(found, others)
 
 
-def _settings(env: EnvSpec | EpisodeRecord, pack: PackVersion | None, policy: Component | None) -> str:
+def _settings(env: EnvSpec | EpisodeRecord, pack: PackVersion | None, policy: ComponentRef | None) -> str:
     """All that an episode depends on besides its seed, as JSON: what comes from a file has lists for tuples."""
     named: tuple[Any, ...] = (env.entry_point, env.kwargs, env.max_turns, env.wrappers, pack and tuple(pack), policy)
     return json.dumps(named, sort_keys=True, default=_plain)

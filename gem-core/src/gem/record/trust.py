@@ -10,10 +10,11 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from gem.component import Component, listed, name_and_settings
 from gem.errors import RecordError, SpecError
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.packs.lookup import find_offer
+from gem.packs.registry import Entry, Kind, registry
 from gem.record.format import EpisodeRecord
-from gem.registry import Entry, Kind, find_offer, registry
 
 _MOST_NAMED = 3
 
@@ -70,7 +71,7 @@ def _of_record(record: EpisodeRecord) -> Refusals:
     yield from alone or _of_kinds(record.wrappers)
 
 
-def _of_kinds(wrappers: Sequence[Component]) -> Refusals:
+def _of_kinds(wrappers: Sequence[ComponentRef]) -> Refusals:
     seen: set[str] = set()
     for wrapper in wrappers:
         offer = find_offer("wrapper", name_and_settings(wrapper)[0])
@@ -92,7 +93,7 @@ def _safe_kwargs(entry: Entry) -> set[str]:
     return {*declared, "max_turns"}
 
 
-def _of_component(entry: Entry, kind: Kind, component: Component) -> Refusals:
+def _of_component(entry: Entry, kind: Kind, component: ComponentRef) -> Refusals:
     """What is not on the list of a wrapper, or a tool, around the environment of `entry`."""
     try:
         name, settings = name_and_settings(component)
@@ -109,7 +110,7 @@ def _of_component(entry: Entry, kind: Kind, component: Component) -> Refusals:
         return
     safe: dict[str, Check] = dict.fromkeys(declared, _of_plain)
     # The core's own two whose settings hold settings of others.
-    if offer.entry_point == "gem.tool_env:ToolEnv":
+    if offer.entry_point == "gem.wrappers.tool_env:ToolEnv":
         safe["tools"] = lambda _, tools: _of_tools(entry, tools)
     elif offer.entry_point == "gem.wrappers.curriculum:Curriculum":
         safe["levels"] = lambda _, levels: _of_levels(entry, levels)
@@ -118,7 +119,7 @@ def _of_component(entry: Entry, kind: Kind, component: Component) -> Refusals:
 
 def _of_tools(entry: Entry, tools: Any) -> Refusals:
     try:
-        components = listed(cast("Component | list[Component]", tools))
+        components = as_list(cast("ComponentRef | list[ComponentRef]", tools))
     except SpecError:
         yield f"the tools {reprlib.repr(tools)}"
         return

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError, SandboxUnavailable
 from gem.sandbox.cases import Case, Same, Stop, Verdict, run_cases, same_output
 from gem.sandbox.files import footprint, whole_pages
@@ -67,7 +67,7 @@ class Sandbox:
             raise ConfigError("no isolation at all must be asked for by name: level='process'")
         if level == "process":
             warnings.warn("programs run with limits alone (level='process')", NotIsolated, stacklevel=2)
-        self.slots = _processors() if slots is None else whole_number("slots", slots, 1)
+        self.slots = _processors() if slots is None else check_int("slots", slots, 1)
         self.limits = limits or Limits()
         self._level: Level | None = level
         self._min_level: Level = min_level

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError, did_you_mean
 from gem.sandbox.files import check_names
 
@@ -80,7 +80,7 @@ class Limits:
         for name, (called, low, high) in _COUNTS.items():
             value = getattr(self, name)
             if type(value) is not int or not low <= value <= high:
-                object.__setattr__(self, name, whole_number(called, value, low, high))
+                object.__setattr__(self, name, check_int(called, value, low, high))
         _check_seconds("timeout", self.timeout)
         if self.wall is not None:
             _check_seconds("wall", self.wall)

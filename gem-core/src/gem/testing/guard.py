@@ -10,10 +10,10 @@ from collections import Counter
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from gem.registry import Entry, registry
-from gem.spec import EnvSpec
+from gem.packs.registry import Entry, registry
+from gem.packs.spec import EnvSpec
 from gem.testing.checks import Outcome, run_check
-from gem.testing.elsewhere import Elsewhere
+from gem.testing.spawned import Elsewhere
 from gem.testing.subject import Subject
 
 LIMIT = 180.0

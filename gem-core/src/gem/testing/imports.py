@@ -17,7 +17,7 @@ HEAVY = frozenset(
 
 _PROGRAM = """
 import importlib, json, sys
-from gem import hookspecs
+from gem.packs import hookspecs
 before = set(sys.modules)
 importlib.import_module(sys.argv[1])
 print("\\n" + json.dumps(sorted(set(sys.modules) - before)))

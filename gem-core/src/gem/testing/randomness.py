@@ -12,8 +12,8 @@ import numpy as np
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.testing.elsewhere import Fault
 from gem.testing.play import Play, as_line, difference, expect_same, moments, play, replayed
+from gem.testing.spawned import Fault
 from gem.testing.subject import Inapplicable, Subject
 
 _READING = ("getstate", "get_state")

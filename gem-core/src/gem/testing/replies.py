@@ -2,7 +2,7 @@
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.evaluate import wilson_interval
+from gem.rollout.evaluation import wilson_interval
 from gem.testing.play import Choose, Moment, act, play, sampled, start
 from gem.testing.subject import Inapplicable, Subject
 

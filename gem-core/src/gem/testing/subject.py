@@ -7,12 +7,13 @@ from functools import cached_property
 from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
-from gem.importing import module_of_file
-from gem.plugins import KNOWN_PACKS, Pack, how_to_install
-from gem.registry import Entry, make, registry
-from gem.spec import EnvSpec
-from gem.testing.elsewhere import Elsewhere, Fault, play_fresh
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.importing import module_of_file
+from gem.packs.make import make
+from gem.packs.registry import Entry, registry
+from gem.packs.spec import EnvSpec
 from gem.testing.play import Play
+from gem.testing.spawned import Elsewhere, Fault, play_fresh
 
 EPISODES = 3
 """Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
@@ -52,8 +52,8 @@ class ToolRuntime:
     """
 
     def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY, cache_room: int = CACHE_ROOM) -> None:
-        self._max_concurrency = whole_number("max_concurrency", max_concurrency, 1)
-        self._cache_room = whole_number("cache_room", cache_room, 0)
+        self._max_concurrency = check_int("max_concurrency", max_concurrency, 1)
+        self._cache_room = check_int("cache_room", cache_room, 0)
         self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
         self._pools = Pools(self._run)
         self._start()

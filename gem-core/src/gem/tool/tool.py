@@ -12,7 +12,7 @@ from operator import attrgetter
 from types import MethodType
 from typing import Any, Self, cast, overload
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import BadArguments, ConfigError, did_you_mean
 from gem.tool.content import Content
 from gem.tool.resource import Resource
@@ -70,8 +70,8 @@ class Tool:
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise ConfigError(f"the tool {self.name!r}: timeout is above 0 seconds (or None), not {self.timeout}")
         if self.max_concurrency is not None:
-            whole_number("max_concurrency", self.max_concurrency, 1)
-        whole_number("retries", self.retries, 0)
+            check_int("max_concurrency", self.max_concurrency, 1)
+        check_int("retries", self.retries, 0)
         stateful = "has a resource" if self.resource is not None else "is a method" if self.method else None
         if stateful and (self.pure or self.retries):
             raise ConfigError(

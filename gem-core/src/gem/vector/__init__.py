@@ -2,6 +2,6 @@
 
 from gem.vector.engine import VectorEnv, VectorStep
 from gem.vector.make import BackendName, make_vec
-from gem.vector.messages import Arrival, Autoreset, Reset
+from gem.vector.messages import Autoreset, Reset, SlotResult
 
-__all__ = ["Arrival", "Autoreset", "BackendName", "Reset", "VectorEnv", "VectorStep", "make_vec"]
+__all__ = ["Autoreset", "BackendName", "Reset", "SlotResult", "VectorEnv", "VectorStep", "make_vec"]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from gem import seeding
 from gem.core import Info, Observation, Step
 from gem.errors import ConfigError, ResetNeeded, SpecError
-from gem.spec import EnvSpec
-from gem.vector.backends.backend import Backend
-from gem.vector.messages import Arrival, Autoreset, Build, Message, Reset
+from gem.packs.spec import EnvSpec
+from gem.vector.backend import Backend
+from gem.vector.messages import Autoreset, Build, Reset, SlotMessage, SlotResult
 
 
 class VectorStep(NamedTuple):
@@ -37,7 +37,7 @@ class VectorEnv:
     `send` gives some slots something to do, and `recv` takes what is done, in the order in which it is done. `reset`
     and `step` do both for several slots at once, and wait for all of them.
 
-    An env that raises, hangs past its deadline or whose process dies fails alone: its arrival has the failure, its
+    An env that raises, hangs past its deadline or whose process dies fails alone: its result has the failure, its
     slot gets a new env, and the other slots lose nothing.
 
     Every episode has a seed. One that is started without takes the next of its slot's own stream, which `reset`
@@ -61,7 +61,7 @@ class VectorEnv:
         """Id → weight, where a rollout may have any of them played in any slot; else empty."""
         self._never_reset = set(range(len(self._specs)))
         self._under_way: set[int] = set()
-        self._arrived: list[Arrival] = []
+        self._arrived: list[SlotResult] = []
         # Closes at exit too, and where a vector is dropped without close().
         self._close = weakref.finalize(self, _close_in, os.getpid(), backend)
         self._build()
@@ -106,7 +106,7 @@ class VectorEnv:
         self._under_way.update(messages)
         self._never_reset.difference_update(messages)
 
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> list[Arrival]:
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> list[SlotResult]:
         """What is done, first come first served.
 
         Waits until `min_results` slots have arrived (or as many as are under way, if that is less), or until
@@ -121,8 +121,8 @@ class VectorEnv:
             self._gather(wait if len(self._arrived) < wanted else 0)
             if len(self._arrived) >= wanted or (until is not None and time.monotonic() >= until):
                 break
-        arrivals, self._arrived = self._arrived, []
-        return arrivals
+        results, self._arrived = self._arrived, []
+        return results
 
     def reset(
         self,
@@ -163,7 +163,7 @@ class VectorEnv:
             raise ConfigError(f"a slot can be reset once at a time; indices names one twice: {list(slots)}")
         while not self._under_way.isdisjoint(messages):
             self._gather(None)
-        self._arrived = [arrival for arrival in self._arrived if arrival.slot not in messages]
+        self._arrived = [result for result in self._arrived if result.slot not in messages]
         steps = self._exchange(messages)
         for step in steps if options else ():
             failure = step.info.get("failure")
@@ -207,7 +207,7 @@ class VectorEnv:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _check(self, messages: Mapping[int, Message]) -> None:
+    def _check(self, messages: Mapping[int, SlotMessage]) -> None:
         if not isinstance(messages, (dict, Mapping)):  # pyright: ignore[reportUnnecessaryIsInstance]: dict first, it is quicker
             raise ConfigError(f"send takes slot → action or Reset, not {messages!r}")
         for slot, message in messages.items():
@@ -235,7 +235,7 @@ class VectorEnv:
         if len(came) == len(self._under_way):
             self._under_way.clear()
         else:
-            self._under_way.difference_update([arrival.slot for arrival in came])
+            self._under_way.difference_update([result.slot for result in came])
         self._arrived += came
 
     def _exchange(self, messages: Mapping[int, str | Reset]) -> list[Step]:
@@ -245,22 +245,22 @@ class VectorEnv:
         for slot in messages:
             while slot in self._under_way:
                 self._gather(None)
-        arrivals = self._arrived[earlier:]
+        results = self._arrived[earlier:]
         del self._arrived[earlier:]
-        if len(arrivals) != len(messages):
-            self._arrived += [arrival for arrival in arrivals if arrival.slot not in messages]
-            arrivals = [arrival for arrival in arrivals if arrival.slot in messages]
-        arrivals.sort()
-        return [arrival.step or _failed(arrival) for arrival in arrivals]
+        if len(results) != len(messages):
+            self._arrived += [result for result in results if result.slot not in messages]
+            results = [result for result in results if result.slot in messages]
+        results.sort()
+        return [result.step or _failed(result) for result in results]
 
     def _build(self) -> None:
         """Have every env built; settings that one refuses are refused here, other faults fail its episodes."""
         self._backend.send(dict.fromkeys(range(self.num_envs), Build()), "off")
         awaited, refused = self.num_envs, None
         while awaited:
-            arrivals = self._backend.recv(None)
-            awaited -= len(arrivals)
-            refused = refused or next((a.step.info["refused"] for a in arrivals if a.step), None)
+            results = self._backend.recv(None)
+            awaited -= len(results)
+            refused = refused or next((a.step.info["refused"] for a in results if a.step), None)
         if refused is not None:
             self.close()
             raise refused
@@ -277,5 +277,5 @@ def slot_seed(seed: int, slot: int) -> int:
     return seeding.derive(seed, "vector", slot)
 
 
-def _failed(arrival: Arrival) -> Step:
-    return Step("", math.nan, False, True, {"failure": arrival.failure})
+def _failed(result: SlotResult) -> Step:
+    return Step("", math.nan, False, True, {"failure": result.failure})

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from gem import seeding
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Env
 from gem.errors import ConfigError
-from gem.registry import Wrappers, bind, get_spec, make
-from gem.spec import EnvSpec
-from gem.vector.backends.backend import Backend, Crew
+from gem.packs.make import Wrappers, bind, make
+from gem.packs.registry import get_spec
+from gem.packs.spec import EnvSpec
+from gem.vector.backend import Backend, EnvSet
 from gem.vector.backends.sync import SyncBackend
 from gem.vector.backends.thread import ThreadBackend
 from gem.vector.engine import VectorEnv, slot_seed
@@ -45,7 +46,7 @@ def make_vec(
     step_timeout: float | None = None,
     num_workers: int | None = None,
     ray_address: str | None = None,
-    hints: Sequence[str] = (),
+    info_methods: Sequence[str] = (),
     env_kwargs: Mapping[str, Any] | None = None,
     vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
     async_mode: bool = False,
@@ -66,8 +67,8 @@ def make_vec(
         step_timeout: seconds that one `reset` or `step` of an env may take; not for `"sync"`.
         num_workers: how many threads (by default one a slot), processes or actors (by default one a core).
         ray_address: the cluster, for `"ray"`; by default the one this program is connected to, or else a local one.
-        hints: names of env methods without arguments, such as `"expert_action"`, whose results go into every `info`
-            that waits for an action, under the same name.
+        info_methods: names of env methods without arguments, such as `"expert_action"`, whose results go into every
+            `info` that waits for an action, under the same name.
         env_kwargs: override the specs' kwargs, in every slot. They reach the envs whatever they are called, `seed` and
             `backend` included.
         vec_kwargs: for each slot, kwargs of its own, which win; `seed` among them is the seed of the slot's first
@@ -83,7 +84,7 @@ def make_vec(
         ids = [id.strip() for id in ids.split(",")]
     elif not isinstance(ids, Mapping | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
         raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
-    names = _names(ids, None if num_envs is None else whole_number("num_envs", num_envs, 1))
+    names = _names(ids, None if num_envs is None else check_int("num_envs", num_envs, 1))
     if vec_kwargs is not None and len(vec_kwargs) != len(names):
         raise ConfigError(f"vec_kwargs has one entry a slot: {len(names)}, not {len(vec_kwargs)}")
     if async_mode and backend not in (None, "thread"):
@@ -106,9 +107,9 @@ def make_vec(
         # By the specs' own ids, as a rollout asks for them: that of "module.path:Class" is another.
         by_id = {spec.id: SpecMaker(spec, layers, shared) for spec in specs.values()}
         makers_of_slots = mixed(by_id, [specs[name].id for name in names])
-    crew = Crew(makers_of_slots, seeds, hints, step_timeout)
+    env_set = EnvSet(makers_of_slots, seeds, info_methods, step_timeout)
     chosen = backend or ("thread" if async_mode else "sync")
-    opened = _open(chosen, crew, num_workers, ray_address)
+    opened = _open(chosen, env_set, num_workers, ray_address)
     return VectorEnv(opened, bound, autoreset=autoreset, mixture=mixture)
 
 
@@ -140,29 +141,29 @@ def _names(ids: Sequence[str] | Mapping[str, float], num_envs: int | None) -> li
     return [listed[slot % len(listed)] for slot in range(count)]
 
 
-def _open(name: str, crew: Crew, num_workers: int | None, ray_address: str | None) -> Backend:
-    if crew.step_timeout is not None and not crew.step_timeout > 0:
-        raise ConfigError(f"step_timeout is above 0 seconds, not {crew.step_timeout}")
+def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str | None) -> Backend:
+    if env_set.step_timeout is not None and not env_set.step_timeout > 0:
+        raise ConfigError(f"step_timeout is above 0 seconds, not {env_set.step_timeout}")
     if num_workers is not None and num_workers < 1:
         raise ConfigError(f"num_workers is at least 1, not {num_workers}")
     if ray_address is not None and name != "ray":
         raise ConfigError(f'ray_address is for backend="ray", not {name!r}')
-    workers = min(num_workers, len(crew.makers)) if num_workers else None
+    workers = min(num_workers, len(env_set.makers)) if num_workers else None
     if name == "sync":
-        if crew.step_timeout is not None or num_workers is not None:
+        if env_set.step_timeout is not None or num_workers is not None:
             raise ConfigError(
                 'backend="sync" runs the envs in this very thread: it cannot end one that hangs, and has no workers. '
                 'For step_timeout and num_workers use "thread", "process" or "ray"'
             )
-        return SyncBackend(crew)
+        return SyncBackend(env_set)
     if name == "thread":
-        return ThreadBackend(crew, workers)
+        return ThreadBackend(env_set, workers)
     if name == "process":
         from gem.vector.backends.process import ProcessBackend
 
-        return ProcessBackend(crew, workers)
+        return ProcessBackend(env_set, workers)
     if name == "ray":
         from gem.vector.backends.ray import RayBackend
 
-        return RayBackend(crew, workers, ray_address)
+        return RayBackend(env_set, workers, ray_address)
     raise ConfigError(f"there is no backend {name!r}; the backends are {', '.join(get_args(BackendName))}")

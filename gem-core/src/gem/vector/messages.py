@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from gem import seeding
 from gem.core import Env, Observation, Step, new_tuple
-from gem.transcript import Failure
+from gem.failure import Failure
 
 Autoreset = Literal["same_step", "next_step", "off"]
 """What follows the end of an episode.
@@ -40,7 +40,7 @@ class Reset:
             object.__setattr__(self, "seed", seeding.check_seed(self.seed))
 
 
-class Arrival(NamedTuple):
+class SlotResult(NamedTuple):
     """What came back from a slot: a step, a failure, or both.
 
     A reset arrives as a step that brought nothing: reward 0, neither terminated nor truncated. Both come only with
@@ -104,5 +104,5 @@ class Restore:
     record: Record
 
 
-Message = str | Reset | Build | Rebuild | Restore
+SlotMessage = str | Reset | Build | Rebuild | Restore
 """Callers send actions and `Reset`s; the others pass between the backends and their workers."""

@@ -1,14 +1,24 @@
-"""One env in its slot: episodes one after another, hints, and faults that stay inside."""
+"""One env in its slot: episodes one after another, info_methods, and faults that stay inside."""
 
 import math
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gem.core import Env, Info, Observation, Step, new_tuple
 from gem.errors import GemError
-from gem.transcript import Failure
-from gem.vector.messages import Arrival, Autoreset, Build, Maker, Message, Rebuild, Record, Reset, Restore, Stream
+from gem.failure import Failure, failure_of
+from gem.vector.messages import (
+    Autoreset,
+    Build,
+    Maker,
+    Rebuild,
+    Record,
+    Reset,
+    Restore,
+    SlotMessage,
+    SlotResult,
+    Stream,
+)
 
 Announce = Callable[[int, Stream], None]
 
@@ -23,26 +33,32 @@ class Slot:
         number: which slot it is.
         maker: builds the env, now and after each failure.
         stream: the seeds of the episodes for which no seed is given.
-        hints: names of env methods without arguments, whose results go into every `info` that waits for an answer.
+        info_methods: names of env methods without arguments, whose results go into every `info` that waits for an
+            answer.
         announce: called before each `reset` and `step` of the env, for whoever watches deadlines, and with `NOBODY`
             before an env that has failed is built anew.
     """
 
     def __init__(
-        self, number: int, maker: Maker, stream: Stream, hints: Sequence[str] = (), announce: Announce | None = None
+        self,
+        number: int,
+        maker: Maker,
+        stream: Stream,
+        info_methods: Sequence[str] = (),
+        announce: Announce | None = None,
     ) -> None:
         self.number = number
         self.stream = stream
         self.options: Mapping[str, Any] | None = None
         self.playing = False
         self._maker = maker
-        self._hints = tuple(hints)
+        self._info_methods = tuple(info_methods)
         self._announce = announce
         self._env: Env | None = None
         self._lost: Failure | None = None
 
-    def run(self, message: Message, autoreset: Autoreset) -> Arrival:
-        """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the arrival."""
+    def run(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
+        """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the result."""
         try:
             if self.playing and isinstance(message, str):
                 if self._announce is not None:
@@ -51,16 +67,16 @@ class Slot:
                 step = self._env.step(message)
                 if step.terminated or step.truncated:
                     return self._end(step, autoreset)
-                if self._hints:
-                    self._add_hints(step.info)
-                return new_tuple(Arrival, (self.number, step, None))
+                if self._info_methods:
+                    self._add_method_results(step.info)
+                return new_tuple(SlotResult, (self.number, step, None))
             return self._run_other(message, autoreset)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # an env may even call sys.exit(); that must not end the others
             return self.fail(failure_of(error), autoreset)
 
-    def fail(self, failure: Failure, autoreset: Autoreset) -> Arrival:
+    def fail(self, failure: Failure, autoreset: Autoreset) -> SlotResult:
         """Give up the episode: build the env anew, and go on as `autoreset` says."""
         self.close()
         if self._announce is not None:
@@ -68,20 +84,20 @@ class Slot:
         try:
             self._env = self._maker()
             if autoreset != "same_step":
-                return Arrival(self.number, None, failure)
+                return SlotResult(self.number, None, failure)
             observation, info = self._begin(self.stream.next(), None)
         except KeyboardInterrupt:
             raise
         except BaseException:  # the next message tries again, and reports it if it fails again
             self.playing = False
-            return Arrival(self.number, None, failure)
+            return SlotResult(self.number, None, failure)
         info = {**info, "failure": failure, "final_observation": "", "final_info": {"failure": failure}}
-        return Arrival(self.number, Step(observation, math.nan, False, True, info), failure)
+        return SlotResult(self.number, Step(observation, math.nan, False, True, info), failure)
 
-    def interrupted(self, error: KeyboardInterrupt) -> Arrival:
+    def interrupted(self, error: KeyboardInterrupt) -> SlotResult:
         """Give up the episode in whose middle `run` was interrupted; the next message has the env built anew."""
         self.close()
-        return Arrival(self.number, None, failure_of(error))
+        return SlotResult(self.number, None, failure_of(error))
 
     def close(self) -> None:
         """Close the env; a fault in that is nobody's concern any more."""
@@ -95,14 +111,14 @@ class Slot:
         except BaseException:
             pass
 
-    def _run_other(self, message: Message, autoreset: Autoreset) -> Arrival:
+    def _run_other(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
         """Everything but an action in an episode."""
         match message:
             case str() if self._lost is not None:
                 failure, self._lost = self._lost, None
                 return self.fail(failure, autoreset)
             case str() if autoreset == "off":
-                return Arrival(self.number, self._built().step(message), None)
+                return SlotResult(self.number, self._built().step(message), None)
             case str():
                 return self._start(self.stream.next(), None)
             case Reset(seed=seed, options=options):
@@ -115,25 +131,25 @@ class Slot:
                 return self.fail(failure, autoreset)
             case Restore(record=record):
                 self._restore(record)
-                return Arrival(self.number, None, None)
+                return SlotResult(self.number, None, None)
 
     def _built(self) -> Env:
         if self._env is None:
             self._env = self._maker()
         return self._env
 
-    def _build(self) -> Arrival:
+    def _build(self) -> SlotResult:
         """An env that refuses its settings says so to whoever makes the vector; other faults are failures."""
         refused = None
         try:
             self._built()
         except GemError as error:
             refused = error
-        return Arrival(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
+        return SlotResult(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
 
-    def _start(self, stream: Stream, options: Mapping[str, Any] | None) -> Arrival:
+    def _start(self, stream: Stream, options: Mapping[str, Any] | None) -> SlotResult:
         observation, info = self._begin(stream, options)
-        return Arrival(self.number, Step(observation, 0.0, False, False, info), None)
+        return SlotResult(self.number, Step(observation, 0.0, False, False, info), None)
 
     def _begin(self, stream: Stream, options: Mapping[str, Any] | None) -> tuple[Observation, Info]:
         """Start an episode. The stream moves first: a seed whose reset fails is used up."""
@@ -144,18 +160,18 @@ class Slot:
             self._announce(self.number, stream)
         observation, info = env.reset(seed=stream.seed, options=options)
         self.playing = True
-        if self._hints:
-            self._add_hints(info)
+        if self._info_methods:
+            self._add_method_results(info)
         return observation, info
 
-    def _end(self, step: Step, autoreset: Autoreset) -> Arrival:
+    def _end(self, step: Step, autoreset: Autoreset) -> SlotResult:
         self.playing = False
         if step.terminated and step.truncated:
             raise TypeError("the env broke its contract: its last step is both terminated and truncated")
         if "success" not in step.info:
             raise TypeError('the env broke its contract: its last step has no info["success"]')
         if autoreset != "same_step":
-            return Arrival(self.number, step, None)
+            return SlotResult(self.number, step, None)
         final: Info = {"final_observation": step.observation, "final_info": step.info}
         try:
             observation, info = self._begin(self.stream.next(), None)
@@ -164,9 +180,9 @@ class Slot:
         except BaseException as error:
             failure = failure_of(error)
             self.fail(failure, "off")
-            return Arrival(self.number, step._replace(info={**step.info, **final, "failure": failure}), failure)
+            return SlotResult(self.number, step._replace(info={**step.info, **final, "failure": failure}), failure)
         step = new_tuple(Step, (observation, step.reward, step.terminated, step.truncated, {**info, **final}))
-        return new_tuple(Arrival, (self.number, step, None))
+        return new_tuple(SlotResult, (self.number, step, None))
 
     def _restore(self, record: Record) -> None:
         self.stream = record.stream
@@ -182,22 +198,13 @@ class Slot:
                 observation, _, terminated, truncated, info = self._built().step(action)
                 over = over or terminated or truncated
                 # Hints are drawn as they were the first time, so that the env's generators stand where they stood.
-                if self._hints and not over:
-                    self._add_hints(info)
+                if self._info_methods and not over:
+                    self._add_method_results(info)
             if over or observation != record.observation:
                 raise RuntimeError("its worker died, and the same actions from the same seed led elsewhere")
         except Exception as error:
             self.playing, self._lost = False, failure_of(error)
 
-    def _add_hints(self, info: Info) -> None:
-        for hint in self._hints:
-            info[hint] = getattr(self._env, hint)()
-
-
-def failure_of(error: BaseException) -> Failure:
-    """The failure that `error` is, to report: its text in one line, and its traceback."""
-    try:
-        text = str(error)
-    except Exception as unspeakable:
-        text = f"(its text could not be had: {type(unspeakable).__name__})"
-    return Failure(" ".join(f"{type(error).__name__}: {text}".split()), "".join(traceback.format_exception(error)))
+    def _add_method_results(self, info: Info) -> None:
+        for method in self._info_methods:
+            info[method] = getattr(self._env, method)()

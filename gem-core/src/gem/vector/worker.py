@@ -10,18 +10,19 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from gem.core import Step
-from gem.vector.messages import Arrival, Autoreset, Message, Stream
+from gem.failure import failure_of
+from gem.vector.messages import Autoreset, SlotMessage, SlotResult, Stream
 from gem.vector.queues import drain
-from gem.vector.slot import NOBODY, Announce, Slot, failure_of
+from gem.vector.slot import NOBODY, Announce, Slot
 
-Batch = Sequence[tuple[int, Message, Autoreset]]
+Batch = Sequence[tuple[int, SlotMessage, Autoreset]]
 """Messages in the order in which they are to be carried out."""
 
 
 class Answer(NamedTuple):
-    """An arrival, and what the record of its slot needs to know."""
+    """An result, and what the record of its slot needs to know."""
 
-    arrival: Arrival
+    result: SlotResult
     stream: Stream | None
     """The seeds, if an episode began with the message."""
     options: Mapping[str, Any] | None
@@ -29,13 +30,13 @@ class Answer(NamedTuple):
     """Whether an episode is under way now."""
 
 
-class Plan(NamedTuple):
+class WorkerInit(NamedTuple):
     """What a worker is started with."""
 
     makers: Mapping[int, bytes]
     """Slot → its pickled maker. Unpickling imports, and so may fail: that is then a failure of the slot."""
     streams: Mapping[int, Stream]
-    hints: Sequence[str]
+    info_methods: Sequence[str]
 
 
 class PickledMaker:
@@ -49,18 +50,18 @@ class PickledMaker:
 
 
 class Worker:
-    """Runs the slots of a `Plan`.
+    """Runs the slots of a `WorkerInit`.
 
     Args:
-        plan: the slots.
+        init: the slots.
         announce: see `Slot`; called with `NOBODY` when no slot is at work any more.
     """
 
-    def __init__(self, plan: Plan, announce: Announce) -> None:
+    def __init__(self, init: WorkerInit, announce: Announce) -> None:
         self._announce = announce
         self._slots = {
-            slot: Slot(slot, PickledMaker(maker), plan.streams[slot], plan.hints, announce)
-            for slot, maker in plan.makers.items()
+            slot: Slot(slot, PickledMaker(maker), init.streams[slot], init.info_methods, announce)
+            for slot, maker in init.makers.items()
         }
         self._inbox: SimpleQueue[Batch | None] = SimpleQueue()
         self._outbox: SimpleQueue[tuple[int, bytes]] = SimpleQueue()
@@ -90,30 +91,30 @@ class Worker:
         for slot in self._slots.values():
             slot.close()
 
-    def _answer(self, slot: Slot, message: Message, autoreset: Autoreset) -> bytes:
+    def _answer(self, slot: Slot, message: SlotMessage, autoreset: Autoreset) -> bytes:
         before = slot.stream
         try:
-            arrival = slot.run(message, autoreset)
+            result = slot.run(message, autoreset)
         except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the parent: the env's own
-            arrival = slot.interrupted(error)
+            result = slot.interrupted(error)
         try:
-            return _pickled(slot, before, arrival)
+            return _pickled(slot, before, result)
         except Exception as error:
-            arrival = slot.fail(failure_of(error), autoreset)
+            result = slot.fail(failure_of(error), autoreset)
         try:
-            return _pickled(slot, before, arrival)
+            return _pickled(slot, before, result)
         except Exception as error:  # the next episode begins with what cannot be pickled either
             return _pickled(slot, before, slot.fail(failure_of(error), "off"))
 
 
-def _pickled(slot: Slot, before: Stream, arrival: Arrival) -> bytes:
-    step = tuple(arrival.step) if arrival.step is not None else None
+def _pickled(slot: Slot, before: Stream, result: SlotResult) -> bytes:
+    step = tuple(result.step) if result.step is not None else None
     stream = slot.stream if slot.stream is not before else None
-    answer = step, arrival.failure, stream, slot.options, slot.playing
+    answer = step, result.failure, stream, slot.options, slot.playing
     return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def unpickle(slot: int, data: bytes) -> Answer:
     """The answer of `slot`. Whatever unpickling raises is raised."""
     step, failure, stream, options, playing = pickle.loads(data)
-    return Answer(Arrival(slot, Step(*step) if step is not None else None, failure), stream, options, playing)
+    return Answer(SlotResult(slot, Step(*step) if step is not None else None, failure), stream, options, playing)

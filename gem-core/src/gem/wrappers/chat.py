@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from gem.core import Env, Info, Observation, Step, Wrapper
+from gem.core import ChatMessage, Env, Info, Observation, Step, Wrapper
 from gem.marks import in_its_turn
 from gem.tool.content import map_texts
-from gem.transcript import Message
 from gem.wrappers.concat import ConcatWithAction
 from gem.wrappers.history import check_length, line, text_of
 
@@ -19,17 +18,17 @@ class HasChatTemplate(Protocol):
         """The conversation as text, if `tokenize` is false, up to where the assistant's next message begins."""
 
 
-ChatTemplate = HasChatTemplate | Callable[[list[Message]], str]
+ChatTemplate = HasChatTemplate | Callable[[list[ChatMessage]], str]
 """A tokenizer, or a function from the messages to the prompt."""
 
 
-def chatml(messages: list[Message]) -> str:
+def chatml(messages: list[ChatMessage]) -> str:
     """The template that is used where none is given: ChatML, as Qwen models read it, without a system message."""
     turns = [f"<|im_start|>{message['role']}\n{text_of(message['content'])}<|im_end|>\n" for message in messages]
     return "".join(turns) + "<|im_start|>assistant\n"
 
 
-def render(template: ChatTemplate | None, messages: list[Message]) -> str:
+def render(template: ChatTemplate | None, messages: list[ChatMessage]) -> str:
     """The prompt that has `messages`, the last of them the user's, and asks for the assistant's next."""
     if template is None:
         return chatml(messages)
@@ -58,7 +57,7 @@ class ConcatChat(Wrapper):
         super().__init__(env)
         self.tokenizer = tokenizer
         self.max_history_length = check_length(max_history_length)
-        self._messages: list[Message] = []
+        self._messages: list[ChatMessage] = []
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         observation, info = self.env.reset(seed=seed, options=options)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Env, Info, Observation, Step, Wrapper
 from gem.errors import ConfigError, SnapshotError
-from gem.spec import EnvSpec
+from gem.packs.spec import EnvSpec
 
 _LEVEL_BYTES = 4
 """Of a snapshot: which level's env can read the rest."""
@@ -52,7 +52,7 @@ class Curriculum(Wrapper):
             raise ConfigError("a curriculum needs levels: [{'num_disks': 3}, {'num_disks': 4}, …]")
         if not 0 <= demote < promote <= 1:
             raise ConfigError(f"0 <= demote < promote <= 1 does not hold for demote={demote} and promote={promote}")
-        self.window = whole_number("window", window, 1)
+        self.window = check_int("window", window, 1)
         with ExitStack() as easier:  # which closes them, should a harder level be refused
             self._envs = [
                 easier.enter_context(_on_level(env, number, changes)) for number, changes in enumerate(levels)
@@ -68,7 +68,7 @@ class Curriculum(Wrapper):
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         options = dict(options or {})
         level = options.pop("level", None)
-        level = self._next_level() if level is None else whole_number("level", level, 0, len(self._envs) - 1)
+        level = self._next_level() if level is None else check_int("level", level, 0, len(self._envs) - 1)
         if level != self.level:
             if seed is None:  # the world goes on: the next env's generators follow from the last one's
                 seed = self.env.rng.getrandbits(63)

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Observation
 from gem.errors import ConfigError
 
@@ -18,7 +18,7 @@ def check_length(max_history_length: int | None) -> int | None:
     Raises:
         ConfigError: it is not.
     """
-    return None if max_history_length is None else whole_number("max_history_length", max_history_length, 1)
+    return None if max_history_length is None else check_int("max_history_length", max_history_length, 1)
 
 
 def text_of(observation: Observation) -> str:

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Env, Info, Observation, Step, Wrapper
 from gem.errors import ConfigError, EpisodeOver
 
@@ -47,7 +47,7 @@ class TurnLimit(Limit):
 
     def __init__(self, env: Env, *, max_turns: int) -> None:
         super().__init__(env)
-        self.max_turns = whole_number("max_turns", max_turns, 1)
+        self.max_turns = check_int("max_turns", max_turns, 1)
         self._turn = 0
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
@@ -49,7 +49,7 @@ class Crosswords(BoardGame):
         self._drawn = hardcore is None or max_turns is None or num_words is None
         if hardcore is not None and max_turns is not None and num_words is not None:
             self.hardcore = hardcore
-            self.num_words = whole_number("num_words", num_words, 1, 10)
+            self.num_words = check_int("num_words", num_words, 1, 10)
             if max_turns < CELLS_FOR_A_WORD * num_words:
                 raise ConfigError(
                     f"max_turns is at least {CELLS_FOR_A_WORD} for each of the {num_words} words, not {max_turns}"

@@ -5,7 +5,7 @@ from functools import cache
 from operator import eq
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
@@ -48,9 +48,9 @@ class FifteenPuzzle(BoardGame):
         super().__init__(max_turns=max_turns)
         self._drawn = num_rows is None or max_turns is None
         if num_rows is not None and max_turns is not None:
-            self.num_rows = whole_number("num_rows", num_rows, 2, 5)
+            self.num_rows = check_int("num_rows", num_rows, 2, 5)
             if scramble is not None:
-                whole_number("scramble, for a way home within max_turns,", scramble, 1, max_turns)
+                check_int("scramble, for a way home within max_turns,", scramble, 1, max_turns)
         elif scramble is not None:
             raise ConfigError("scramble has to be None where num_rows or max_turns is drawn in each episode")
         self.scramble = scramble

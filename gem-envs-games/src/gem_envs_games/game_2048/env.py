@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
@@ -47,11 +47,11 @@ class Game2048(BoardGame):
     def __init__(self, target_tile: int | None = 2048, max_turns: int | None = 1000, board_size: int = 4) -> None:
         super().__init__(max_turns=max_turns)
         self._drawn = target_tile is None or max_turns is None
-        self.board_size = whole_number("board_size", board_size, 3 if self._drawn else 2, 8)
+        self.board_size = check_int("board_size", board_size, 3 if self._drawn else 2, 8)
         if target_tile is not None and not self._drawn:
             # A last merge takes two equal tiles, each made of two, and so on down to two 4s: a cell for each.
             largest = 2 ** min(board_size**2 + 1, 17)
-            self.target_tile = whole_number(f"target_tile on a board of size {board_size}", target_tile, 8, largest)
+            self.target_tile = check_int(f"target_tile on a board of size {board_size}", target_tile, 8, largest)
             if target_tile.bit_count() != 1:
                 raise ConfigError(f"target_tile is a power of two, not {target_tile}")
 

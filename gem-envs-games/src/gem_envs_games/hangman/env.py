@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from string import ascii_uppercase
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
@@ -46,7 +46,7 @@ class Hangman(BoardGame):
         self.hardcore = hardcore
         self._drawn = word_length is None or max_turns is None
         if not self._drawn:
-            self.word_length = whole_number("word_length", word_length, SHORTEST, LONGEST)
+            self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
@@ -55,8 +55,8 @@ class Mastermind(BoardGame):
         self.duplicate_numbers = duplicate_numbers
         self._drawn = code_length is None or num_numbers is None or max_turns is None
         if not self._drawn:
-            self.code_length = whole_number("code_length", code_length, 1, 6)
-            self.num_numbers = whole_number("num_numbers", num_numbers, 2, 10)
+            self.code_length = check_int("code_length", code_length, 1, 6)
+            self.num_numbers = check_int("num_numbers", num_numbers, 2, 10)
             if not duplicate_numbers and self.code_length > self.num_numbers:
                 raise ConfigError(
                     f"code_length ({code_length}) is at most num_numbers ({num_numbers}), unless duplicate_numbers=True"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
@@ -51,10 +51,10 @@ class Minesweeper(BoardGame):
             self._set_size(rows, cols, num_mines)
 
     def _set_size(self, rows: int | None, cols: int | None, num_mines: int | None) -> None:
-        self.rows = whole_number("rows", rows, 2, 30)
-        self.cols = whole_number("cols", cols, 2, 30)
+        self.rows = check_int("rows", rows, 2, 30)
+        self.cols = check_int("cols", cols, 2, 30)
         cells = self.rows * self.cols
-        self.num_mines = whole_number(f"num_mines on {rows} x {cols} cells", num_mines, 1, cells - 1)
+        self.num_mines = check_int(f"num_mines on {rows} x {cols} cells", num_mines, 1, cells - 1)
         # A cell in the middle has the most neighbours: where they can be safe, those of every cell can.
         self._wide_start = self.num_mines <= cells - min(self.rows, 3) * min(self.cols, 3)
 

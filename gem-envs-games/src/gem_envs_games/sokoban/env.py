@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
@@ -54,10 +54,10 @@ class Sokoban(BoardGame):
         if dim_room is not None and num_boxes is not None and max_turns is not None:
             if not isinstance(dim_room, tuple | list) or len(dim_room) != 2:
                 raise ConfigError(f"dim_room is a number of rows and a number of columns, not {dim_room!r}")
-            self.rows = whole_number("dim_room's rows", dim_room[0], 5, 10)
-            self.cols = whole_number("dim_room's cols", dim_room[1], 5, 10)
+            self.rows = check_int("dim_room's rows", dim_room[0], 5, 10)
+            self.cols = check_int("dim_room's cols", dim_room[1], 5, 10)
             most = min((self.rows - 2) * (self.cols - 2) // 4, 5)
-            self.num_boxes = whole_number(f"num_boxes in {self.rows} x {self.cols} cells", num_boxes, 1, most)
+            self.num_boxes = check_int(f"num_boxes in {self.rows} x {self.cols} cells", num_boxes, 1, most)
             if max_turns < TURNS_FOR_A_BOX * num_boxes:
                 raise ConfigError(
                     f"max_turns is at least {TURNS_FOR_A_BOX} for each of the {num_boxes} boxes, not {max_turns}"

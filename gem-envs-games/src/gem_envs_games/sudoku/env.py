@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
@@ -59,7 +59,7 @@ class Sudoku(BoardGame):
             if scale not in FEWEST_CLUES:
                 raise ConfigError(f"scale is one of {sorted(FEWEST_CLUES)}, not {scale!r}")
             self.scale = scale
-            self.clues = whole_number(f"clues at scale {scale}", clues, FEWEST_CLUES[scale], scale * scale - 1)
+            self.clues = check_int(f"clues at scale {scale}", clues, FEWEST_CLUES[scale], scale * scale - 1)
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError, did_you_mean
 from gem.parsing import boxed
@@ -87,13 +87,13 @@ class WikiGame(BoardGame):
         min_distance: int = 2,
         max_distance: int = 4,
     ) -> None:
-        super().__init__(max_turns=whole_number("max_turns", max_turns, 1))
+        super().__init__(max_turns=check_int("max_turns", max_turns, 1))
         self.variant = _one_of("variant", variant, _VARIANTS)
-        self.max_distance = whole_number("max_distance", max_distance, 1, min(FARTHEST, max_turns))
-        self.min_distance = whole_number("min_distance", min_distance, 1, self.max_distance)
+        self.max_distance = check_int("max_distance", max_distance, 1, min(FARTHEST, max_turns))
+        self.min_distance = check_int("min_distance", min_distance, 1, self.max_distance)
         if len(page_summary_length) != 2:
             raise ConfigError(f"page_summary_length is a number and a unit, not {page_summary_length!r}")
-        self._shown = whole_number("page_summary_length[0]", page_summary_length[0], 1)
+        self._shown = check_int("page_summary_length[0]", page_summary_length[0], 1)
         self._unit = _one_of("page_summary_length[1]", page_summary_length[1], _UNITS)
         self._wiki = _wiki(_one_of("backend", backend, _BACKENDS), dict(trawler_kwargs or {}))
 

@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from random import Random
 from typing import Any, NamedTuple
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.http_limits import Limited
 from gem_envs_games.wiki_game.page import Page
@@ -87,8 +87,8 @@ class LiveWiki(ABC):
         if not timeout > 0:
             raise ConfigError(f"timeout is a number of seconds above 0, not {timeout!r}")
         self.url = url
-        self._delay = whole_number("query_delay_ms", query_delay_ms, 0) / 1000
-        self._attempts = whole_number("max_query_attempts", max_query_attempts, 1)
+        self._delay = check_int("query_delay_ms", query_delay_ms, 0) / 1000
+        self._attempts = check_int("max_query_attempts", max_query_attempts, 1)
         self._timeout = timeout
         self._kept: dict[str, Page | None] | None = {} if query_use_cache else None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
@@ -51,7 +51,7 @@ class WordSearch(BoardGame):
         self._drawn = hardcore is None or max_turns is None or num_words is None
         if hardcore is not None and max_turns is not None and num_words is not None:
             self.hardcore = hardcore
-            self.num_words = whole_number("num_words", num_words, 1, 15)
+            self.num_words = check_int("num_words", num_words, 1, 15)
             if max_turns < num_words:
                 raise ConfigError(f"max_turns is at least 1 for each of the {num_words} words, not {max_turns}")
 

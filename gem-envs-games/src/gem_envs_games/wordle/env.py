@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
@@ -43,7 +43,7 @@ class Wordle(BoardGame):
         self.only_real_words = only_real_words
         self._drawn = word_length is None or max_turns is None
         if not self._drawn:
-            self.word_length = whole_number("word_length", word_length, SHORTEST, LONGEST)
+            self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         if self._drawn:

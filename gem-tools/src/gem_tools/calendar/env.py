@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem.tool import Content, ToolCall
 from gem.tool.content import wrap
-from gem.tool_env import ToolResult
 from gem.turn_env import TurnEnv
+from gem.wrappers.tool_env import ToolResult
 from gem_tools.calendar.planner import next_call
 from gem_tools.calendar.tasks import MOST_EVENTS, MOST_TASKS, MOST_TODOS, RULES, TITLES, TODOS, draw
 from gem_tools.calendar.tools import CalendarTools
@@ -40,9 +40,9 @@ class Calendar(CalendarTools, TurnEnv):
     def __init__(self, events: int = 6, todos: int = 3, tasks: int = 2, max_turns: int | None = 16) -> None:
         super().__init__(max_turns=max_turns)
         self.sizes = {
-            "events": whole_number("events", events, 0, MOST_EVENTS),
-            "todos": whole_number("todos", todos, 0, MOST_TODOS),
-            "tasks": whole_number("tasks", tasks, 1, MOST_TASKS),
+            "events": check_int("events", events, 0, MOST_EVENTS),
+            "todos": check_int("todos", todos, 0, MOST_TODOS),
+            "tasks": check_int("tasks", tasks, 1, MOST_TASKS),
         }
 
     def _reset(self, options: Mapping[str, Any]) -> str:

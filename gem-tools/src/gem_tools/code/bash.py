@@ -1,6 +1,6 @@
 """The tool `bash`: commands in a sandbox."""
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
 from gem_tools.code.boxes import format_result, shared_box
@@ -28,7 +28,7 @@ def bash_tool(
     Raises:
         ConfigError: an argument is out of range; bash needs at least one process.
     """
-    limits = Limits(timeout=timeout, memory=memory, processes=whole_number("processes", processes, 1))
+    limits = Limits(timeout=timeout, memory=memory, processes=check_int("processes", processes, 1))
     box = shared_box(readable=_PROGRAMS, level=level)
 
     @tool(name="bash")

@@ -1,7 +1,7 @@
 """GEM's names for a `ToolEnv` with the tool `python`."""
 
 from gem.core import Env
-from gem.tool_env import ToolEnv
+from gem.wrappers.tool_env import ToolEnv
 from gem_tools.code.python import python_tool
 
 

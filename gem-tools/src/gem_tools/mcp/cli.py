@@ -4,7 +4,7 @@ import click
 
 from gem.cli.output import echo, stray_prints_to_stderr
 from gem.errors import MissingExtra
-from gem.named_tools import find_tools
+from gem.packs.lookup import find_tools
 
 
 @click.command("mcp-serve")

@@ -5,13 +5,13 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.number import read_number
 from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
-from gem.tool_env import ToolResult
+from gem.wrappers.tool_env import ToolResult
 from gem_tools.multi_hop.questions import Hop, Question, draw, values
 from gem_tools.multi_hop.world import world
 
@@ -47,7 +47,7 @@ class MultiHop(QuestionEnv[str]):
 
     def __init__(self, hops: int = 2) -> None:
         super().__init__(format_error_reward=0.0)
-        self.hops = whole_number("hops", hops, 1, 3)
+        self.hops = check_int("hops", hops, 1, 3)
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.question = draw(self.rng, self.hops)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Thread
 from time import sleep
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import MissingExtra
 from gem_tools.listening import address, listen
 from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, wire_of
@@ -128,7 +128,7 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     Raises:
         ConfigError: topk is out of range.
     """
-    whole_number("topk", topk, 1, MOST_HITS)
+    check_int("topk", topk, 1, MOST_HITS)
     batches = Batches(retriever)
 
     async def retrieve(http: HttpRequest) -> Response:

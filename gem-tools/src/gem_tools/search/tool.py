@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.tool import Tool, ToolError, tool
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.protocol import MOST_HITS
@@ -47,7 +47,7 @@ def search_tool(
     if source is None and SEARCH_URL in os.environ:
         source, protocol = os.environ[SEARCH_URL], "gem"
     make = _make if source is None or isinstance(source, str | Path) else _make.__wrapped__
-    return make(source, whole_number("topk", topk, 1, MOST_HITS), protocol, max_concurrency)
+    return make(source, check_int("topk", topk, 1, MOST_HITS), protocol, max_concurrency)
 
 
 def fetch_tool(source: BM25 | str | Path | None = None) -> Tool:

@@ -6,7 +6,7 @@ import torch
 from transformers.utils import logging
 
 from gem.errors import ConfigError
-from gem.policy import Policy
+from gem.rollout.policy import Policy
 from gem_train.chat import ChatEncoder
 from gem_train.checkpoints import best_checkpoint, model_folder, run_of
 from gem_train.config import load_config, read_toml

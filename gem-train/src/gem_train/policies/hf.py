@@ -13,8 +13,8 @@ from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.policy import Policy
-from gem.transcript import Completion, FinishReason, Transcript
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion, FinishReason, Transcript
 from gem_train.chat import ChatEncoder, Prompt
 from gem_train.slots import SlotCache
 

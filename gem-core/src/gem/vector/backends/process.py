@@ -18,14 +18,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from gem.errors import ConfigError
-from gem.vector.backends import child
-from gem.vector.backends.backend import Crew
-from gem.vector.backends.board import Board, Call
-from gem.vector.backends.child import Start
-from gem.vector.backends.remote import Link, RemoteBackend, WorkerLost, portable
-from gem.vector.backends.wire import Frames, frame
+from gem.vector import worker_main
+from gem.vector.backend import EnvSet
+from gem.vector.call_status import Call, CallStatus
+from gem.vector.framing import Frames, frame
 from gem.vector.messages import Stream
-from gem.vector.worker import Batch, Plan
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, portable
+from gem.vector.worker import Batch, WorkerInit
+from gem.vector.worker_main import Start
 
 GRACE = 1.0
 """Seconds that `close` leaves the workers to close their envs."""
@@ -34,20 +34,20 @@ _MOST_BYTES = 1 << 20
 _READ_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from gem.vector.backends.child import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+    "from gem.vector.worker_main import main; main(int(sys.argv[2]), int(sys.argv[3]))"
 )
 
 
-class ProcessLink(Link):
-    """One worker process: a socket for batches and answers, and a board of shared memory for the call under way."""
+class ProcessWorkerHandle(WorkerHandle):
+    """One worker process: a socket for batches and answers, and a status of shared memory for the call under way."""
 
     def __init__(self, slots: Sequence[int], start: Start) -> None:
         super().__init__(slots)
         ours, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as board:
-            Board.prepare(board)
-            self._board = Board(board)
-            fds = theirs.fileno(), board.fileno()
+        with theirs, tempfile.TemporaryFile() as status:
+            CallStatus.prepare(status)
+            self._status = CallStatus(status)
+            fds = theirs.fileno(), status.fileno()
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), *map(str, fds)],
                 pass_fds=fds,
@@ -93,7 +93,7 @@ class ProcessLink(Link):
         return [answer for message in messages for answer in pickle.loads(message)]
 
     def call(self) -> Call | None:
-        return self._board.call()
+        return self._status.call()
 
     def kill(self) -> None:
         with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has ended
@@ -113,7 +113,7 @@ class ProcessLink(Link):
     def close(self) -> None:
         self.kill()
         self.socket.close()
-        self._board.close()
+        self._status.close()
 
     def _how_it_ended(self) -> str:
         self.wait_until(time.monotonic() + GRACE)
@@ -125,55 +125,55 @@ class ProcessLink(Link):
         return f"the worker process of this env {how}"
 
 
-class ProcessBackend(RemoteBackend[ProcessLink]):
+class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
     """As many envs at work as there are workers, each on a core of its own; needs POSIX.
 
     Args:
-        crew: the envs.
+        env_set: the envs.
         num_workers: processes; by default as many as cores that this process may use, and at most one a slot.
     """
 
-    def __init__(self, crew: Crew, num_workers: int | None) -> None:
+    def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
         if sys.platform == "win32":
             raise ConfigError('backend="process" needs Linux or macOS; on Windows use "thread" or "ray"')
-        if child.running_main:
+        if worker_main.running_main:
             raise RuntimeError(
                 "a script whose own classes are made into a vector of processes is run by these processes too; put "
                 "what is not a definition under: if __name__ == '__main__':"
             )
-        self._makers = [portable(f"what makes the env of slot {slot}", m) for slot, m in enumerate(crew.makers)]
+        self._makers = [portable(f"what makes the env of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
         self._main = _script() if any(b"__main__" in maker for maker in self._makers) else None
-        self._hints = crew.hints
+        self._info_methods = env_set.info_methods
         self._selector = selectors.DefaultSelector()
         self._closed = False
-        super().__init__(crew.streams, num_workers or min(len(crew.makers), usable_cores()), crew.step_timeout)
+        super().__init__(env_set.streams, num_workers or min(len(env_set.makers), usable_cores()), env_set.step_timeout)
 
     def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        for link in self._links:
-            link.end()
+        for worker in self._links:
+            worker.end()
         until = time.monotonic() + GRACE
         try:
-            for link in self._links:
-                link.wait_until(until)
+            for worker in self._links:
+                worker.wait_until(until)
         finally:  # a second Ctrl-C cuts the grace short, and leaves nobody behind
-            for link in self._links:
-                link.close()
+            for worker in self._links:
+                worker.close()
             self._selector.close()
 
-    def _start(self, streams: Mapping[int, Stream]) -> ProcessLink:
+    def _start(self, streams: Mapping[int, Stream]) -> ProcessWorkerHandle:
         makers = {slot: self._makers[slot] for slot in streams}
-        link = ProcessLink(list(streams), Start(Plan(makers, streams, self._hints), self._main))
-        link.flush()
-        self._selector.register(link.socket, selectors.EVENT_READ, link)
-        return link
+        worker = ProcessWorkerHandle(list(streams), Start(WorkerInit(makers, streams, self._info_methods), self._main))
+        worker.flush()
+        self._selector.register(worker.socket, selectors.EVENT_READ, worker)
+        return worker
 
-    def _wait(self, timeout: float | None) -> Sequence[ProcessLink]:
-        for link in self._links:
-            self._selector.modify(link.socket, _READ_WRITE if link.unsent else selectors.EVENT_READ, link)
-        ready: list[ProcessLink] = []
+    def _wait(self, timeout: float | None) -> Sequence[ProcessWorkerHandle]:
+        for worker in self._links:
+            self._selector.modify(worker.socket, _READ_WRITE if worker.unsent else selectors.EVENT_READ, worker)
+        ready: list[ProcessWorkerHandle] = []
         for key, events in self._selector.select(timeout):
             if events & selectors.EVENT_WRITE:
                 key.data.flush()
@@ -181,9 +181,9 @@ class ProcessBackend(RemoteBackend[ProcessLink]):
                 ready.append(key.data)
         return ready
 
-    def _forget(self, link: ProcessLink) -> None:
-        self._selector.unregister(link.socket)
-        link.close()
+    def _forget(self, worker: ProcessWorkerHandle) -> None:
+        self._selector.unregister(worker.socket)
+        worker.close()
 
 
 def usable_cores() -> int:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
-from gem.vector.backends.backend import Crew
-from gem.vector.backends.board import Call
-from gem.vector.backends.remote import Link, RemoteBackend, WorkerLost, portable
+from gem.vector.backend import EnvSet
+from gem.vector.call_status import Call
 from gem.vector.messages import Stream
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, portable
 from gem.vector.slot import NOBODY
-from gem.vector.worker import Batch, Plan, Worker
+from gem.vector.worker import Batch, Worker, WorkerInit
 
 GRACE = 1.0
 """Seconds that `close` leaves the actors to close their envs."""
@@ -29,15 +29,15 @@ class EnvActor:
     """A `Worker` as an actor: the envs run in a thread of it, beside the requests.
 
     Args:
-        plan: its slots.
+        init: its slots.
         path: where the parent's modules are; it helps on the parent's own machine. The other machines of a cluster
             need the packs installed.
     """
 
-    def __init__(self, plan: Plan, path: Sequence[str]) -> None:
+    def __init__(self, init: WorkerInit, path: Sequence[str]) -> None:
         sys.path.extend(folder for folder in path if folder not in sys.path)
         self._call: tuple[int, Stream, float] | None = None
-        self._worker = Worker(plan, self._announced)
+        self._worker = Worker(init, self._announced)
         self._thread = threading.Thread(target=self._worker.run, daemon=True)
         self._thread.start()
 
@@ -67,14 +67,14 @@ class EnvActor:
         self._thread.join(GRACE)
 
 
-class RayLink(Link):
+class RayWorkerHandle(WorkerHandle):
     """One actor, with a request for its next answers always under way."""
 
-    def __init__(self, ray: Any, plan: Plan) -> None:
-        super().__init__(list(plan.makers))
+    def __init__(self, ray: Any, init: WorkerInit) -> None:
+        super().__init__(list(init.makers))
         self._ray = ray
         actor = ray.remote(concurrency_groups=_GROUPS, scheduling_strategy="SPREAD")(EnvActor)
-        self._actor = actor.remote(plan, sys.path)
+        self._actor = actor.remote(init, sys.path)
         self._alive = True
         self.answers = self._ask("hello")
 
@@ -117,13 +117,13 @@ class RayLink(Link):
         return getattr(self._actor, name).options(concurrency_group=group).remote(*arguments)
 
 
-class RayBackend(RemoteBackend[RayLink]):
+class RayBackend(RemoteBackend[RayWorkerHandle]):
     """The same workers as those of `"process"`, as Ray actors.
 
     An actor that dies cannot say in which env it did, so its slots are brought back one at a time.
 
     Args:
-        crew: the envs.
+        env_set: the envs.
         num_workers: actors; by default as many as the cluster has cores, and at most one a slot.
         address: the cluster to connect to, where this program is connected to none yet.
 
@@ -132,7 +132,7 @@ class RayBackend(RemoteBackend[RayLink]):
         ConfigError: there is an `address`, and this program is connected already.
     """
 
-    def __init__(self, crew: Crew, num_workers: int | None, address: str | None) -> None:
+    def __init__(self, env_set: EnvSet, num_workers: int | None, address: str | None) -> None:
         self._ray = _import_ray()
         self._connected_here = not self._ray.is_initialized()
         if self._connected_here:
@@ -141,37 +141,37 @@ class RayBackend(RemoteBackend[RayLink]):
             raise ConfigError("this program is connected to Ray already; leave ray_address out")
         # Ray's pickle takes functions that are defined anywhere.
         dumps = self._ray.cloudpickle.dumps
-        self._makers = [portable(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(crew.makers)]
-        self._hints = crew.hints
+        self._makers = [portable(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
+        self._info_methods = env_set.info_methods
         self._closed = False
         cores = int(self._ray.cluster_resources().get("CPU", 1))
-        super().__init__(crew.streams, num_workers or min(len(crew.makers), max(1, cores)), crew.step_timeout)
+        super().__init__(env_set.streams, num_workers or min(len(env_set.makers), max(1, cores)), env_set.step_timeout)
 
     def close(self) -> None:
         # At the end of a program Ray may have been shut down before its vectors are.
         if self._closed or not self._ray.is_initialized():
             return
         self._closed = True
-        self._ray.wait([link.stop() for link in self._links], num_returns=len(self._links), timeout=2 * GRACE)
-        for link in self._links:
-            link.kill()
+        self._ray.wait([worker.stop() for worker in self._links], num_returns=len(self._links), timeout=2 * GRACE)
+        for worker in self._links:
+            worker.kill()
         if self._connected_here:
             self._ray.shutdown()
 
-    def _start(self, streams: Mapping[int, Stream]) -> RayLink:
+    def _start(self, streams: Mapping[int, Stream]) -> RayWorkerHandle:
         makers = {slot: self._makers[slot] for slot in streams}
-        return RayLink(self._ray, Plan(makers, streams, self._hints))
+        return RayWorkerHandle(self._ray, WorkerInit(makers, streams, self._info_methods))
 
-    def _forget(self, link: RayLink) -> None:
-        link.kill()
+    def _forget(self, worker: RayWorkerHandle) -> None:
+        worker.kill()
 
-    def _wait(self, timeout: float | None) -> Sequence[RayLink]:
-        links = {link.answers: link for link in self._links}
-        first, _ = self._ray.wait(list(links), timeout=timeout)
+    def _wait(self, timeout: float | None) -> Sequence[RayWorkerHandle]:
+        workers = {worker.answers: worker for worker in self._links}
+        first, _ = self._ray.wait(list(workers), timeout=timeout)
         if not first:
             return []
-        ready, _ = self._ray.wait(list(links), num_returns=len(links), timeout=0)
-        return [links[ref] for ref in ready]
+        ready, _ = self._ray.wait(list(workers), num_returns=len(workers), timeout=0)
+        return [workers[ref] for ref in ready]
 
 
 def _import_ray() -> Any:

@@ -3,27 +3,27 @@
 from collections import deque
 from collections.abc import Mapping
 
-from gem.vector.backends.backend import Crew
-from gem.vector.messages import Arrival, Autoreset, Message
+from gem.vector.backend import EnvSet
+from gem.vector.messages import Autoreset, SlotMessage, SlotResult
 from gem.vector.slot import Slot
 
 
 class SyncBackend:
     """The least overhead, and no parallelism: for envs that are quicker than a switch of threads."""
 
-    def __init__(self, crew: Crew) -> None:
+    def __init__(self, env_set: EnvSet) -> None:
         self._slots = [
-            Slot(number, maker, stream, crew.hints)
-            for number, (maker, stream) in enumerate(zip(crew.makers, crew.streams, strict=True))
+            Slot(number, maker, stream, env_set.info_methods)
+            for number, (maker, stream) in enumerate(zip(env_set.makers, env_set.streams, strict=True))
         ]
-        self._queue: deque[tuple[Slot, Message, Autoreset]] = deque()
-        self._arrived: list[Arrival] = []
+        self._queue: deque[tuple[Slot, SlotMessage, Autoreset]] = deque()
+        self._arrived: list[SlotResult] = []
 
-    def send(self, messages: Mapping[int, Message], autoreset: Autoreset) -> None:
+    def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         slots = self._slots
         self._queue.extend([(slots[slot], message, autoreset) for slot, message in messages.items()])
 
-    def recv(self, timeout: float | None) -> list[Arrival]:
+    def recv(self, timeout: float | None) -> list[SlotResult]:
         # After Ctrl-C, the next call goes on where this one was interrupted.
         queue, arrived = self._queue, self._arrived
         while queue:
@@ -33,8 +33,8 @@ class SyncBackend:
             except KeyboardInterrupt as error:
                 arrived.append(slot.interrupted(error))
                 raise
-        arrivals, self._arrived = self._arrived, []
-        return arrivals
+        results, self._arrived = self._arrived, []
+        return results
 
     def close(self) -> None:
         for slot in self._slots:

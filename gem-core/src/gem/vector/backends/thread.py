@@ -7,9 +7,9 @@ import traceback
 from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 
-from gem.transcript import Failure
-from gem.vector.backends.backend import Crew, timed_out
-from gem.vector.messages import Arrival, Autoreset, Maker, Message, Rebuild, Stream
+from gem.failure import Failure
+from gem.vector.backend import EnvSet, timed_out
+from gem.vector.messages import Autoreset, Maker, Rebuild, SlotMessage, SlotResult, Stream
 from gem.vector.queues import drain
 from gem.vector.slot import NOBODY, Slot
 
@@ -20,9 +20,9 @@ GRACE = 1.0
 class _Seat:
     """A slot, its message, and the thread that carries it out."""
 
-    def __init__(self, number: int, maker: Maker, stream: Stream, hints: Sequence[str]) -> None:
-        self.slot = Slot(number, maker, stream, hints, self._announced)
-        self.message: Message = ""
+    def __init__(self, number: int, maker: Maker, stream: Stream, info_methods: Sequence[str]) -> None:
+        self.slot = Slot(number, maker, stream, info_methods, self._announced)
+        self.message: SlotMessage = ""
         self.autoreset: Autoreset = "off"
         self.thread: threading.Thread | None = None
         self.since: float | None = None
@@ -40,35 +40,35 @@ class ThreadBackend:
     itself, its slot gets a new env and the others a new thread.
 
     Args:
-        crew: the envs.
+        env_set: the envs.
         num_workers: threads; by default as many as slots, so that no env waits for another. Where the operating system
             gives fewer, those there are share the slots.
     """
 
-    def __init__(self, crew: Crew, num_workers: int | None) -> None:
-        self._crew = crew
-        self._seats = [self._seat(number, stream) for number, stream in enumerate(crew.streams)]
+    def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
+        self._env_set = env_set
+        self._seats = [self._seat(number, stream) for number, stream in enumerate(env_set.streams)]
         self._most = num_workers or len(self._seats)
         self._threads: set[threading.Thread] = set()
         self._todo: SimpleQueue[_Seat | None] = SimpleQueue()
-        self._done: SimpleQueue[Arrival] = SimpleQueue()
+        self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._look_again = 0.0
         self._closed = False
         # Held where a call ends and where it is given up: only one of the two can be.
         self._lock = threading.Lock()
 
-    def send(self, messages: Mapping[int, Message], autoreset: Autoreset) -> None:
+    def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         for number, message in messages.items():
             self._hand_out(self._seats[number], message, autoreset)
 
-    def recv(self, timeout: float | None) -> list[Arrival]:
+    def recv(self, timeout: float | None) -> list[SlotResult]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             due = self._give_up_overdue()
             moments = [moment for moment in (until, due) if moment is not None]
-            arrivals = drain(self._done, max(0.0, min(moments) - time.monotonic()) if moments else None)
-            if arrivals or (until is not None and time.monotonic() >= until):
-                return arrivals
+            results = drain(self._done, max(0.0, min(moments) - time.monotonic()) if moments else None)
+            if results or (until is not None and time.monotonic() >= until):
+                return results
 
     def close(self) -> None:
         with self._lock:
@@ -86,9 +86,9 @@ class ThreadBackend:
                 seat.slot.close()
 
     def _seat(self, number: int, stream: Stream) -> _Seat:
-        return _Seat(number, self._crew.makers[number], stream, self._crew.hints)
+        return _Seat(number, self._env_set.makers[number], stream, self._env_set.info_methods)
 
-    def _hand_out(self, seat: _Seat, message: Message, autoreset: Autoreset) -> None:
+    def _hand_out(self, seat: _Seat, message: SlotMessage, autoreset: Autoreset) -> None:
         seat.message, seat.autoreset = message, autoreset
         self._todo.put(seat)
         if len(self._threads) < self._most:
@@ -106,21 +106,21 @@ class ThreadBackend:
         while (seat := self._todo.get()) is not None:
             seat.thread = threading.current_thread()
             try:
-                arrival = seat.slot.run(seat.message, seat.autoreset)
+                result = seat.slot.run(seat.message, seat.autoreset)
             except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the main thread: the env's own
-                arrival = seat.slot.interrupted(error)
+                result = seat.slot.interrupted(error)
             with self._lock:
                 seat.since = seat.thread = None
                 if seat.abandoned or self._closed:
                     break
-            self._done.put(arrival)
+            self._done.put(result)
         else:
             return
         seat.slot.close()
 
     def _give_up_overdue(self) -> float | None:
         """Rebuild the slots whose env call is overdue; returns when to look again."""
-        limit = self._crew.step_timeout
+        limit = self._env_set.step_timeout
         if limit is None:
             return None
         now = time.monotonic()

@@ -5,26 +5,17 @@ that offers commands, tools, wrappers or policies is loaded after the packs that
 namespace, so anybody may have taken one. Resolving installs and downloads nothing.
 """
 
-import copy
-import functools
 import importlib.util
-import inspect
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from gem import plugins
-from gem.component import Component, listed, name_and_settings
 from gem.core import Env
-from gem.errors import DuplicateId, MissingExtra, PackError, SpecError, UnknownId, did_you_mean
-from gem.importing import LOCK, check_arguments, import_direct, import_object, is_direct, module_of_file
-from gem.plugins import KNOWN_PACKS, Pack, how_to_install
-from gem.spec import EnvId, EnvSpec
-
-WrapperLike = Component | Callable[[Env], Env]
-"""A wrapper's name, or `{"name": …}` with its settings, or anything that takes an env and returns one."""
-Wrappers = Component | Sequence[WrapperLike]
-"""Wrappers, one alone, or names with commas between; the last is outermost."""
+from gem.errors import DuplicateId, PackError, SpecError, UnknownId, did_you_mean
+from gem.packs import discovery
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.importing import LOCK
+from gem.packs.spec import EnvId, EnvSpec
 
 Kind = Literal["tool", "wrapper", "policy"]
 """What packs offer by a name alone, without a namespace."""
@@ -53,7 +44,7 @@ class Registry:
         """Every installed pack, loaded or not."""
         with LOCK:
             if self._packs is None:
-                self._packs = plugins.find_packs()
+                self._packs = discovery.find_packs()
             return self._packs
 
     def load(self, namespace: str | None = None) -> list[Pack]:
@@ -67,7 +58,7 @@ class Registry:
     def _load(self, pack: Pack) -> None:
         if pack.state != "found":
             return
-        plugins.load(pack)
+        discovery.load(pack)
         # Who owns a name must not depend on what was asked for first: packs that come before this one and could
         # claim the same are entered before it.
         shared = {spec.namespace for spec in pack.envs}
@@ -171,11 +162,12 @@ def _claims(pack: Pack) -> list[Claim]:
     return [
         *(("id", spec.id) for spec in pack.envs),
         *(("command", command.name) for command in pack.commands),
-        *((kind, name) for kind, table in _tables(pack).items() for name in table),
+        *((kind, name) for kind, table in tables(pack).items() for name in table),
     ]
 
 
-def _tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
+def tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
+    """What a pack offers by a name alone, of each kind: name → `"module:object"`."""
     return {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
 
 
@@ -230,148 +222,6 @@ def get_spec(id: str) -> EnvSpec:
 def all_specs() -> list[EnvSpec]:
     """The spec of every id that the installed packs provide, sorted by id."""
     return [entry.spec for entry in _registry.entries()]
-
-
-def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env:
-    """Build an environment.
-
-    Args:
-        id: an id, `"module.path:Class"`, or a spec.
-        wrappers: names (`"a,b"` or a list), `{"name": …}` with the wrapper's settings, or callables, applied in this
-            order around the spec's own: the last is outermost. The env's spec then names them all, so that
-            `make(env.spec)` builds the same env again.
-        kwargs: override the spec's kwargs.
-
-    Raises:
-        UnknownId, PackError, SpecError: see `Registry.find`.
-        SpecError: an argument that the environment, or a wrapper, does not take, or one that it lacks.
-        MissingExtra: the environment needs an optional dependency that is not installed.
-    """
-    found = id if isinstance(id, EnvSpec) else get_spec(id)
-    env_class = import_env(found)
-    spec = bind(found, wrappers=wrappers, **kwargs)
-    arguments = _arguments(spec)
-    check_arguments(repr(spec.id), env_class, arguments)
-    env = env_class(**arguments)
-    env.spec = spec
-    try:
-        for wrapper in (*found.wrappers, *listed(wrappers)):
-            wrapped = (wrapper if callable(wrapper) else _build_wrapper(wrapper))(env)
-            if not isinstance(wrapped, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
-                raise SpecError(f"the wrapper {_named(wrapper)!r} makes a {type(wrapped).__name__}, and no gem.Env")
-            env = wrapped
-    except BaseException:
-        env.close()
-        raise
-    return env
-
-
-def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec:
-    """The spec with these wrappers and kwargs in force: the one that `make` gives its env, without making the env."""
-    if not kwargs and not wrappers and "max_turns" not in spec.kwargs:
-        return spec
-    arguments = {**_arguments(spec), **kwargs}
-    # A max_turns of None ("no limit") that overrides the spec's stays among the kwargs: the field means "not given".
-    max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
-    named = (*spec.wrappers, *(_named(wrapper) for wrapper in listed(wrappers)))
-    return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
-
-
-def _arguments(spec: EnvSpec) -> dict[str, Any]:
-    limit = {} if spec.max_turns is None else {"max_turns": spec.max_turns}
-    return {**spec.kwargs, **limit}
-
-
-def _named(wrapper: WrapperLike) -> Component:
-    """What it can be found and built by, if it can be named at all: a lambda or a partial is only described."""
-    if not callable(wrapper):
-        return copy.deepcopy(wrapper)
-    if hasattr(wrapper, "__qualname__"):
-        return f"{wrapper.__module__}:{wrapper.__qualname__}"
-    return repr(wrapper)
-
-
-def find_wrapper(name: str) -> Callable[..., Env]:
-    """The wrapper that a pack registered under `name`, or the callable at `"module.path:name"`.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: the module has no such name.
-    """
-    return find_named("wrapper", name)
-
-
-def _build_wrapper(component: Component) -> Callable[[Env], Env]:
-    name, settings = name_and_settings(component)
-    wrapper = find_wrapper(name)
-    check_arguments(f"the wrapper {name!r}", wrapper, settings, given=1)
-    return functools.partial(wrapper, **settings)
-
-
-def find_policy(name: str) -> Callable[..., Any]:
-    """What makes the policy that a pack registered under `name`, or the callable at `"module.path:name"`.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: the module has no such name.
-    """
-    return find_named("policy", name)
-
-
-class Offer(NamedTuple):
-    """What a pack offers under a name."""
-
-    entry_point: str
-    pack: Pack
-
-
-def find_offer(kind: Kind, name: str) -> Offer | None:
-    """What an installed pack offers under `name`, not imported; None if it is nothing, as for `"module:name"`."""
-    for namespace in ("core", None):  # the core's own names are found without loading any other pack
-        for pack in _registry.load(namespace):
-            entry_point = _tables(pack)[kind].get(name)
-            if entry_point is not None:
-                return Offer(entry_point, pack)
-    return None
-
-
-def find_named(kind: Kind, name: str) -> Any:
-    """What a pack registered under `name`, or what is at `"module.path:name"`.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: it cannot be imported, or the module has no such name.
-    """
-    if is_direct(name):
-        return import_direct(kind, name)
-    if (offer := find_offer(kind, name)) is not None:
-        return import_object(offer.entry_point)
-    known = [each for pack in _registry.load() for each in _tables(pack)[kind]]
-    hints = f"{did_you_mean(name, known)}{module_of_file(name)}"
-    raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
-
-
-def import_env(found: EnvSpec) -> type[Env]:
-    """The class that a spec names.
-
-    Raises:
-        PackError: it cannot be imported.
-        MissingExtra: for an optional dependency that is not installed.
-        SpecError: it is not a class of environments, or is abstract.
-    """
-    try:
-        env_class = import_object(found.entry_point)
-    except PackError as error:
-        if found.extra is None or error.name is None:
-            raise
-        raise MissingExtra(f"{found.id!r} needs {error.name}: pip install '{found.extra}'") from error
-    # Anything can stand in an id, and must not be called for that.
-    if not (isinstance(env_class, type) and issubclass(env_class, Env)):
-        raise SpecError(f"{found.entry_point!r} is no environment: it is no class that derives from gem.Env")
-    if inspect.isabstract(env_class):
-        missing = ", ".join(sorted(env_class.__abstractmethods__))
-        raise SpecError(f"{found.entry_point!r} cannot be made: its class does not define {missing}")
-    return env_class
 
 
 def _direct_spec(id: str) -> EnvSpec | None:

@@ -12,14 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, cast
 
 from gem import seeding
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError, PolicyError
-from gem.function_policy import Answering, FunctionPolicy
-from gem.policy import Policy
-from gem.spec import EnvSpec
-from gem.transcript import Completion, Episode, Failure, Transcript
-from gem.vector import Arrival, Reset, VectorEnv
+from gem.failure import Failure
+from gem.packs.spec import EnvSpec
+from gem.rollout.function_policy import Answering, FunctionPolicy
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.vector import Reset, SlotResult, VectorEnv
 from gem.vector.mixture import playing
 
 PAUSE = 0.001
@@ -45,7 +46,8 @@ def rollout(
     Abandoning the iterator early is fine. The envs may have any autoreset: the rollout starts every episode itself.
 
     Args:
-        policy: what plays; the envs must give its `hints`. A function will do: see `gem.function_policy`.
+        policy: what plays; the envs must be made with its `info_methods`. A function will do: see
+            `gem.rollout.function_policy`.
         envs: where it plays. Of several ids, each plays its share of the episodes, however long they are: `assign`.
         seeds: taken one at a time, as slots become free; may be endless. A pair `(id, seed)` says which id plays it.
         group_size: episodes from each seed.
@@ -65,8 +67,8 @@ def rollout(
         with closing(FunctionPolicy(policy)) as asked:
             yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
         return
-    starts = _starts(seeds, whole_number("group_size", group_size, 1), envs.shares)
-    games = _Games(envs, None if max_turns is None else whole_number("max_turns", max_turns, 1))
+    starts = _starts(seeds, check_int("group_size", group_size, 1), envs.shares)
+    games = _Games(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
     # Whatever an abandoned rollout left under way belongs to nobody.
     envs.recv(min_results=envs.num_envs)
     try:
@@ -75,16 +77,16 @@ def rollout(
         while games.in_envs or games.in_policy:
             # Only where nothing is under way on the other side may one side be waited for. Where neither side had
             # anything, a pause keeps the loop from spinning.
-            arrivals = envs.recv(timeout=pause if games.in_policy else None) if games.in_envs else []
+            results = envs.recv(timeout=pause if games.in_policy else None) if games.in_envs else []
             free: list[int] = []
             waiting: dict[int, Transcript] = {}
-            for arrival in arrivals:
-                episode = games.arrived(arrival)
+            for result in results:
+                episode = games.stepped(result)
                 if episode is None:
-                    waiting[arrival.slot] = games.transcripts[arrival.slot]
+                    waiting[result.slot] = games.transcripts[result.slot]
                 else:
-                    policy.forget(arrival.slot)
-                    free.append(arrival.slot)
+                    policy.forget(result.slot)
+                    free.append(result.slot)
                     yield episode
             if waiting:
                 policy.send(waiting)
@@ -97,7 +99,7 @@ def rollout(
                 policy.forget(slot)
                 yield episode
             games.start(failed, starts)
-            pause = 0.0 if arrivals or said else PAUSE
+            pause = 0.0 if results or said else PAUSE
     finally:
         for slot in games.in_policy:
             policy.forget(slot)
@@ -201,13 +203,13 @@ class _Games:
         self.in_envs |= completions.keys()
         return {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
 
-    def arrived(self, arrival: Arrival) -> Episode | None:
+    def stepped(self, result: SlotResult) -> Episode | None:
         """Enter what an env gave; the episode, if that was its end."""
-        slot = arrival.slot
+        slot = result.slot
         self.in_envs.discard(slot)
-        if arrival.step is None:
-            return self._episode(slot, None, arrival.failure)
-        step = arrival.step
+        if result.step is None:
+            return self._episode(slot, None, result.failure)
+        step = result.step
         transcript = self.transcripts.get(slot)
         if transcript is None:
             self.transcripts[slot] = Transcript(step.observation, step.info)

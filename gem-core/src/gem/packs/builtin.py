@@ -1,7 +1,7 @@
 """What the core itself offers, through the same door as every other pack."""
 
-from gem.hookspecs import CommandSpec, hookimpl
-from gem.spec import EnvSpec
+from gem.packs.hookspecs import CommandSpec, hookimpl
+from gem.packs.spec import EnvSpec
 
 GEM_API = 1
 
@@ -29,7 +29,7 @@ def gem_wrappers() -> dict[str, str]:
         "curriculum": "gem.wrappers.curriculum:Curriculum",
         "episode_tracking": "gem.wrappers.tracking:EpisodeTracking",
         "time_limit": "gem.wrappers.limits:TimeLimit",
-        "tool_env": "gem.tool_env:ToolEnv",
+        "tool_env": "gem.wrappers.tool_env:ToolEnv",
         "turn_limit": "gem.wrappers.limits:TurnLimit",
     }
 
@@ -48,7 +48,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
         "gem.wrappers.tracking:EpisodeTracking": (),
         "gem.wrappers.limits:TimeLimit": ("seconds",),
         "gem.wrappers.limits:TurnLimit": ("max_turns",),
-        "gem.tool_env:ToolEnv": (
+        "gem.wrappers.tool_env:ToolEnv": (
             "tools", "format", "max_calls", "max_refused", "max_result",
             "tool_reward", "tool_success_reward", "tool_error_reward",
         ),
@@ -58,8 +58,8 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
 @hookimpl
 def gem_policies() -> dict[str, str]:
     return {
-        "random": "gem.policy:random_policy",
-        "expert": "gem.policy:expert_policy",
+        "random": "gem.rollout.policy:random_policy",
+        "expert": "gem.rollout.policy:expert_policy",
     }
 
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from gem.component import Component, name_and_settings
 from gem.errors import SpecError
-from gem.importing import module_of_file
+from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.importing import is_direct, module_of_file
 
 _ID = re.compile(
     r"(?P<namespace>[a-z][a-z0-9_]*)"
@@ -16,7 +16,6 @@ _ID = re.compile(
     r"(?:-v(?P<version>[0-9]+))?"
     r"(?:-(?P<variant>[A-Za-z0-9][A-Za-z0-9_.-]*))?"
 )
-_ENTRY_POINT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 class EnvId(NamedTuple):
@@ -61,7 +60,7 @@ class EnvSpec(BaseModel):
     entry_point: str = Field(description="'module:Class', imported only when the environment is made")
     kwargs: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     max_turns: int | None = Field(default=None, ge=1, description="actions in an episode before it is truncated")
-    wrappers: tuple[Component, ...] = Field(default=(), description="wrappers around it, the last one outermost")
+    wrappers: tuple[ComponentRef, ...] = Field(default=(), description="wrappers around it, the last one outermost")
     description: str = ""
     tags: tuple[str, ...] = ()
     extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
@@ -88,7 +87,7 @@ class EnvSpec(BaseModel):
 
     @field_validator("wrappers")
     @classmethod
-    def _wrappers_have_names(cls, value: tuple[Component, ...]) -> tuple[Component, ...]:
+    def _wrappers_have_names(cls, value: tuple[ComponentRef, ...]) -> tuple[ComponentRef, ...]:
         for wrapper in value:
             name_and_settings(wrapper)
         return value
@@ -96,7 +95,7 @@ class EnvSpec(BaseModel):
     @field_validator("entry_point")
     @classmethod
     def _entry_point_is_well_formed(cls, value: str) -> str:
-        if _ENTRY_POINT.fullmatch(value) is None:
+        if value != value.strip() or not is_direct(value):
             raise ValueError(f"an entry point reads 'module:Class', not {value!r}")
         return value
 

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from pluggy import HookimplMarker, HookspecMarker
 from pydantic import BaseModel, ConfigDict
 
-from gem.spec import EnvSpec
+from gem.packs.spec import EnvSpec
 
 API_VERSION = 1
 """The version of this page. A plugin module says which one it was written for: `GEM_API = 1`."""

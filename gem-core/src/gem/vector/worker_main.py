@@ -16,9 +16,9 @@ import traceback
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gem.vector.backends.board import Board
-from gem.vector.backends.wire import LENGTH_BYTES, frame, length
-from gem.vector.worker import Plan, Worker
+from gem.vector.call_status import CallStatus
+from gem.vector.framing import LENGTH_BYTES, frame, length
+from gem.vector.worker import Worker, WorkerInit
 
 running_main = False
 """Whether this is a worker that is running its parent's script to find the classes in it."""
@@ -27,7 +27,7 @@ running_main = False
 class Start(NamedTuple):
     """The first message to a worker process."""
 
-    plan: Plan
+    init: WorkerInit
     main: str | None
     """The script whose classes the envs need, if they need any."""
 
@@ -40,7 +40,7 @@ def main(socket_fd: int, board_fd: int) -> None:
     connection.set_inheritable(False)
     os.register_at_fork(after_in_child=lambda: os.close(connection.detach()))
     stream = connection.makefile("rb")
-    board = Board(board_fd)
+    status = CallStatus(board_fd)
 
     def read() -> bytes:
         header = stream.read(LENGTH_BYTES)
@@ -61,7 +61,7 @@ def main(socket_fd: int, board_fd: int) -> None:
     start: Start = pickle.loads(read())
     if start.main is not None:
         _run_main(start.main)
-    worker = Worker(start.plan, board.announce)
+    worker = Worker(start.init, status.announce)
     connection.sendall(frame(pickle.dumps([])))
     for task in (feed, answer):
         threading.Thread(target=_or_end, args=[task], daemon=True).start()

@@ -5,13 +5,13 @@ from typing import Any, TypeVar, cast
 
 from gem.errors import SpecError
 
-Component = str | Mapping[str, Any]
+ComponentRef = str | Mapping[str, Any]
 """A wrapper or a tool: the name that a pack gave it, or `{"name": …}` and, beside it, the settings it is built with."""
 
 T = TypeVar("T")
 
 
-def name_and_settings(component: Component) -> tuple[str, dict[str, Any]]:
+def name_and_settings(component: ComponentRef) -> tuple[str, dict[str, Any]]:
     """Take a component apart.
 
     >>> name_and_settings({"name": "tool_env", "tools": "python"})
@@ -31,10 +31,10 @@ def name_and_settings(component: Component) -> tuple[str, dict[str, Any]]:
     return name.strip(), settings
 
 
-def listed(given: str | Mapping[str, Any] | Iterable[T]) -> list[str | Mapping[str, Any] | T]:
+def as_list(given: str | Mapping[str, Any] | Iterable[T]) -> list[str | Mapping[str, Any] | T]:
     """One after another: names with commas between them, one component alone, or several.
 
-    >>> listed("concat, episode_tracking")
+    >>> as_list("concat, episode_tracking")
     ['concat', 'episode_tracking']
 
     Raises:

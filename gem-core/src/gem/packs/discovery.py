@@ -17,10 +17,10 @@ from typing import Literal, TypeVar, cast
 import pluggy
 from pluggy import HookCaller
 
-from gem import hookspecs
 from gem.errors import PackError, did_you_mean
-from gem.hookspecs import API_VERSION, CommandSpec
-from gem.spec import EnvSpec
+from gem.packs import hookspecs
+from gem.packs.hookspecs import API_VERSION, CommandSpec
+from gem.packs.spec import EnvSpec
 
 GROUP = "gem.packs"
 CORE = "gem-core"
@@ -74,7 +74,7 @@ class Pack:
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
     safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """'module:object' → the settings that somebody else's file may give it; see `gem.hookspecs`."""
+    """'module:object' → the settings that somebody else's file may give it; see `gem.packs.hookspecs`."""
 
     def fail(self, reason: str, *, error: BaseException | None = None, mend: str | None = None) -> None:
         """Record why this pack is left out, and let go of everything it offered.

@@ -3,19 +3,13 @@
 import math
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
-from gem.core import Info, Observation
-from gem.spec import EnvSpec
+from gem.core import ChatMessage, Info, Observation
+from gem.failure import Failure
+from gem.packs.spec import EnvSpec
 
 FinishReason = Literal["stop", "length"]
-
-
-class Message(TypedDict):
-    """One message, in the shape that chat templates and chat APIs take."""
-
-    role: Literal["user", "assistant"]
-    content: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +57,14 @@ class Transcript:
         self.turns.append(Turn(self.observation, completion, reward, info))
         self.observation, self.info = observation, info
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[ChatMessage]:
         """The conversation as chat messages: observations from the user, actions from the assistant."""
-        messages: list[Message] = []
+        messages: list[ChatMessage] = []
         for turn in self.turns:
             messages.append({"role": "user", "content": turn.observation})
             messages.append({"role": "assistant", "content": turn.action})
         messages.append({"role": "user", "content": self.observation})
         return messages
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A fault of an env, a tool, a grader or a policy: its episode counts for nothing but is reported."""
-
-    error: str
-    """`Type: message`, in one line."""
-    traceback: str
 
 
 @dataclass(frozen=True, slots=True)

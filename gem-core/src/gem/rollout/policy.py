@@ -8,18 +8,19 @@ that a rollout never waits for the slowest. It is addressed by *slot*: a number 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from gem.errors import HintMissing
-from gem.transcript import Completion, Failure, Transcript
+from gem.errors import MissingInfo
+from gem.failure import Failure
+from gem.rollout.transcript import Completion, Transcript
 
-__all__ = ["Completion", "Failure", "HintPolicy", "Policy", "expert_policy", "random_policy"]
+__all__ = ["Completion", "Failure", "InfoPolicy", "Policy", "expert_policy", "random_policy"]
 
 
 class Policy(ABC):
     """Turns transcripts into completions."""
 
-    hints: tuple[str, ...] = ()
+    info_methods: tuple[str, ...] = ()
     """What the envs must put into each `info` for this policy: names of env methods without arguments, such as
-    `"sample_action"`. Pass them on: `gem.make_vec(…, hints=policy.hints)`."""
+    `"sample_action"`. Pass them on: `gem.make_vec(…, info_methods=policy.info_methods)`."""
 
     @abstractmethod
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
@@ -40,21 +41,21 @@ class Policy(ABC):
         """Give back what the policy holds."""
 
 
-class HintPolicy(Policy):
+class InfoPolicy(Policy):
     """Says what the env itself suggests: `sample_action` is random play, `expert_action` the env's expert."""
 
-    def __init__(self, hint: str) -> None:
-        self.hints = (hint,)
+    def __init__(self, method: str) -> None:
+        self.info_methods = (method,)
         self._ready: dict[int, Completion] = {}
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        (hint,) = self.hints
+        (method,) = self.info_methods
         for slot, transcript in transcripts.items():
-            if hint not in transcript.info:
-                raise HintMissing(f"this policy needs envs made with hints=({hint!r},)")
-            action = transcript.info[hint]
+            if method not in transcript.info:
+                raise MissingInfo(f"this policy needs envs made with info_methods=({method!r},)")
+            action = transcript.info[method]
             if action is None:
-                raise HintMissing(f"this environment has no expert: its {hint}() gave None")
+                raise MissingInfo(f"this environment has no expert: its {method}() gave None")
             self._ready[slot] = Completion(action)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
@@ -67,9 +68,9 @@ class HintPolicy(Policy):
 
 def random_policy() -> Policy:
     """Random well-formed play: each env's `sample_action`."""
-    return HintPolicy("sample_action")
+    return InfoPolicy("sample_action")
 
 
 def expert_policy() -> Policy:
     """Each env's `expert_action`."""
-    return HintPolicy("expert_action")
+    return InfoPolicy("expert_action")

@@ -5,20 +5,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gem.component import Component, name_and_settings
 from gem.errors import GemError, PolicyError, UnknownId
-from gem.function_policy import READS, FunctionPolicy, needed_of
-from gem.importing import check_arguments, module_of_file
-from gem.policy import Policy
-from gem.preflight import check_name
-from gem.registry import find_offer, find_policy
-from gem.vector.slot import failure_of
+from gem.failure import failure_of
+from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.importing import check_arguments, module_of_file
+from gem.packs.lookup import find_offer, find_policy
+from gem.packs.preflight import check_name
+from gem.rollout.function_policy import READS, FunctionPolicy, needed_of
+from gem.rollout.policy import Policy
 
 CHECKPOINT = "checkpoint"
 """The policy that a folder is: gem-train's."""
 
 
-def policy_component(policy: Component) -> Component:
+def policy_component(policy: ComponentRef) -> ComponentRef:
     """A policy as data: a folder's path becomes the policy `checkpoint` with that path.
 
     A name that a pack offers is that policy, even where a folder is called the same.
@@ -32,7 +32,7 @@ def policy_component(policy: Component) -> Component:
     return {"name": name, **settings} if settings else name
 
 
-def written_at(policy: Component) -> datetime | None:
+def written_at(policy: ComponentRef) -> datetime | None:
     """When the weights of a policy that is a folder were last written; None for any other."""
     name, settings = name_and_settings(policy)
     if name != CHECKPOINT:
@@ -42,7 +42,7 @@ def written_at(policy: Component) -> datetime | None:
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
-def check_policy(policy: Component) -> None:
+def check_policy(policy: ComponentRef) -> None:
     """See that there is such a policy; what makes it is not imported.
 
     Raises:
@@ -61,13 +61,13 @@ def check_policy(policy: Component) -> None:
     check_name("policy", name)
 
 
-def make_policy(policy: Component) -> Policy:
+def make_policy(policy: ComponentRef) -> Policy:
     """Build a policy.
 
     Args:
         policy: a name that a pack offers; `"module:name"`, which is a `Policy`, what makes one, or a function that
-            answers (see `gem.function_policy`); the folder of a run or a checkpoint; or `{"name": …}` with any of
-            them and the settings to build it with. A function's settings are arguments of its own, and `at_once`.
+            answers (see `gem.rollout.function_policy`); the folder of a run or a checkpoint; or `{"name": …}` with any
+            of them and the settings to build it with. A function's settings are arguments of its own, and `at_once`.
 
     Raises:
         UnknownId: there is no such policy.

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from gem.checks import finite, whole_number
-from gem.component import Component, listed, name_and_settings
+from gem.checks import check_int, finite
 from gem.core import Env, Info, Observation, Step, Wrapper, not_text
 from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
 from gem.marks import in_its_result
-from gem.named_tools import find_tools
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.packs.lookup import find_tools
 from gem.tool.content import Content, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
@@ -21,7 +21,7 @@ MAX_CALLS = 10
 MAX_RESULT = 10_000
 """Characters of a result that the agent is shown, unless told otherwise."""
 
-Tools = Component | Tool | Sequence[Component | Tool]
+Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
 """Tools, or what packs offer by name; one may stand alone, and names in one string with commas between."""
 
 
@@ -124,12 +124,12 @@ class ToolEnv(Wrapper):
         self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
         self._host = env.unwrapped if innermost and isinstance(env.unwrapped, ToolHost) else None
         self._known = {**_tools_below(env, self.format), **self.tools}
-        self.max_calls = None if max_calls is None else whole_number("max_calls", max_calls, 1)
-        self.max_refused = None if max_refused is None else whole_number("max_refused", max_refused, 1)
+        self.max_calls = None if max_calls is None else check_int("max_calls", max_calls, 1)
+        self.max_refused = None if max_refused is None else check_int("max_refused", max_refused, 1)
         self.tool_reward = finite("tool_reward", tool_reward)
         self.tool_success_reward = finite("tool_success_reward", tool_success_reward)
         self.tool_error_reward = finite("tool_error_reward", tool_error_reward)
-        self.max_result = whole_number("max_result", max_result, 1)
+        self.max_result = check_int("max_result", max_result, 1)
         self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
         if not isinstance(runtime, ToolRuntime | None):  # pyright: ignore[reportUnnecessaryIsInstance]: from a file
             raise ConfigError(f"runtime is a gem.tool.ToolRuntime, not {runtime!r}")
@@ -294,7 +294,7 @@ def _call_info(name: str | None, status: str) -> dict[str, str | None]:
 
 def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
     found: dict[str, Tool] = {}
-    for each in [*own, *([tools] if isinstance(tools, Tool) else listed(tools))]:
+    for each in [*own, *([tools] if isinstance(tools, Tool) else as_list(tools))]:
         if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
             raise ConfigError(f"{each!r} is no tool; @gem.tool.tool makes one of a typed function")
         for tool in [each] if isinstance(each, Tool) else _find(each):
@@ -310,7 +310,7 @@ def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
     return found
 
 
-def _find(component: Component) -> list[Tool]:
+def _find(component: ComponentRef) -> list[Tool]:
     name, settings = name_and_settings(component)
     return find_tools(name, **settings)
 

@@ -5,11 +5,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gem.component import Component, listed, name_and_settings
 from gem.errors import ConfigError, UnknownId
-from gem.importing import is_direct, module_of_file
-from gem.registry import Kind, bind, find_named, find_offer, get_spec, make
-from gem.spec import EnvSpec
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.packs.importing import is_direct, module_of_file
+from gem.packs.lookup import find_named, find_offer
+from gem.packs.make import bind, make
+from gem.packs.registry import Kind, get_spec
+from gem.packs.spec import EnvSpec
 
 
 def check_name(kind: Kind, name: str) -> None:
@@ -24,7 +26,7 @@ def check_name(kind: Kind, name: str) -> None:
         find_named(kind, name)  # raises, and says what there is
 
 
-def check_wrappers(wrappers: Iterable[Component]) -> None:
+def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
     """See that there are these wrappers, and the tools that they put around an env.
 
     Raises:
@@ -34,11 +36,11 @@ def check_wrappers(wrappers: Iterable[Component]) -> None:
     for wrapper in wrappers:
         name, settings = name_and_settings(wrapper)
         check_name("wrapper", name)
-        for tool in listed(settings.get("tools", ())) if name == "tool_env" else ():
+        for tool in as_list(settings.get("tools", ())) if name == "tool_env" else ():
             check_name("tool", name_and_settings(tool)[0])
 
 
-def check_envs(ids: str | Sequence[str], wrappers: Sequence[Component] = (), **kwargs: Any) -> dict[str, EnvSpec]:
+def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), **kwargs: Any) -> dict[str, EnvSpec]:
     """See that these envs can be built: all names first, and then each is built once and closed.
 
     Args:
@@ -52,7 +54,7 @@ def check_envs(ids: str | Sequence[str], wrappers: Sequence[Component] = (), **k
         ConfigError: there is no id.
         UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
     """
-    specs = {str(id): get_spec(str(id)) for id in listed(ids)}
+    specs = {str(id): get_spec(str(id)) for id in as_list(ids)}
     if not specs:
         raise ConfigError("there is no id; `gemx list` shows every one")
     check_wrappers(wrappers)

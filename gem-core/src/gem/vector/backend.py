@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gem.vector.messages import Arrival, Autoreset, Maker, Message, Stream
+from gem.vector.messages import Autoreset, Maker, SlotMessage, SlotResult, Stream
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class EnvSet:
     """The envs to run, and how.
 
     `makers` and `seeds` have one entry a slot. `step_timeout` is in seconds, for each `reset` and `step` of an env.
@@ -16,7 +16,7 @@ class Crew:
 
     makers: Sequence[Maker]
     seeds: Sequence[int]
-    hints: Sequence[str] = ()
+    info_methods: Sequence[str] = ()
     step_timeout: float | None = None
 
     @property
@@ -26,13 +26,13 @@ class Crew:
 
 
 class Backend(Protocol):
-    """Carries messages to envs, and arrivals back. Every message brings exactly one arrival."""
+    """Carries messages to envs, and results back. Every message brings exactly one result."""
 
-    def send(self, messages: Mapping[int, Message], autoreset: Autoreset) -> None:
+    def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         """Give each slot a message. No slot has one already."""
         ...
 
-    def recv(self, timeout: float | None) -> list[Arrival]:
+    def recv(self, timeout: float | None) -> list[SlotResult]:
         """What has arrived; waits for the first, `timeout` seconds at most. Something is under way."""
         ...
 

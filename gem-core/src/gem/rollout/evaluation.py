@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gem.transcript import Episode
+from gem.rollout.transcript import Episode
 
 _Z95 = 1.959963984540054
 """The 97.5% quantile of the standard normal distribution."""

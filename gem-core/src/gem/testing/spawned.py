@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from gem.registry import make
-from gem.spec import EnvSpec
+from gem.packs.make import make
+from gem.packs.spec import EnvSpec
 from gem.testing.play import Play, play
 
 HASH_SEEDS = (1, 2)

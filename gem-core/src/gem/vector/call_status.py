@@ -1,4 +1,4 @@
-"""The board of shared memory on which a worker process says which env it is calling, for its parent to read."""
+"""The status of shared memory on which a worker process says which env it is calling, for its parent to read."""
 
 import mmap
 import struct
@@ -20,7 +20,7 @@ class Call(NamedTuple):
     """Since it began."""
 
 
-class Board:
+class CallStatus:
     """One process writes and one reads, without a lock.
 
     A note is written twice. Whoever reads the second copy first and finds the two equal has read a whole one; a

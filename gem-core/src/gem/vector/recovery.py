@@ -16,11 +16,10 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from gem.errors import ConfigError
-from gem.transcript import Failure
-from gem.vector.backends.backend import timed_out
-from gem.vector.backends.board import Call
-from gem.vector.messages import Arrival, Autoreset, Message, Rebuild, Record, Reset, Restore, Stream
-from gem.vector.slot import failure_of
+from gem.failure import Failure, failure_of
+from gem.vector.backend import timed_out
+from gem.vector.call_status import Call
+from gem.vector.messages import Autoreset, Rebuild, Record, Reset, Restore, SlotMessage, SlotResult, Stream
 from gem.vector.worker import Answer, Batch, unpickle
 
 MOST_FALSE_STARTS = 3
@@ -45,7 +44,7 @@ def portable(what: str, value: object, dumps: Callable[[object], bytes] = pickle
         ) from error
 
 
-class Link(ABC):
+class WorkerHandle(ABC):
     """One worker, as its parent sees it."""
 
     def __init__(self, slots: Sequence[int]) -> None:
@@ -80,7 +79,7 @@ class Link(ABC):
         """End the worker at once."""
 
 
-L = TypeVar("L", bound=Link)
+L = TypeVar("L", bound=WorkerHandle)
 
 
 class RemoteBackend(ABC, Generic[L]):
@@ -95,8 +94,8 @@ class RemoteBackend(ABC, Generic[L]):
     def __init__(self, streams: Sequence[Stream], num_workers: int, step_timeout: float | None) -> None:
         self._limit = step_timeout
         self._records = [Record(stream) for stream in streams]
-        self._under_way: dict[int, tuple[Message, Autoreset]] = {}
-        self._arrived: list[Arrival] = []
+        self._under_way: dict[int, tuple[SlotMessage, Autoreset]] = {}
+        self._arrived: list[SlotResult] = []
         self._links = [
             self._start({slot: streams[slot] for slot in range(first, len(streams), num_workers)})
             for first in range(num_workers)
@@ -107,22 +106,22 @@ class RemoteBackend(ABC, Generic[L]):
         """Start a worker for these slots."""
 
     @abstractmethod
-    def _forget(self, link: L) -> None:
+    def _forget(self, worker: L) -> None:
         """Let go of a worker that is gone."""
 
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:
-        """The links that have something to receive; waits for the first, `timeout` seconds at most."""
+        """The workers that have something to receive; waits for the first, `timeout` seconds at most."""
 
     @abstractmethod
     def close(self) -> None:
         """See `Backend`."""
 
-    def send(self, messages: Mapping[int, Message], autoreset: Autoreset) -> None:
+    def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         for message in messages.values():
             if isinstance(message, Reset) and message.options is not None:
                 portable("the options of a reset", message.options)
-        batches: list[list[tuple[int, Message, Autoreset]]] = [[] for _ in self._links]
+        batches: list[list[tuple[int, SlotMessage, Autoreset]]] = [[] for _ in self._links]
         for slot, message in messages.items():
             self._under_way[slot] = message, autoreset
             number = slot % len(self._links)
@@ -130,57 +129,57 @@ class RemoteBackend(ABC, Generic[L]):
             suspects = self._links[number].suspects
             if not suspects or slot == suspects[0] or slot not in suspects:
                 batches[number].append((slot, message, autoreset))
-        for link, batch in zip(self._links, batches, strict=True):
+        for worker, batch in zip(self._links, batches, strict=True):
             if batch:
-                link.look_at = 0.0
-                link.send(batch)
+                worker.look_at = 0.0
+                worker.send(batch)
 
-    def recv(self, timeout: float | None) -> list[Arrival]:
+    def recv(self, timeout: float | None) -> list[SlotResult]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             moments = [moment for moment in (until, self._end_overdue()) if moment is not None]
             if self._arrived:
                 moments = [0.0]
-            for link in self._wait(max(0.0, min(moments) - time.monotonic()) if moments else None):
-                self._receive(link)
+            for worker in self._wait(max(0.0, min(moments) - time.monotonic()) if moments else None):
+                self._receive(worker)
             if self._arrived or (until is not None and time.monotonic() >= until):
-                arrivals, self._arrived = self._arrived, []
-                return arrivals
+                results, self._arrived = self._arrived, []
+                return results
 
-    def _receive(self, link: L) -> None:
+    def _receive(self, worker: L) -> None:
         try:
-            self._enter(link, link.receive())
+            self._enter(worker, worker.receive())
         except WorkerLost as loss:
-            call = link.call()
+            call = worker.call()
             if call is not None:
                 self._blame(call.slot, call.stream, f"WorkerLost: {loss}")
-            elif link.suspects:
-                slot = link.suspects[0]
+            elif worker.suspects:
+                slot = worker.suspects[0]
                 self._blame(slot, self._stream_in_use(slot), f"WorkerLost: {loss}")
-            elif link.ready:
-                self._replace(link, one_at_a_time=True)
+            elif worker.ready:
+                self._replace(worker, one_at_a_time=True)
                 return
-            self._replace(link, one_at_a_time=bool(link.suspects))
+            self._replace(worker, one_at_a_time=bool(worker.suspects))
 
-    def _enter(self, link: L, answers: Iterable[tuple[int, bytes]]) -> None:
+    def _enter(self, worker: L, answers: Iterable[tuple[int, bytes]]) -> None:
         for slot, data in answers:
             try:
                 answer = unpickle(slot, data)
             except Exception as error:
-                self._lose_answer(link, slot, failure_of(error))
+                self._lose_answer(worker, slot, failure_of(error))
                 continue
             # A slot that was brought back answers with nothing.
-            if answer.arrival.step is not None or answer.arrival.failure is not None:
+            if answer.result.step is not None or answer.result.failure is not None:
                 self._note(answer)
-                self._arrived.append(answer.arrival)
-            if link.suspects and slot == link.suspects[0] and slot not in self._under_way:
-                link.suspects.popleft()
-                if link.suspects:
-                    link.send(self._todo(link.suspects[0]))
+                self._arrived.append(answer.result)
+            if worker.suspects and slot == worker.suspects[0] and slot not in self._under_way:
+                worker.suspects.popleft()
+                if worker.suspects:
+                    worker.send(self._todo(worker.suspects[0]))
 
     def _note(self, answer: Answer) -> None:
         """Write what happened in a slot into its record."""
-        slot, step, _ = answer.arrival
+        slot, step, _ = answer.result
         message, _ = self._under_way.pop(slot)
         record = self._records[slot]
         record.playing, record.failure = answer.playing, None
@@ -191,11 +190,11 @@ class RemoteBackend(ABC, Generic[L]):
         if step is not None:
             record.observation = step.observation
 
-    def _lose_answer(self, link: L, slot: int, failure: Failure) -> None:
+    def _lose_answer(self, worker: L, slot: int, failure: Failure) -> None:
         """The answer cannot be read here: what happened in the env is not known any more."""
         _, autoreset = self._under_way[slot]
         self._under_way[slot] = Rebuild(self._stream_in_use(slot), failure), autoreset
-        link.send([(slot, *self._under_way[slot])])
+        worker.send([(slot, *self._under_way[slot])])
 
     def _end_overdue(self) -> float | None:
         """Replace the workers in which a call is overdue; returns when to look again."""
@@ -204,26 +203,26 @@ class RemoteBackend(ABC, Generic[L]):
         now = time.monotonic()
         busy = {slot % len(self._links) for slot in self._under_way}
         for number in busy:
-            link = self._links[number]
-            if now < link.look_at:
+            worker = self._links[number]
+            if now < worker.look_at:
                 continue
-            call = link.call()
+            call = worker.call()
             # A call that begins later is due later than this.
-            link.look_at = now + self._limit - (call.seconds if call else 0.0)
+            worker.look_at = now + self._limit - (call.seconds if call else 0.0)
             if call is not None and call.seconds >= self._limit:
-                self._end(link, call, timed_out(self._limit))
+                self._end(worker, call, timed_out(self._limit))
         return min(self._links[number].look_at for number in busy)
 
-    def _end(self, link: L, call: Call, cause: str) -> None:
-        link.kill()
+    def _end(self, worker: L, call: Call, cause: str) -> None:
+        worker.kill()
         message = self._under_way.get(call.slot)
         # What it had answered before counts, and it may have answered in the last moment.
         with suppress(WorkerLost):
             while True:
-                self._enter(link, link.receive())
+                self._enter(worker, worker.receive())
         if self._under_way.get(call.slot) is message:
             self._blame(call.slot, call.stream, cause)
-        self._replace(link, one_at_a_time=False)
+        self._replace(worker, one_at_a_time=False)
 
     def _blame(self, slot: int, stream: Stream, cause: str) -> None:
         """Make the loss of a worker the failure of the slot whose env was being called."""
@@ -235,7 +234,7 @@ class RemoteBackend(ABC, Generic[L]):
             case Rebuild(failure=failure), _:
                 # Its env kills even the worker that builds it anew: leave it, until there is another message.
                 del self._under_way[slot]
-                self._arrived.append(Arrival(slot, None, failure))
+                self._arrived.append(SlotResult(slot, None, failure))
             case _, autoreset:
                 self._under_way[slot] = Rebuild(stream, failure), autoreset
 
@@ -245,24 +244,24 @@ class RemoteBackend(ABC, Generic[L]):
         if false_starts >= MOST_FALSE_STARTS:
             raise RuntimeError("workers end before they have begun; what they printed says why")
         self._forget(lost)
-        link = self._start({slot: self._records[slot].stream for slot in lost.slots})
-        link.false_starts = false_starts
-        self._links[self._links.index(lost)] = link
+        worker = self._start({slot: self._records[slot].stream for slot in lost.slots})
+        worker.false_starts = false_starts
+        self._links[self._links.index(lost)] = worker
         # Those that somebody waits for come first.
-        slots = sorted(link.slots, key=lambda slot: slot not in self._under_way)
+        slots = sorted(worker.slots, key=lambda slot: slot not in self._under_way)
         todo = [(slot, self._todo(slot)) for slot in slots]
         if one_at_a_time:
-            link.suspects.extend(slot for slot, batch in todo if batch)
-            if link.suspects:
-                link.send(self._todo(link.suspects[0]))
+            worker.suspects.extend(slot for slot, batch in todo if batch)
+            if worker.suspects:
+                worker.send(self._todo(worker.suspects[0]))
         else:
-            link.send([item for _, batch in todo for item in batch])
+            worker.send([item for _, batch in todo for item in batch])
 
     def _todo(self, slot: int) -> Batch:
         """What brings `slot` back to where it stood, and on with what it was to do."""
         record = self._records[slot]
         under_way = self._under_way.get(slot)
-        batch: list[tuple[int, Message, Autoreset]] = []
+        batch: list[tuple[int, SlotMessage, Autoreset]] = []
         if (record.playing or record.failure is not None) and (under_way is None or isinstance(under_way[0], str)):
             batch.append((slot, Restore(record), "off"))
         if under_way is not None:

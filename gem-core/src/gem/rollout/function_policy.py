@@ -10,12 +10,12 @@ from collections.abc import Callable, Coroutine, Mapping
 from queue import SimpleQueue
 from typing import Any
 
-from gem.checks import whole_number
+from gem.checks import check_int
 from gem.errors import PolicyError
-from gem.policy import Policy
-from gem.transcript import Completion, Failure, Transcript
+from gem.failure import Failure, failure_of
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion, Transcript
 from gem.vector.queues import drain
-from gem.vector.slot import failure_of
 
 AT_ONCE = 256
 """Calls under way at once, unless told otherwise."""
@@ -52,7 +52,7 @@ class FunctionPolicy(Policy):
     """
 
     def __init__(self, function: Callable[..., Any], *, at_once: int = AT_ONCE) -> None:
-        whole_number("at_once", at_once, 1)
+        check_int("at_once", at_once, 1)
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that answers, not {function!r:.80}")
         call = _reading(function)
