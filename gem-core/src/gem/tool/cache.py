@@ -1,4 +1,4 @@
-"""Results of pure tools, kept as long as there is room."""
+"""A cache of results of pure tools."""
 
 import copy
 import json
@@ -13,30 +13,30 @@ Key = tuple[Tool, str]
 
 
 class Cache:
-    """The results used last, as far as `room` characters go, those of the arguments included. For one thread."""
+    """The results used most recently, up to `room` characters together with their arguments. For one thread."""
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._kept: OrderedDict[Key, tuple[Content, int]] = OrderedDict()
+        self._results: OrderedDict[Key, tuple[Content, int]] = OrderedDict()
         self._size = 0
 
     def get(self, key: Key) -> Content | None:
-        """What is kept under `key`."""
-        if key not in self._kept:
+        """The result stored under `key`."""
+        if key not in self._results:
             return None
-        self._kept.move_to_end(key)
-        return copy.deepcopy(self._kept[key][0])
+        self._results.move_to_end(key)
+        return copy.deepcopy(self._results[key][0])
 
     def put(self, key: Key, content: Content) -> None:
-        """Keep `content`, and let go of what was not used for longest."""
+        """Store `content`, and drop what has not been used for longest."""
         size = len(key[1]) + len(content if isinstance(content, str) else json.dumps(content))
-        if key in self._kept or size > self._room:
+        if key in self._results or size > self._room:
             return
-        self._kept[key] = copy.deepcopy(content), size
+        self._results[key] = copy.deepcopy(content), size
         self._size += size
         while self._size > self._room:
-            _, (_, gone) = self._kept.popitem(last=False)
-            self._size -= gone
+            _, (_, dropped) = self._results.popitem(last=False)
+            self._size -= dropped
 
 
 def key_of(tool: Tool, arguments: Mapping[str, Any]) -> Key:

@@ -1,4 +1,4 @@
-"""What a tool answers: text, or a list of content parts."""
+"""What a tool returns: text, or a list of content parts."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def check_content(name: str, content: object) -> Content:
 
 
 def wrap(before: str, content: Content, after: str) -> Content:
-    """`content` between two texts."""
+    """`content` with a text before and a text after it."""
     if isinstance(content, str):
         return before + content + after
     first, last = ([ContentPart(type="text", text=text)] if text else [] for text in (before, after))
@@ -31,20 +31,20 @@ def wrap(before: str, content: Content, after: str) -> Content:
 
 
 def map_texts(content: Content, change: Callable[[str], str]) -> Content:
-    """`content` with each of its texts changed."""
+    """`content` with `change` applied to each of its texts."""
     if isinstance(content, str):
         return change(content)
     return [{**part, "text": change(part["text"])} if "text" in part else part for part in content]
 
 
-def shorten(content: Content, most: int) -> Content:
-    """`content` without the middle of each text of more than `most` characters; a note stands there."""
-    return map_texts(content, lambda text: _short(text, most))
+def shorten(content: Content, limit: int) -> Content:
+    """`content` with a note in place of the middle of each text of more than `limit` characters."""
+    return map_texts(content, lambda text: _short(text, limit))
 
 
-def _short(text: str, most: int) -> str:
-    if len(text) <= most:
+def _short(text: str, limit: int) -> str:
+    if len(text) <= limit:
         return text
-    head = (most + 1) // 2
-    note = f"\n[… {len(text) - most} characters left out …]\n"
-    return text[:head] + note + text[len(text) - (most - head) :]
+    head = (limit + 1) // 2
+    note = f"\n[… {len(text) - limit} characters left out …]\n"
+    return text[:head] + note + text[len(text) - (limit - head) :]

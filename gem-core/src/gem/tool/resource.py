@@ -1,4 +1,4 @@
-"""State that belongs to an episode: a notebook, a browser, a conversation with a server."""
+"""State of an episode that tools share: a notebook, a browser, a session with a server."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
@@ -10,12 +10,13 @@ State = TypeVar("State")
 
 
 class Resource(ABC, Generic[State]):
-    """How a tool's state is opened and given back.
+    """How a state that tools share is opened and closed.
 
-    The first call of an episode that needs it opens it, all tools with this resource share it, and it is given back
-    whenever the episode is over: ended, failed, reset in the middle, or its env closed or dropped.
+    The first call of an episode that needs the state opens it, and all tools with this resource share it. When the
+    episode is over (ended, failed, reset early, or its env closed or garbage-collected), the state is renewed for
+    another episode or closed.
 
-    Every method may be `async`; those run in the runtime's event loop, the others in a thread of its own.
+    Every method may be `async`; such methods run in the runtime's event loop, the others in threads.
 
     Example: a folder that the tools of an episode share.
 
@@ -31,20 +32,20 @@ class Resource(ABC, Generic[State]):
 
     @abstractmethod
     def open(self) -> State | Awaitable[State]:
-        """A new state, as every episode finds it."""
+        """A new state, equal for every episode."""
 
     @abstractmethod
     def close(self, state: State) -> Awaitable[None] | None:
-        """Give back what `state` holds. A call on it that timed out may still be under way."""
+        """Release what `state` holds. A call that timed out may still be using it."""
 
     def renew(self, state: State) -> bool | Awaitable[bool]:
-        """Make a used state as new for another episode. False where that cannot be done: it is closed then."""
+        """Reset a used state for another episode. False if that is not possible: it is then closed."""
         return False
 
     def snapshot(self, state: State) -> bytes | Awaitable[bytes]:
         """The state as bytes for `restore`."""
-        raise SnapshotError(f"{type(self).__name__} takes no snapshots; write its snapshot() and restore()")
+        raise SnapshotError(f"{type(self).__name__} does not support snapshots; define its snapshot() and restore()")
 
     def restore(self, state: State, saved: bytes) -> Awaitable[None] | None:
-        """Bring a state that was just opened to where `saved` was taken."""
-        raise SnapshotError(f"{type(self).__name__} restores no snapshots; write its snapshot() and restore()")
+        """Bring a state that was just opened to the one that `saved` was taken from."""
+        raise SnapshotError(f"{type(self).__name__} does not support snapshots; define its snapshot() and restore()")

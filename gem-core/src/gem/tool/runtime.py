@@ -18,17 +18,17 @@ from gem.errors import ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
 from gem.tool.limiter import Limiter, Permit
-from gem.tool.pool import Pools
+from gem.tool.pool import StatePool
 from gem.tool.session import ToolSession
 from gem.tool.threads import CallOutcome, Threads
 from gem.tool.tool import Tool
 
 MAX_CONCURRENCY = 64
-"""Calls at once, of all tools together, unless told otherwise."""
+"""Default limit on calls at once, of all tools together."""
 CACHE_ROOM = 32 * 2**20
-"""Characters of results and arguments that the cache holds, unless told otherwise."""
+"""Default size of the cache: characters of results and arguments."""
 PAUSE = 0.1
-"""Seconds before the first repetition of a call; each further pause is twice as long."""
+"""Seconds before a call is repeated; each further pause is twice as long."""
 LONGEST_PAUSE = 10.0
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
@@ -41,26 +41,26 @@ CallResult = Content | BaseException
 class ToolRuntime:
     """Carries out calls: from many threads, from any event loop, and many of one batch at once.
 
-    An event loop in a thread of its own runs everything: `async` tools in it, others in threads. Both start with the
-    first call. Programs share one (`shared_runtime()`); it ends with the process. A forked child starts afresh.
+    An event loop in its own thread runs everything: `async` tools in the loop, others in threads. Both start with the
+    first call. A process shares one runtime (`shared_runtime()`), which ends with it. A forked child starts anew.
 
     A tool that calls another one calls its function; through the runtime it could wait for its own permit.
 
     Args:
         max_concurrency: calls at once, of all tools together; a tool's own limit is `Tool.max_concurrency`.
-        cache_room: how many characters of pure tools' results and arguments are kept; 0 for none.
+        cache_room: how many characters of pure tools' results and arguments are cached; 0 for no cache.
     """
 
     def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY, cache_room: int = CACHE_ROOM) -> None:
         self._max_concurrency = check_int("max_concurrency", max_concurrency, 1)
         self._cache_room = check_int("cache_room", cache_room, 0)
         self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
-        self._pools = Pools(self._run)
+        self._pool = StatePool(self._run)
         self._start()
         _runtimes.add(self)
 
     def call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
-        """Call `tool`, and wait for what it answers.
+        """Call `tool`, and wait for its result.
 
         Args:
             tool: what to call.
@@ -68,7 +68,7 @@ class ToolRuntime:
             session: the episode's states, for a tool with a resource; without one, a state is opened for this call.
 
         Raises:
-            BadArguments: they do not fit.
+            BadArguments: the arguments are not valid.
             ToolError: the tool could not do what it was asked.
             ToolTimeout: it has not returned in time.
             Exception: whatever else the tool raises: a fault.
@@ -81,7 +81,7 @@ class ToolRuntime:
         return outcome.get()
 
     def call_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
-        """Call many tools at once, and wait for all: what each answered, or what it raised, in the order of `calls`."""
+        """Make many calls at once, and wait for all: what each returned or raised, in the order of `calls`."""
         return self._wait(self._call_all(list(calls), session))
 
     async def acall_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
@@ -89,20 +89,20 @@ class ToolRuntime:
         return await asyncio.wrap_future(self._spawn(self._call_all(list(calls), session)))
 
     def session(self) -> ToolSession:
-        """The states of a new episode; none is open yet."""
-        session = ToolSession(self._pools, self._wait, self._spawn)
+        """A session for a new episode."""
+        session = ToolSession(self._pool, self._wait, self._spawn)
         self._sessions.add(session)
         return session
 
     @property
     def states_in_use(self) -> int:
         """How many states of resources belong to sessions."""
-        return self._pools.in_use
+        return self._pool.in_use
 
     @property
     def states_idle(self) -> int:
         """How many states of resources wait for a session."""
-        return self._pools.idle
+        return self._pool.idle
 
     def close(self) -> None:
         """Cancel what is under way, close every state, and end the threads. Closing twice is fine."""
@@ -120,14 +120,14 @@ class ToolRuntime:
             session.forget()
 
     def forget(self) -> None:
-        """Be as new, without a word to what is there: in a forked child that is the parent's."""
+        """Start anew without closing anything: in a forked child, what is there belongs to the parent."""
         for session in list(self._sessions):
             session.forget()
-        self._pools.forget()
+        self._pool.forget()
         self._start()
 
     def _start(self) -> None:
-        # Reentrant, because the garbage collector may drop a session, which spawns, in the midst of anything.
+        # Reentrant, because garbage collection can end a session, which spawns, at any point.
         self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -138,7 +138,7 @@ class ToolRuntime:
         self._cache = Cache(self._cache_room)
         self._under_way: set[asyncio.Task[Any]] = set()
         self._orphans: set[asyncio.Future[CallOutcome]] = set()
-        # Pauses are no part of what a seed repeats; spread out, clients do not come back all at once.
+        # Not seeded: pauses do not affect episodes, and those of many processes should differ.
         self._jitter = random.Random()
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
@@ -150,7 +150,7 @@ class ToolRuntime:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=self._loop.run_forever, name="gem-tools", daemon=True)
                 self._thread.start()
-            # Under the lock, so that it comes before `close`, or not at all.
+            # Under the lock, so that `close` cannot come in between.
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -162,7 +162,7 @@ class ToolRuntime:
         future = self._spawn(work)
         try:
             return future.result()
-        except BaseException:  # Ctrl-C, for one; a future that is done takes no notice
+        except BaseException:  # such as Ctrl-C; cancelling a future that is done does nothing
             future.cancel()
             raise
 
@@ -171,7 +171,7 @@ class ToolRuntime:
         return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> CallOutcome:
-        """What comes of a call. It raises nothing, unless it is cancelled."""
+        """The outcome of a call. It raises nothing, unless it is cancelled."""
         task = asyncio.current_task()
         assert task is not None
         self._under_way.add(task)
@@ -196,7 +196,7 @@ class ToolRuntime:
         try:
             state = await own.take(tool.resource)
             outcome = await self._repeat(tool, partial(tool.function, state, **arguments))
-            # After a fault nobody knows what the state is like.
+            # After a fault the condition of the state is unknown.
             await own.put(tool.resource, sound=outcome.error is None or isinstance(outcome.error, ToolError))
             if session is None:
                 await own.aclose()
@@ -248,7 +248,7 @@ class ToolRuntime:
         return done.result()
 
     async def _run(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a method of a resource, wherever it belongs."""
+        """Call a method of a resource: in this loop if it is async, else in a thread."""
         call = partial(function, *args)
         if inspect.iscoroutinefunction(function):
             outcome = await _attempt_async(call)
@@ -265,14 +265,14 @@ class ToolRuntime:
             async with asyncio.timeout(GRACE):
                 if self._under_way:
                     await asyncio.wait(self._under_way)
-                await self._pools.close()
-        # A thread that comes back after the end of the loop then finds nobody to tell.
+                await self._pool.close()
+        # A thread that returns after the end of the loop must not call back into it.
         for future in list(self._orphans):
             future.cancel()
 
 
 async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> CallOutcome:
-    """What comes of awaiting `function()`; to be cancelled is no outcome."""
+    """The outcome of awaiting `function()`. If the call itself is cancelled, that is raised."""
     try:
         return CallOutcome(await function())
     except asyncio.CancelledError as error:
@@ -280,7 +280,7 @@ async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Ca
         if task is not None and task.cancelling():
             raise
         return CallOutcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
-    except BaseException as error:  # sys.exit() would end the event loop
+    except BaseException as error:  # such as SystemExit, which would end the event loop
         return CallOutcome(error=error)
 
 

@@ -28,11 +28,11 @@ class Signature:
     Args:
         function: typed; every argument can be given by name. The arguments' descriptions are read from the section
             "Args:" of its docstring.
-        skip: how many of its first arguments are not the caller's.
+        skip: how many of its first arguments the caller does not give.
 
     Raises:
-        ConfigError: an argument has no type, or cannot be given by name, or what the function is said to return is
-            neither text nor content parts.
+        ConfigError: an argument has no type or cannot be given by name, or the annotated return type is neither text
+            nor content parts.
     """
 
     def __init__(self, function: Callable[..., Any], *, skip: int = 0) -> None:
@@ -42,8 +42,8 @@ class Signature:
         types = get_type_hints(function, include_extras=True)
         if not _may_be_content(types.get("return", Any)):
             raise ConfigError(
-                f"the tool {name} returns {inspect.formatannotation(types['return'])}, and an agent is answered with "
-                "text or content parts: return text, such as str(…) or json.dumps(…), and say so: -> str"
+                f"the tool {name} returns {inspect.formatannotation(types['return'])}, but a tool returns text or "
+                "content parts: return text, such as str(…) or json.dumps(…), and annotate it: -> str"
             )
         parameters = list(inspect.signature(function).parameters.values())[skip:]
         fields: dict[str, Any] = {}
@@ -56,7 +56,7 @@ class Signature:
             default = ... if parameter.default is parameter.empty else parameter.default
             # Under a field's own name, an argument called `json` or `copy` would hide a method of the model.
             field = f"argument_{number}"
-            # Given as None, it would hide a description that stands in the annotation.
+            # Given as None, it would hide the description of an annotation such as Annotated[int, Field(…)].
             about: dict[str, Any] = {"description": described[parameter.name]} if parameter.name in described else {}
             fields[field] = types[parameter.name], Field(default, alias=parameter.name, **about)
             self._names[field] = parameter.name
@@ -67,21 +67,21 @@ class Signature:
         self.parameters.setdefault("properties", {})
 
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them: `"5"` is 5 where a number is asked for.
+        """The arguments, converted to the types of the function: `"5"` is 5 where a number is expected.
 
         Raises:
-            BadArguments: they do not fit; the message names each that does not.
+            BadArguments: some are not valid; the message names each.
         """
         try:
             checked = self._model.model_validate(dict(arguments))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False, include_input=False)
-            raise BadArguments(_say(problems, list(self._names.values()))) from None
+            raise BadArguments(_message(problems, list(self._names.values()))) from None
         return {self._names[field]: getattr(checked, field) for field in checked.model_fields_set}
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """What a docstring says before its first section, and its section "Args:" by name."""
+    """The text of a docstring before its first section, and the descriptions of its section "Args:" by name."""
     start = _SECTION.search(text)
     if start is None:
         return text.strip(), {}
@@ -95,7 +95,7 @@ def read_docstring(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _entries(body: str) -> dict[str, str]:
-    """`name: text` at the smallest indentation; deeper lines go on with the text."""
+    """`name: text` at the smallest indentation; deeper lines continue the text."""
     lines = [line for line in body.splitlines() if line.strip()]
     margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
     entries: dict[str, str] = {}
@@ -111,7 +111,7 @@ def _entries(body: str) -> dict[str, str]:
 
 
 def _may_be_content(annotation: Any) -> bool:
-    """Whether a value of this type can be text or a list of content parts; True wherever that is not certain."""
+    """Whether a value of this type can be text or a list of content parts; True if that is not certain."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return any(map(_may_be_content, arguments))
@@ -125,18 +125,18 @@ def _may_be_content(annotation: Any) -> bool:
 
 
 def _fits(annotation: Any, *kinds: type) -> bool:
-    """Whether a class, with type arguments or without, is one of these or could be the name of one."""
+    """Whether a class, with or without type arguments, is a subclass or a base of one of `kinds`."""
     kind = get_origin(annotation) or annotation
     try:
         return kind is Any or any(issubclass(kind, each) or issubclass(each, kind) for each in kinds)
-    except TypeError:  # no class that can be asked, such as a type variable
+    except TypeError:  # not a class, such as a type variable
         return kind is not None
 
 
-def _say(problems: Sequence[Any], known: Sequence[str]) -> str:
-    said = [_problem(problem, known) for problem in problems[:_MOST_PROBLEMS]]
-    more = len(problems) - len(said)
-    return "; ".join([*said, f"and {more} more"] if more else said)
+def _message(problems: Sequence[Any], known: Sequence[str]) -> str:
+    messages = [_problem(problem, known) for problem in problems[:_MOST_PROBLEMS]]
+    more = len(problems) - len(messages)
+    return "; ".join([*messages, f"and {more} more"] if more else messages)
 
 
 def _problem(problem: Any, known: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ Job = tuple[Callable[[], Any], "Future[CallOutcome]"]
 
 
 class CallOutcome:
-    """What a function returned, or what it raised: carried as a value, because futures refuse some exceptions."""
+    """What a function returned or raised, as a value, because futures do not accept every exception."""
 
     __slots__ = ("error", "value")
 
@@ -26,9 +26,9 @@ class CallOutcome:
 
 
 class Threads:
-    """As many daemon threads as functions run at once, each kept for the next function.
+    """A pool of daemon threads that grows to as many as functions run at once.
 
-    Those of `concurrent.futures` are waited for when the program ends, so one hanging function would hold it forever.
+    A program waits at its end for the threads of `concurrent.futures`, so one hanging function would keep it forever.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Threads:
     def submit(self, function: Callable[[], Any]) -> "Future[CallOutcome]":
         """Run `function` in a thread."""
         future: Future[CallOutcome] = Future()
-        future.set_running_or_notify_cancel()  # from here on nobody can cancel it
+        future.set_running_or_notify_cancel()  # it cannot be cancelled from now on
         with self._lock:
             if self._idle > 0:
                 self._idle -= 1
@@ -54,9 +54,9 @@ class Threads:
         return future
 
     def close(self, timeout: float) -> None:
-        """End the threads, and wait up to `timeout` seconds for those that have nothing to do.
+        """End the threads, and wait up to `timeout` seconds for those that are idle.
 
-        One that is at work ends after it, whenever that is.
+        A busy thread ends when its function returns.
         """
         with self._lock:
             self._closed = True
@@ -77,17 +77,17 @@ class Threads:
             with self._lock:
                 self._busy.discard(threading.current_thread())
                 closed = self._closed
-                # Before the result is out, or whoever waits for it could start a thread that nobody needs.
+                # Before the result is set, or a caller that waits for it might start another thread needlessly.
                 self._idle += not closed
             future.set_result(outcome)
-            # While it waits for the next job, it must not keep alive what the last one held.
+            # While waiting for the next job, it must not keep the objects of the last one alive.
             del job, function, future, outcome
             if closed:
                 break
 
 
 def attempt(function: Callable[[], Any]) -> CallOutcome:
-    """What comes of calling `function`."""
+    """Call `function`."""
     try:
         return CallOutcome(function())
     except BaseException as error:

@@ -28,24 +28,24 @@ class Tool:
     """Something that an agent can call: a name, what it does, a schema of its arguments, and the function itself.
 
     The function returns text or content parts. It raises `ToolError` to tell the agent that it could not do what was
-    asked; any other exception is a fault and ends the episode as failed. Make one with `@tool`; build one by hand
-    where the schema is known only when the program runs.
+    asked; any other exception is a fault and ends the episode as failed. `@tool` makes one from a function; construct
+    one directly where the schema is known only at run time.
 
     Args:
         name: letters, digits, `_` and `-`, at most 64.
         description: for the agent.
         parameters: JSON schema of an object.
         function: sync or async; gets the arguments by name, and before them the state of `resource`, if it has one.
-        validator: from what the agent gave to what the function gets; raises `BadArguments`. By default only the
-            names are checked, against `parameters`.
-        resource: state that belongs to the episode, shared by all tools that name the same one.
+        validator: from the agent's arguments to the function's; raises `BadArguments`. By default only the names are
+            checked, against `parameters`.
+        resource: state of the episode, shared by all tools with the same resource.
         method: the function is a method of a class: its first argument is `self`. Read from an instance, as in
-            `env.look`, the tool is bound to it, and no longer a method.
-        pure: equal arguments always give equal results, so results are kept.
-        timeout: seconds, for each attempt; a call that takes longer raises `ToolTimeout`.
+            `env.look`, the tool is bound to it, and is then not a method any more.
+        pure: equal arguments always give equal results, so results are cached.
+        timeout: seconds for each attempt; a call that takes longer raises `ToolTimeout`.
         max_concurrency: how many calls may run at once.
         retries: how often a call that raised one of `retry_on` is repeated, after pauses that double.
-        retry_on: faults that may pass.
+        retry_on: transient faults.
 
     Raises:
         ConfigError: a setting is out of range.
@@ -66,7 +66,7 @@ class Tool:
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
-            raise ConfigError(f"a tool's name has letters, digits, '_' and '-', at most 64, and not {self.name!r}")
+            raise ConfigError(f"a tool's name is at most 64 letters, digits, '_' and '-', not {self.name!r}")
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise ConfigError(f"the tool {self.name!r}: timeout is above 0 seconds (or None), not {self.timeout}")
         if self.max_concurrency is not None:
@@ -78,17 +78,17 @@ class Tool:
                 f"the tool {self.name!r} {stateful}: a call may change its state, so it is neither pure nor retried"
             )
         if self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
-            # It would change the instance after the episode has ended.
+            # A thread could change the instance after the episode has ended.
             raise ConfigError(
-                f"the tool {self.name!r}: a method with a timeout is async, because a thread cannot be ended"
+                f"the tool {self.name!r}: a method with a timeout must be async, because a thread cannot be stopped"
             )
 
     @property
     def text_parameter(self) -> str | None:
-        """The one argument that a call can give as plain text: the only required one, if it is a string."""
+        """The argument that a call can give as plain text: the only required one, if it is a string."""
         properties: Mapping[str, Any] = self.parameters.get("properties", {})
         required = self.parameters.get("required", list(properties) if len(properties) == 1 else [])
-        # A schema may also be `true`, which says nothing.
+        # A schema may also be `true`, for any value.
         about = properties.get(required[0], True) if len(required) == 1 else True
         if isinstance(about, Mapping) and cast("Mapping[str, Any]", about).get("type") == "string":
             return required[0]
@@ -98,12 +98,12 @@ class Tool:
         """The arguments as the function takes them.
 
         Raises:
-            BadArguments: they do not fit; the message is for the agent.
+            BadArguments: they are not valid; the message is for the agent.
         """
         return (self.validator or self._check_names)(arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Content | Awaitable[Content]:
-        """Call the function itself, past every check and limit: `@tool` leaves a function as callable as it was."""
+        """Call the function itself, without checks and limits: after `@tool` it can be called as before."""
         return self.function(*args, **kwargs)
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Self:
@@ -113,7 +113,7 @@ class Tool:
         return replace(self, function=MethodType(self.function, instance), method=False)
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
-        # The name of the function stands for the tool now, so pickle has to look for the tool there.
+        # The function's name now refers to the tool, so pickle must look the tool up by it.
         module = getattr(self.function, "__module__", "")
         name = getattr(self.function, "__qualname__", "")
         with suppress(AttributeError):
@@ -166,8 +166,8 @@ def tool(
         """Add two numbers.
 
         Args:
-            a: the one.
-            b: the other.
+            a: the first.
+            b: the second.
         """
         return str(a + b)
     ```
@@ -178,22 +178,22 @@ def tool(
     the tools of an env are methods of its class, see `gem.ToolEnv`.
 
     Raises:
-        ConfigError: it is no function, an argument has no type, there is no description, it is said to return what is
-            neither text nor content parts, or a setting is out of range.
+        ConfigError: it is not a function, an argument has no type, there is no description, the annotated return type
+            is neither text nor content parts, or a setting is out of range.
     '''
 
     def make(function: Function) -> Tool:
         if isinstance(function, type) or not callable(function):
-            raise ConfigError(f"@tool makes a tool of a function, and {function!r} is none; write one that uses it")
+            raise ConfigError(f"@tool makes a tool of a function, not of {function!r}: write a function that uses it")
         method = resource is None and next(iter(inspect.signature(function).parameters), None) == "self"
         signature = Signature(function, skip=1 if resource is not None or method else 0)
         own_name = name or getattr(function, "__name__", "")
-        said = description or signature.description
-        if not said:
+        text = description or signature.description
+        if not text:
             raise ConfigError(f"the tool {own_name!r} has no description: write a docstring, or give description=")
         return Tool(
             name=own_name,
-            description=said,
+            description=text,
             parameters=signature.parameters,
             function=function,
             validator=signature.validate,

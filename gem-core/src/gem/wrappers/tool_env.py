@@ -1,4 +1,4 @@
-"""`ToolEnv`: tools around an environment."""
+"""`ToolEnv`: tools for the agent of an environment."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
 
 MAX_CALLS = 10
-"""Calls that an episode has, unless told otherwise; as many as in GEM."""
+"""Default of `max_calls` and `max_refused`; as in gem-llm."""
 MAX_RESULT = 10_000
-"""Characters of a result that the agent is shown, unless told otherwise."""
+"""Default of `max_result`."""
 
 Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
-"""Tools, or what packs offer by name; one may stand alone, and names in one string with commas between."""
+"""Tools, or names of tools that packs offer: several in a list, or one; names also in a string with commas."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class ToolResult:
 
     call: ToolCall
     content: Content
-    """As the agent saw it, without what the format puts around it."""
+    """As the agent is shown it, without the marks of the format."""
     success: bool
-    """Whether the tool did what it was asked: it raised no `ToolError`."""
+    """Whether the tool did what it was asked: it did not raise `ToolError`."""
 
 
 @runtime_checkable
@@ -41,7 +41,7 @@ class ToolSampler(Protocol):
     """An env whose random play calls tools. `ToolEnv.sample_action` asks it first."""
 
     def sample_call(self) -> ToolCall | None:
-        """A random call that makes sense in this state, drawn from `action_rng`; None to use no tool now."""
+        """A random call that is plausible in this state, drawn from `action_rng`; None for no call."""
         ...
 
 
@@ -50,13 +50,13 @@ class ToolExpert(Protocol):
     """An env whose expert calls tools. `ToolEnv.expert_action` asks it first."""
 
     def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
-        """The best call in this state, given the results of the episode's calls so far; None to use none now."""
+        """The best call in this state, given the results of the episode's calls so far; None for no call."""
         ...
 
 
 @runtime_checkable
 class ToolHost(Protocol):
-    """An env that says what a call of its tools leads to: a turn used up, its state to look at, a reward, the end."""
+    """An env with a say in the step of a call: it may count a turn, show its state, give a reward, end the episode."""
 
     def after_call(self, shown: Content) -> Step:
         """The step of a call, carried out or refused; `shown` is what the agent would see of it otherwise."""
@@ -66,40 +66,40 @@ class ToolHost(Protocol):
 class ToolEnv(Wrapper):
     """An env whose agent can call tools.
 
-    A reply with a call runs the tool, and what it answers is the next observation; the env notices nothing. A reply
-    without one goes to the env as it is. What stands after a call is dropped. A call that is malformed, that names no
-    tool, whose arguments do not fit, that is one of several in a reply, or that comes when all calls are used up is
-    *refused*: the observation says what was wrong, and the episode goes on.
+    A reply with a call runs the tool, and the tool's result is the next observation; the env is not involved. A reply
+    without a call goes to the env unchanged. Text after a call is dropped. A call is *refused* if it is malformed,
+    names an unknown tool, has invalid arguments, is one of several in a reply, or comes when all calls are used up: the
+    observation then says what was wrong, and the episode continues.
 
-    The env's own turn limit counts what reaches the env. Calls are counted here: `max_calls` that are carried out and
-    `max_refused` that are refused. With the last refused one the episode is truncated; so it always ends.
+    The env's own turn limit counts the replies that reach it. `ToolEnv` counts calls: at most `max_calls` are carried
+    out, and with the `max_refused`-th refused one the episode is truncated, so that it always ends.
 
-    A `ToolError` of a tool is its answer. Any other exception ends the episode as failed.
+    A `ToolError` of a tool is shown to the agent. Any other exception ends the episode as failed.
 
     An env may have tools of its own, which work on its state: methods of its class that are decorated with
-    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them besides `tools`, bound to the env that it wraps, so
+    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them in addition to `tools`, bound to the env that it wraps, so
     that a fork's tools work on the fork; after each call it asks the env's `after_call`, if there is one (`ToolHost`).
 
-    The info has `use_tool` (whether a tool, or a word about one, was the answer), `tool_use_counter` and
-    `tool_success_counter` as in GEM, `tool_refused_counter`, for a call `tool` with its name and status, and `stop`:
-    the texts after which a policy may stop, because a call ends there.
+    The info has `use_tool` (whether the reply was a call), `tool_use_counter` and `tool_success_counter` as in gem-llm,
+    `tool_refused_counter`, for a call `tool` with its name and status, and `stop`: the texts after which a policy may
+    stop, because a call ends there.
 
     Args:
         tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
-            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; none for the env's own alone.
+            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; empty if the env's own are enough.
         format: how calls look: a name from `gem.tool.FORMATS`, or a format.
         max_calls: calls of an episode that are carried out; None for no limit.
         max_refused: calls of an episode that are refused before it is truncated; None for no limit.
         tool_reward: for each call that is carried out.
-        tool_success_reward: besides, for each that raised no `ToolError`.
-        tool_error_reward: for each that raised one, and for each call that is refused.
-        max_result: characters of a result that the agent is shown; of a longer one the middle is left out.
+        tool_success_reward: in addition, for each that did not raise `ToolError`.
+        tool_error_reward: for each that raised `ToolError`, and for each call that is refused.
+        max_result: characters of a result that the agent is shown; a longer one loses its middle.
         runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
-        ConfigError: a setting is out of range, two tools have one name, or there is no tool.
-        UnknownId: no installed pack has a tool of that name.
-        SpecError: a tool does not take such settings.
+        ConfigError: a setting is out of range, two tools have the same name, or there is no tool.
+        UnknownId: no installed pack has a tool with that name.
+        SpecError: a tool does not have such a setting.
     """
 
     _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session", "_host"}
@@ -157,7 +157,7 @@ class ToolEnv(Wrapper):
             raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
         if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise not_text(action)
-        # A fault, in a tool or in the env, leaves it so.
+        # It stays so after a fault of a tool or of the env.
         self._over = True
         try:
             step = self._step(action)
@@ -184,7 +184,7 @@ class ToolEnv(Wrapper):
         return self._written(call) or self.env.expert_action()
 
     def _written(self, call: ToolCall | None) -> str | None:
-        """A reply that makes `call`, if there is one that can be carried out."""
+        """A reply that is `call`, if that can be carried out."""
         if call is None or call.name not in self.tools or self._used_up:
             return None
         return self.format.write(call, self.tools)
@@ -229,7 +229,7 @@ class ToolEnv(Wrapper):
         return self._given or shared_runtime()
 
     def _end(self) -> None:
-        """Give back what the episode's tools hold."""
+        """Give back the states of the episode's tools."""
         session, self._session = self._session, None
         if session is not None:
             session.close()
@@ -281,7 +281,7 @@ class ToolEnv(Wrapper):
 
 
 def tool_envs(env: Env) -> Iterator[ToolEnv]:
-    """The `ToolEnv`s among `env` and what it is wrapped around, the outermost first."""
+    """The `ToolEnv`s among `env` and the wrappers in it, the outermost first."""
     while isinstance(env, Wrapper):
         if isinstance(env, ToolEnv):
             yield env
@@ -296,7 +296,7 @@ def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
     found: dict[str, Tool] = {}
     for each in [*own, *([tools] if isinstance(tools, Tool) else as_list(tools))]:
         if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
-            raise ConfigError(f"{each!r} is no tool; @gem.tool.tool makes one of a typed function")
+            raise ConfigError(f"{each!r} is not a tool; @gem.tool.tool makes one from a typed function")
         for tool in [each] if isinstance(each, Tool) else _find(each):
             if tool.method:
                 raise ConfigError(
@@ -316,7 +316,7 @@ def _find(component: ComponentRef) -> list[Tool]:
 
 
 def _tools_below(env: Env, format: CallFormat) -> dict[str, Tool]:
-    """The tools of other `ToolEnv`s around the same env: a call of theirs is none of ours, but no unknown one."""
+    """The tools of other `ToolEnv`s around the same env: their calls are passed on, not refused as unknown."""
     found: dict[str, Tool] = {}
     for each in tool_envs(env):
         if each.format.name == format.name:

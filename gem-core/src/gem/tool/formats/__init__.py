@@ -1,4 +1,4 @@
-"""Call formats: how a call of a tool looks in what the agent says, one format a file."""
+"""Call formats: how an agent writes a call of a tool, one file per format."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ def find_format(name: str) -> CallFormat:
     """The format of that name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such format.
     """
     if name not in FORMATS:
         near = did_you_mean(str(name), FORMATS)

@@ -1,4 +1,4 @@
-"""What a call format is: how a call of a tool looks in what the agent says."""
+"""`CallFormat`: how an agent writes a call of a tool, and how it is shown the result."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -22,40 +22,40 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any]
     end: int | None = field(default=None, compare=False)
-    """Where it ends in what the agent said. What comes after it is nobody's business."""
+    """Where it ends in the reply. What follows is ignored."""
 
 
 @dataclass(frozen=True)
 class BadCall:
-    """Something that was meant as a call, and why it is none."""
+    """Something that was meant as a call, and why it is not carried out."""
 
     problem: Problem
     message: str
-    """For the agent: what was wrong, and how to do it. Marks in it are ours: in what it quotes they are spelt out."""
+    """For the agent: what was wrong, and how to write a call. Marks in what it quotes are escaped (`gem.marks`)."""
 
 
 class CallFormat(ABC):
-    """How calls look. A format keeps no state; one object serves all envs.
+    """How calls and results are written. A format has no state; one object serves all envs.
 
-    Thoughts are skipped: a call inside `<think>…</think>` is none, unless the thoughts were never closed.
+    A call inside `<think>…</think>` is not a call, unless the thoughts are never closed.
     """
 
     name: str
 
     @abstractmethod
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
-        """The texts with which a call ends. A policy may stop after any of them; the text belongs to the reply."""
+        """The texts that end a call. A policy may stop after any of them; the text is part of the reply."""
 
     @abstractmethod
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
-        """The call in a reply, the reason why it is none, or None where nothing was meant as a call.
+        """The call in a reply, why it cannot be carried out, or None if nothing was meant as a call.
 
-        Takes time linear in the text and never raises, whatever a model says.
+        It takes time linear in the text and never raises.
         """
 
     @abstractmethod
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
-        """A reply that makes this call, and nothing else: `read` gives the call back."""
+        """A reply that is this call and nothing else: `read` returns the call."""
 
     @abstractmethod
     def describe(self, tools: Mapping[str, Tool]) -> str:
@@ -63,17 +63,17 @@ class CallFormat(ABC):
 
     @abstractmethod
     def frame(self, content: Content) -> Content:
-        """The answer to a call, told from what the env says. What it says is ours, and may have marks in it."""
+        """`content` marked as the answer to a call. It must not contain marks of others: see `format_result`."""
 
     def format_result(self, content: Content) -> Content:
-        """How what a tool answered is put to the agent: what it says passes for no mark of ours, see `gem.marks`."""
+        """A tool's result as the agent is shown it: marks in it are escaped (`gem.marks`), to have no effect."""
         return self.frame(map_texts(content, in_its_result))
 
 
 def without_thoughts(text: str) -> str:
-    """`text` with closed thoughts blanked, everything else where it was.
+    """`text` with spaces in place of closed thoughts, so that nothing else moves.
 
-    Thoughts may have been opened by the prompt, so a first `</think>` without `<think>` closes one from the start.
+    The prompt may have opened the thoughts, so a first `</think>` without `<think>` ends thoughts from the start.
 
     >>> without_thoughts("<think>a</think>b")
     '                b'
@@ -94,12 +94,12 @@ def without_thoughts(text: str) -> str:
 
 
 def unknown(name: str, known: Mapping[str, Tool], hint: str) -> BadCall:
-    """The answer to a call of a tool that is not there."""
+    """The answer to a call of a tool that does not exist."""
     return BadCall("unknown", f"There is no tool {in_its_result(repr(name))}.{hint} The tools are: {', '.join(known)}.")
 
 
 def malformed(why: str, example: str) -> BadCall:
-    """The answer to something that reads like a call, and is none."""
+    """The answer to something that looks like a call and cannot be read."""
     return BadCall("malformed", f"I could not read your call: {why}. Write it as {example}")
 
 

@@ -1,4 +1,4 @@
-"""A JSON schema as an agent is shown it: without what says nothing about a call, and of bounded size."""
+"""A JSON schema as an agent is shown it: without what is of no use for a call, and of bounded size."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _MOST = 10_000
 _LIMITS = ((30, 1000, 1000), (10, 100, 200), (10, 100, 50), (6, 30, 50), (4, 10, 50), (3, 6, 30))
 """Levels, entries of an object or array, and characters of a text: tried in turn until the schema is small enough."""
 _ABOUT_ITSELF = frozenset(("title", "$schema", "$id", "$comment"))
-"""Keywords that say nothing about arguments; titles repeat names. An argument can have such a name, too."""
+"""Keywords that say nothing about values; titles repeat names. An argument can have such a name, too."""
 _OF_VALUES = frozenset(("const", "default", "enum", "examples"))
 """Keywords whose objects are values, and not schemas."""
 _LEFT_OUT = "…"
@@ -40,7 +40,7 @@ def as_json(value: object) -> str:
 class _Copy:
     def __init__(self, width: int, length: int) -> None:
         self._width, self._length = width, length
-        # One object may stand in several places, and a small schema then has billions of parts.
+        # A Python object can occur in several places, so a small schema may have billions of parts.
         self._left = _MOST
 
     def of(self, value: Any, depth: int, *, is_schema: bool = True) -> Any:

@@ -46,8 +46,8 @@ class Hermes(CallFormat):
         return read_call(call, tools, end, _EXAMPLE)
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
-        said = json.dumps({"name": call.name, "arguments": dict(call.arguments)}, ensure_ascii=False)
-        return f"{_OPEN}\n{said}\n{_CLOSE}"
+        body = json.dumps({"name": call.name, "arguments": dict(call.arguments)}, ensure_ascii=False)
+        return f"{_OPEN}\n{body}\n{_CLOSE}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
         listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())

@@ -41,7 +41,7 @@ def read_object(text: str) -> dict[str, Any]:
     """The JSON object in `text`.
 
     Raises:
-        ValueError: it is none, a key stands in it twice, or it holds what JSON or UTF-8 cannot say.
+        ValueError: it is not one, a key occurs twice, or it contains what JSON or UTF-8 cannot express.
     """
     try:
         value = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)

@@ -1,4 +1,4 @@
-"""Formats in which the arguments of a call stand between two marks: a text, or a JSON object."""
+"""Formats with a text or a JSON object between two marks, as the body of a call."""
 
 import difflib
 import json
@@ -52,7 +52,7 @@ class MarkedFormat(CallFormat):
         return self.mark(tool.name, in_its_result(tool.text_parameter or _object(tool)))
 
     def _describe(self, tool: Tool) -> str:
-        """An example, what the tool does, and the schema of its arguments where that says anything more."""
+        """An example, what the tool does, and the schema of its arguments unless that adds nothing."""
         lines = [self.example(tool), in_its_result(tool.description)]
         schema = compact(tool.parameters)
         schema.pop("type", None)

@@ -18,8 +18,8 @@ _EXAMPLE = '{"tool_calls": [{"type": "function", "function": {"name": "NAME", "a
 class OpenAI(CallFormat):
     """The message of a chat API in which the model called a tool: `{"content": …, "tool_calls": [{…}]}`.
 
-    A policy that asks such an API gives its message as JSON where it has `tool_calls`, and its content where it has
-    none. The API ends the reply after the call by itself, so there is nothing to stop at.
+    A policy that asks such an API returns the message as JSON if it has `tool_calls`, and else its content. The API
+    itself ends the reply after the call, so there is nothing to stop at.
     """
 
     name = "openai"
