@@ -183,9 +183,9 @@ def returning(annotation: Any) -> Any:
         (positional, "the argument 'word' cannot be given by name"),
         (keywords, "the argument 'words' cannot be given by name"),
         (silent, "'silent' has no description: write a docstring"),
-        (Point, r"makes a tool of a function, and <class '.*Point'> is none"),
-        ("silent", "makes a tool of a function, and 'silent' is none"),
-        (returning(dict[str, int]), r"the tool answer returns dict\[str, int\], and .* return text, such as str"),
+        (Point, r"makes a tool of a function, not of <class '.*Point'>"),
+        ("silent", "makes a tool of a function, not of 'silent'"),
+        (returning(dict[str, int]), r"the tool answer returns dict\[str, int\], but .* return text, such as str"),
     ],
 )
 def test_what_makes_no_tool_is_refused(function: Any, words: str) -> None:
@@ -200,7 +200,7 @@ def test_what_makes_no_tool_is_refused(function: Any, words: str) -> None:
     [int, "dict", None, tuple[str, ...], list[str], list[None], Iterator[str], int | None, Literal[1], ContentPart],
 )
 def test_what_can_be_no_answer_is_refused_before_an_episode_fails_by_it(annotation: Any) -> None:
-    with pytest.raises(ConfigError, match="answered with text or content parts"):
+    with pytest.raises(ConfigError, match="a tool returns text or content parts"):
         tool(returning(annotation))
 
 

@@ -371,7 +371,7 @@ def test_a_state_without_snapshots_is_named_and_before_it_is_opened_there_is_non
     env.restore(env.snapshot())
     env.step("<seal></seal>")
 
-    with pytest.raises(SnapshotError, match="Sealed takes no snapshots"):
+    with pytest.raises(SnapshotError, match="Sealed does not support snapshots"):
         env.snapshot()
     env.close()
 

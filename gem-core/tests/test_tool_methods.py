@@ -143,7 +143,7 @@ def test_refusals_run_out_whatever_the_env_says() -> None:
         (lambda: ToolEnv(Lamp(), [Lamp.dim]), "the tool 'dim' is a method"),
         (lambda: ToolEnv(Lamp(), [Lamp().dim]), "two tools are called 'dim'"),
         (lambda: tool(pure=True)(Lamp.brighten.function), "is a method: .* neither pure nor retried"),
-        (lambda: tool(timeout=1)(Lamp.brighten.function), "a method with a timeout is async"),
+        (lambda: tool(timeout=1)(Lamp.brighten.function), "a method with a timeout must be async"),
     ],
 )
 def test_what_a_tool_that_is_a_method_cannot_be_is_said(make, why: str) -> None:

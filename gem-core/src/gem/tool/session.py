@@ -45,7 +45,7 @@ class ToolSession:
         """Each state that is open, as bytes for `load`.
 
         Raises:
-            SnapshotError: a resource takes no snapshots.
+            SnapshotError: a resource does not support snapshots.
         """
         return self._wait(self._save()) if self._held else {}
 

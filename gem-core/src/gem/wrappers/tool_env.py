@@ -77,8 +77,9 @@ class ToolEnv(Wrapper):
     A `ToolError` of a tool is shown to the agent. Any other exception ends the episode as failed.
 
     An env may have tools of its own, which work on its state: methods of its class that are decorated with
-    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them in addition to `tools`, bound to the env that it wraps, so
-    that a fork's tools work on the fork; after each call it asks the env's `after_call`, if there is one (`ToolHost`).
+    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them in addition to `tools`, bound to the env that it
+    wraps, so that a fork's tools work on the fork. After each call it asks the env's `after_call`, if there is one
+    (`ToolHost`).
 
     The info has `use_tool` (whether the reply was a call), `tool_use_counter` and `tool_success_counter` as in gem-llm,
     `tool_refused_counter`, for a call `tool` with its name and status, and `stop`: the texts after which a policy may
@@ -86,7 +87,7 @@ class ToolEnv(Wrapper):
 
     Args:
         tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
-            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; empty if the env's own are enough.
+            `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; empty for the env's own alone.
         format: how calls look: a name from `gem.tool.FORMATS`, or a format.
         max_calls: calls of an episode that are carried out; None for no limit.
         max_refused: calls of an episode that are refused before it is truncated; None for no limit.
@@ -300,7 +301,7 @@ def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
         for tool in [each] if isinstance(each, Tool) else _find(each):
             if tool.method:
                 raise ConfigError(
-                    f"the tool {tool.name!r} is a method: ToolEnv(env) offers the methods of its env unasked"
+                    f"the tool {tool.name!r} is a method: ToolEnv(env) offers the methods of its env by itself"
                 )
             if tool.name in found:
                 raise ConfigError(f"two tools are called {tool.name!r}; give one of them another name")
