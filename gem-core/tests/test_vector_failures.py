@@ -104,6 +104,7 @@ def test_an_env_that_hangs_is_ended_at_its_deadline_and_fails_alone(backend: str
 
 
 @needs_ray
+@pytest.mark.full
 @pytest.mark.usefixtures("local_ray")
 def test_an_actor_that_starts_late_is_waited_for_whatever_the_deadline_of_a_call(
     monkeypatch: pytest.MonkeyPatch,

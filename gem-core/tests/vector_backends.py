@@ -15,7 +15,7 @@ from gem.vector.messages import STRIDE
 WALK = "vector_envs:Walk"
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'gem-core[ray]'")
-RAY = pytest.param("ray", marks=needs_ray)
+RAY = pytest.param("ray", marks=[needs_ray, pytest.mark.full])
 BACKENDS = ["sync", "thread", "process", RAY]
 PARALLEL = ["thread", "process", RAY]
 """Those that can do something else while an env is at work, and end one that hangs."""

@@ -26,6 +26,7 @@ def test_a_file_may_hold_titles_and_texts_or_contents_as_those_of_search_r1(tmp_
     assert list(Corpus.from_jsonl(write(tmp_path / "trees.jsonl", ROWS))) == DOCUMENTS
 
 
+@pytest.mark.full
 def test_a_data_set_is_read_by_the_library_datasets(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
     file = write(tmp_path / "trees.jsonl", [{"title": row.title, "text": row.text} for row in DOCUMENTS])

@@ -128,6 +128,7 @@ def test_an_encoder_that_makes_something_else_is_refused():
         Dense(Corpus([Document("a", "", ""), Document("b", "", "")]), lambda texts: [1.0] * len(texts))
 
 
+@pytest.mark.full
 def test_a_model_of_sentence_transformers_encodes_queries_and_documents(tmp_path):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
