@@ -1,13 +1,11 @@
 """Every `rg:` id: the names, the items, the scores, and what the settings do."""
 
 import dataclasses
-import os
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from chosen_datasets import each_dataset
 from reasoning_gym.factory import DATASETS
 
 import gem
@@ -19,14 +17,6 @@ NO_ANSWER = {"boxnet", "rush_hour"}
 """reasoning-gym stores no answer for these."""
 SLOW = {"futoshiki", "sokoban"}
 """Seconds for some items."""
-PLAY = """
-import sys, gem
-for name in sys.argv[1:]:
-    env = gem.make(f"rg:{name}")
-    for seed in range(2):
-        print(env.reset(seed=seed), env.sample_action())
-        print(env.step(env.sample_action()))
-"""
 
 
 def test_the_table_is_the_registry_of_the_installed_reasoning_gym():
@@ -34,7 +24,7 @@ def test_the_table_is_the_registry_of_the_installed_reasoning_gym():
     assert {spec.id for spec in gem.all_specs() if spec.namespace == "rg"} == {f"rg:{name}" for name in NAMES}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_dataset()
 def test_the_stored_answer_is_a_success(name):
     env = gem.make(f"rg:{name}")
     experts = 0
@@ -49,20 +39,6 @@ def test_the_stored_answer_is_a_success(name):
             experts += 1
             assert (step.reward, step.info) == (1.0, {"success": True})
     assert (experts > 0) == (name not in NO_ANSWER)
-
-
-def test_equal_seeds_give_equal_bytes_in_other_processes():
-    names = [name for name in NAMES if name not in SLOW]
-    played = [
-        subprocess.run(
-            [sys.executable, "-c", PLAY, *names],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            check=True,
-            capture_output=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    ]
-    assert played[0] == played[1]
 
 
 def test_settings_and_levels_shape_the_item():
@@ -111,7 +87,7 @@ def test_a_scorer_that_cannot_read_an_answer_scores_nothing():
     assert env.step("<answer>two</answer>").info == {"success": False}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "composite" and name not in SLOW])
+@each_dataset(besides={"composite", *SLOW})
 def test_an_item_is_the_one_of_a_dataset_that_is_built_with_its_seed(name):
     shared = datasets.build(name, datasets.configure(name, None, {}))
     for seed in (1, 2**32 - 1):
@@ -120,7 +96,7 @@ def test_an_item_is_the_one_of_a_dataset_that_is_built_with_its_seed(name):
         assert (drawn["question"], drawn["answer"]) == (new["question"], new["answer"])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in SLOW])
+@each_dataset(besides=SLOW)
 def test_the_global_generators_are_not_drawn_from_and_do_not_matter(name):
     dataset = gem.make(f"rg:{name}")._dataset
     drawn = []

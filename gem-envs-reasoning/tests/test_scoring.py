@@ -4,13 +4,13 @@ import json
 import random
 
 import pytest
+from chosen_datasets import each_dataset
 from hostile_answers import CODE, GENERIC, mutations
 
 import gem
-from gem_envs_reasoning.plugin import NAMES
 
 INTEGRALS = ("intermediate_integration", "simple_integration")
-"""What is graded in another process may take seconds."""
+"""Graded in another process, where an answer may take seconds."""
 
 
 def success(env, answer, seed=0):
@@ -25,7 +25,7 @@ def right_answer(env, seed):
     return None if action is None else action.removeprefix("<answer>").removesuffix("</answer>")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in INTEGRALS])
+@each_dataset(besides=INTEGRALS)
 def test_hostile_answers_neither_run_nor_raise_nor_print_nor_win(name, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     env = gem.make(f"rg:{name}")
