@@ -118,6 +118,8 @@ def test_the_tasks_carried_out_as_their_words_say_lead_to_the_goal():
     for seed in range(100):
         week, tasks, goal = drawn(seed)
         assert week.facts() != goal.facts(), seed
+        named = [quoted for task in tasks for quoted in task.split('"')[1::2]]
+        assert len(set(named)) == len(named), "two tasks change the same event or to-do"
         for task in tasks:
             kinds.add(carry_out(week, task))
         assert week.facts() == goal.facts(), seed
