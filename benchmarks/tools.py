@@ -32,7 +32,7 @@ CASES = {
     "in process, 64 threads": {"clients": CLIENTS},
     "over HTTP, one client": {"clients": 1, "served": True},
     "over HTTP, 64 clients": {"clients": CLIENTS, "served": True},
-    "over HTTP, 64 clients, GEM's protocol": {"clients": CLIENTS, "served": True, "protocol": "gem"},
+    "over HTTP, 64 clients, GEM's protocol": {"clients": CLIENTS, "served": True, "protocol": "gem-llm"},
     "over HTTP, one client of gem-llm": {"clients": 1, "served": True, "peer": True},
     "over HTTP, 64 clients of gem-llm": {"clients": CLIENTS, "served": True, "peer": True},
 }

@@ -7,14 +7,14 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     method: str
     path: str
     query: dict[str, str]
     body: bytes
 
 
-class Server(ThreadingHTTPServer):
+class ScriptedServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, *_):
@@ -30,7 +30,7 @@ def answering(answer):
             url = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, text, *headers = answer(Asked(self.command, url.path, query, body))
+            status, text, *headers = answer(ReceivedRequest(self.command, url.path, query, body))
             self.send_response(status)
             for name, value in (headers[0] if headers else {}).items():
                 self.send_header(name, value)
@@ -43,7 +43,7 @@ def answering(answer):
         def log_message(self, *_):
             pass
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = ScriptedServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:

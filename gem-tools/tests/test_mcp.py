@@ -25,13 +25,13 @@ from gem_tools.mcp.transport import KEPT
 
 EXAMPLE = str(Path(__file__).with_name("mcp_example.py"))
 STDIO = {"command": sys.executable, "args": [EXAMPLE]}
-PATIENCE = 30
+HANG_LIMIT = 30
 """Seconds until a test gives up what must happen."""
 
 
 def until(condition):
     """Wait for it."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + HANG_LIMIT
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -64,7 +64,7 @@ def listening(port):
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-class HttpServer:
+class RunningServer:
     """The example on a port of this machine, which can be killed and started again."""
 
     def __init__(self):
@@ -88,7 +88,7 @@ class HttpServer:
 
 @pytest.fixture(scope="module")
 def http():
-    server = HttpServer()
+    server = RunningServer()
     yield server
     server.kill()
 
@@ -165,7 +165,7 @@ def in_another_thread(function):
     thread.start()
 
     def result():
-        thread.join(PATIENCE)
+        thread.join(HANG_LIMIT)
         value, error = outcome.pop()
         if error:
             raise error
@@ -189,7 +189,7 @@ def test_a_program_killed_in_mid_call_is_a_fault_that_names_it_and_the_next_call
 
 
 def test_an_http_server_killed_in_mid_call_is_a_fault_and_the_next_call_finds_the_one_that_was_started_again():
-    server = HttpServer()
+    server = RunningServer()
     try:
         with Episode(server.url) as episode:
             assert episode.call("note", text="before") == "before"
@@ -306,7 +306,7 @@ def test_the_tools_of_a_server_stand_under_one_name(tmp_path):
 
 
 def test_a_server_is_asked_for_its_tools_once_until_its_configuration_changes():
-    server = HttpServer()
+    server = RunningServer()
     asked = mcp_tools(server.url)
     server.kill()
     assert [tool.name for tool in mcp_tools(server.url)] == [tool.name for tool in asked]

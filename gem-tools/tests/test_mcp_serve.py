@@ -50,7 +50,7 @@ def broken() -> str:
     print("this must not reach the client")
     return 1 / 0
 
-class Held(Resource):
+class HeldFile(Resource):
     def open(self):
         path = Path("held")
         path.touch()
@@ -59,7 +59,7 @@ class Held(Resource):
     def close(self, state):
         state.unlink()
 
-@tool(resource=Held())
+@tool(resource=HeldFile())
 def hold(state) -> str:
     """Hold something, and say which process does."""
     return str(os.getpid())

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 import urllib3
 
-from gem_tools import patience
+from gem_tools import client_timeouts
 from gem_tools.search import server
 from gem_tools.search.corpus import Document
 from gem_tools.search.protocol import MOST_TOGETHER
@@ -20,16 +20,16 @@ from gem_tools.search.retriever import Hit, SearchFault
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 
-PATIENCE = 30
+HANG_LIMIT = 30
 
 
 def post(url, **request):
     with urllib3.PoolManager() as pool:
-        answer = pool.request("POST", url, body=json.dumps(request), retries=False, timeout=PATIENCE)
+        answer = pool.request("POST", url, body=json.dumps(request), retries=False, timeout=HANG_LIMIT)
     return answer.status, answer.data
 
 
-class Held:
+class HeldRetriever:
     """Answers every query with itself. Its first search waits."""
 
     def __init__(self, text="text"):
@@ -40,12 +40,12 @@ class Held:
     def search(self, queries, topk):
         self.batches.append(list(queries))
         if len(self.batches) == 1:
-            assert self.go.wait(PATIENCE)
+            assert self.go.wait(HANG_LIMIT)
         return [[Hit(Document(query, query, self.text), 1.0)] * topk for query in queries]
 
 
 def until(condition):
-    for _ in range(PATIENCE * 200):
+    for _ in range(HANG_LIMIT * 200):
         if condition():
             return
         sleep(0.005)
@@ -59,7 +59,7 @@ def test_a_request_asks_for_no_more_than_a_server_can_give_at_once():
         status, answer = post(url, queries=queries, topk=1000)
         long = post(url, queries=["x" * 20_000], topk=1)
         most = post(url, queries=["town"] * (MOST_TOGETHER // 100), topk=100)
-        remote = Remote(url, timeout=PATIENCE).search(["town"] * 30, 1000)
+        remote = Remote(url, timeout=HANG_LIMIT).search(["town"] * 30, 1000)
 
     assert status == 400
     assert "1024 queries with topk 1000 ask for 1024000 hits, and a request may ask for 10000" in str(answer)
@@ -69,7 +69,7 @@ def test_a_request_asks_for_no_more_than_a_server_can_give_at_once():
 
 
 def test_an_answer_that_would_be_too_large_is_refused():
-    held = Held("x" * 100_000)
+    held = HeldRetriever("x" * 100_000)
     held.go.set()
     with serving(held) as url:
         refused, few = post(url, queries=["a"], topk=1000), post(url, queries=["a"], topk=10)
@@ -80,11 +80,11 @@ def test_an_answer_that_would_be_too_large_is_refused():
 
 
 def test_a_large_request_delays_others_by_no_more_than_a_batch():
-    held = Held()
+    held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(3) as pool:
-        large = pool.submit(Remote(url, timeout=PATIENCE).search, [f"large {n}" for n in range(1000)], 3)
+        large = pool.submit(Remote(url, timeout=HANG_LIMIT).search, [f"large {n}" for n in range(1000)], 3)
         until(lambda: held.batches)
-        small = [pool.submit(Remote(url, timeout=PATIENCE).search, [f"small {n}"], 1) for n in range(2)]
+        small = [pool.submit(Remote(url, timeout=HANG_LIMIT).search, [f"small {n}"], 1) for n in range(2)]
         sleep(0.3)
         held.go.set()
         answers = [large.result(), *(each.result() for each in small)]
@@ -97,11 +97,11 @@ def test_a_large_request_delays_others_by_no_more_than_a_batch():
 
 def test_where_too_many_queries_wait_a_client_is_asked_to_come_again(monkeypatch):
     monkeypatch.setattr(server, "_MOST_WAITING", 5)
-    held = Held()
+    held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(2) as pool:
-        first = pool.submit(Remote(url, timeout=PATIENCE).search, ["a"], 1)
+        first = pool.submit(Remote(url, timeout=HANG_LIMIT).search, ["a"], 1)
         until(lambda: held.batches)
-        waiting = pool.submit(Remote(url, timeout=PATIENCE).search, list("bcdef"), 1)
+        waiting = pool.submit(Remote(url, timeout=HANG_LIMIT).search, list("bcdef"), 1)
         sleep(0.5)
         with pytest.raises(SearchFault, match=r"answers 503: .*too many queries wait"):
             Remote(url, retries=0).search(["g"], 1)
@@ -112,7 +112,7 @@ def test_where_too_many_queries_wait_a_client_is_asked_to_come_again(monkeypatch
 
 def until_released(connection):
     """What the server still says before it ends a connection."""
-    connection.settimeout(PATIENCE)
+    connection.settimeout(HANG_LIMIT)
     received = b""
     with suppress(ConnectionError):
         while chunk := connection.recv(1 << 16):
@@ -133,7 +133,7 @@ def until_released(connection):
     ids=["nothing", "half a line", "half a head", "half a body", "half a chunk", "half a second request"],
 )
 def test_a_client_that_sends_half_a_request_is_released(sent, monkeypatch):
-    monkeypatch.setattr(patience, "PATIENCE", 0.2)
+    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
     with serving(shared_index()) as url:
         with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as slow:
             slow.sendall(sent)
@@ -142,8 +142,8 @@ def test_a_client_that_sends_half_a_request_is_released(sent, monkeypatch):
 
 
 def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_released(monkeypatch):
-    monkeypatch.setattr(patience, "PATIENCE", 0.5)
-    held = Held("x" * 100_000)
+    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.5)
+    held = HeldRetriever("x" * 100_000)
     held.go.set()
     body = b'{"queries": ["a"], "topk": 100}'
     whole = b"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
@@ -165,10 +165,10 @@ def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_relea
 
 
 def test_a_request_that_takes_long_to_answer_is_answered_all_the_same(monkeypatch):
-    monkeypatch.setattr(patience, "PATIENCE", 0.2)
-    held = Held()
+    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
+    held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(Remote(url, timeout=PATIENCE, retries=0).search, ["a"], 1)
+        asked = pool.submit(Remote(url, timeout=HANG_LIMIT, retries=0).search, ["a"], 1)
         until(lambda: held.batches)
         sleep(0.5)
         held.go.set()

@@ -27,7 +27,7 @@ from gem_tools.search.retriever import SearchFault
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 
-PATIENCE = 30
+HANG_LIMIT = 30
 """Seconds until a test gives up what must happen."""
 
 
@@ -39,7 +39,7 @@ def url():
 
 def post(url, body):
     with urllib3.PoolManager() as pool:
-        answer = pool.request("POST", url, body=body, retries=False, timeout=PATIENCE)
+        answer = pool.request("POST", url, body=body, retries=False, timeout=HANG_LIMIT)
     return answer.status, answer.data
 
 
@@ -47,7 +47,7 @@ def titles(count=64):
     return [document.title for document in Corpus.shipped()[:count]]
 
 
-@pytest.mark.parametrize("protocol", ["search-r1", "gem"])
+@pytest.mark.parametrize("protocol", ["search-r1", "gem-llm"])
 def test_a_server_finds_what_the_index_finds(url, protocol):
     remote = Remote(url, protocol=protocol)
 
@@ -85,7 +85,7 @@ def test_a_client_that_does_not_say_how_many_gets_what_the_server_likes_to_give(
     assert [len(hits) for hits in json.loads(body)["result"]] == [5, 5]
 
 
-class Held:
+class HeldRetriever:
     """An index whose first search waits, and which remembers how many queries came together."""
 
     def __init__(self):
@@ -95,20 +95,20 @@ class Held:
     def search(self, queries, topk):
         self.together.append(len(queries))
         if len(self.together) == 1:
-            assert self.go.wait(PATIENCE)
+            assert self.go.wait(HANG_LIMIT)
         return shared_index().search(queries, topk)
 
 
 def test_64_clients_at_once_are_each_answered_and_those_who_waited_are_searched_for_together():
-    held, everybody = Held(), Barrier(64)
+    held, everybody = HeldRetriever(), Barrier(64)
 
     def client(number):
-        everybody.wait(PATIENCE)
+        everybody.wait(HANG_LIMIT)
         topk = 1 + number % 3
-        return Remote(url, timeout=PATIENCE, retries=0).search([titles()[number]], topk)
+        return Remote(url, timeout=HANG_LIMIT, retries=0).search([titles()[number]], topk)
 
     with serving(held) as url, ThreadPoolExecutor(65) as pool:
-        opener = pool.submit(Remote(url, timeout=PATIENCE).search, ["novel"], 3)
+        opener = pool.submit(Remote(url, timeout=HANG_LIMIT).search, ["novel"], 3)
         while not held.together:
             sleep(0.001)
         answers = [pool.submit(client, number) for number in range(64)]
@@ -124,7 +124,7 @@ def test_64_clients_at_once_are_each_answered_and_those_who_waited_are_searched_
 
 
 def test_a_client_that_hangs_up_takes_nobody_with_it():
-    held = Held()
+    held = HeldRetriever()
     with serving(held) as url:
         host, port = url.split("/")[2].split(":")
         with socket.create_connection((host, int(port))) as rude:
@@ -202,10 +202,10 @@ def test_a_server_that_answers_wrongly_is_a_clear_fault(answer, why):
         ("search-r1", b"[" * 100_000),
         ("search-r1", b'{"result": [[{"document": [], "score": 1}]]}'),
         ("search-r1", b'{"result": [[{"document": {"text": 3, "title": "x"}}]]}'),
-        ("gem", b"\x91" * 100_000),
-        ("gem", b"\x81\xa6result\xdd\xff\xff\xff\xff"),
-        ("gem", b"\x81\x90\x01"),
-        ("gem", b"\x81\xa1\xff\x01"),
+        ("gem-llm", b"\x91" * 100_000),
+        ("gem-llm", b"\x81\xa6result\xdd\xff\xff\xff\xff"),
+        ("gem-llm", b"\x81\x90\x01"),
+        ("gem-llm", b"\x81\xa1\xff\x01"),
     ],
 )
 def test_every_malformed_answer_is_one_clear_fault(protocol, body):
@@ -259,11 +259,11 @@ def test_a_server_that_is_not_there_or_does_not_answer_in_time_is_a_clear_fault(
     with pytest.raises(SearchFault, match=r"does not answer.*refused"):
         Remote(nobody, retries=1).search(["x"], 1)
     asleep = Event()
-    with answering(lambda _: (200, b"") if asleep.wait(PATIENCE) else (500, b"")) as url:
+    with answering(lambda _: (200, b"") if asleep.wait(HANG_LIMIT) else (500, b"")) as url:
         begun = monotonic()
         with pytest.raises(SearchFault, match=r"does not answer.*timed out"):
             Remote(url, timeout=0.1, retries=1).search(["x"], 1)
-        assert monotonic() - begun < PATIENCE / 2
+        assert monotonic() - begun < HANG_LIMIT / 2
         asleep.set()
 
 
@@ -281,7 +281,7 @@ def test_threads_that_share_a_client_wait_for_one_of_64_connections(caplog):
         return 200, b'{"result": [[]]}'
 
     with answering(answer) as url, ThreadPoolExecutor(150) as pool:
-        remote = Remote(url, timeout=PATIENCE)
+        remote = Remote(url, timeout=HANG_LIMIT)
         assert list(pool.map(lambda _: remote.search(["x"], 1), range(300))) == [[[]]] * 300
 
     assert 8 < most <= 64
@@ -301,7 +301,7 @@ def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
         told = json.loads(process.stdout.readline())
         hits = Remote(told["url"]).search(["high hill"], 5)[0]
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=HANG_LIMIT)
 
     assert told["serves"] == "2 documents"
     assert [hit.document.title for hit in hits] == ["Hill"]

@@ -50,7 +50,7 @@ def test_search_uses_a_file_a_server_or_any_retriever(tmp_path):
     vectors = Dense(Corpus([Document("1", "Elm", "A tree.")]), lambda texts: [[1.0]] * len(texts))
     with serving(vectors) as url:
         tools = [search_tool(each) for each in (file, str(file), vectors, url)]
-        tools.append(search_tool(url, protocol="gem"))
+        tools.append(search_tool(url, protocol="gem-llm"))
 
         assert {tool(query="tree") for tool in tools} == {"Doc 1(Title: Elm) A tree."}
 
@@ -81,6 +81,8 @@ def test_equal_settings_are_the_same_tool_so_that_its_limits_and_its_cache_are_s
     assert search_tool() is search_tool() is find_tools("search")[0]
     assert search_tool(topk=2) is find_tools("search", topk=2)[0] is not search_tool()
     assert fetch_tool() is find_tools("fetch")[0]
+    with pytest.raises(ConfigError, match="one of search-r1, gem-llm, not 'gem'"):
+        search_tool("http://127.0.0.1:1/retrieve", protocol="gem")
     with pytest.raises(ConfigError, match="topk"):
         search_tool(topk=0)
 

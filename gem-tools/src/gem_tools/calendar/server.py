@@ -16,8 +16,8 @@ from gem.cli.output import echo
 from gem.tool import Resource, Tool, ToolSession, tool, tools_of
 from gem_tools.calendar.tasks import MOST_EVENTS, MOST_TODOS, draw
 from gem_tools.calendar.tools import CalendarTools
-from gem_tools.mcp.running import serve_http, serve_stdio
-from gem_tools.mcp.serving import make_server
+from gem_tools.mcp.serve import serve_http, serve_stdio
+from gem_tools.mcp.server import make_server
 
 STATE = "calendar://week"
 

@@ -27,8 +27,8 @@ from gem.packs.lookup import find_tools
 def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int, idle: float, sessions: int) -> None:
     """Offer tools of ours as an MCP server: names that packs offer, or "module.path:object"."""
     try:
-        from gem_tools.mcp.running import serve_http, serve_stdio
-        from gem_tools.mcp.serving import make_server
+        from gem_tools.mcp.serve import serve_http, serve_stdio
+        from gem_tools.mcp.server import make_server
     except ModuleNotFoundError as error:
         raise MissingExtra(f"gemx mcp-serve needs {error.name}: pip install 'gem-tools[mcp]'") from error
     with stray_prints_to_stderr():

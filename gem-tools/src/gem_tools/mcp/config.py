@@ -60,8 +60,8 @@ def _kind(entry: Mapping[str, Any]) -> str:
     return "stdio" if "command" in entry else "http"
 
 
-Server = StdioServer | HttpServer
-_Server: TypeAdapter[Server] = TypeAdapter(
+ServerConfig = StdioServer | HttpServer
+_SERVER_CONFIG: TypeAdapter[ServerConfig] = TypeAdapter(
     Annotated[Annotated[StdioServer, Tag("stdio")] | Annotated[HttpServer, Tag("http")], Discriminator(_kind)]
 )
 _ASKED = "${input:"
@@ -70,7 +70,7 @@ _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp
 """How client configurations spell the one transport."""
 
 
-def read_servers(config: Config) -> dict[str, Server]:
+def read_servers(config: Config) -> dict[str, ServerConfig]:
     """Name → server.
 
     An entry has `command`, `args`, `env` and `cwd`, or `url` and `headers`; the transport (`type` or `transport`) may
@@ -90,7 +90,7 @@ def read_servers(config: Config) -> dict[str, Server]:
     return {name: _server(name, entry) for name, entry in cast("Mapping[str, Any]", entries).items()}
 
 
-def digest(server: Server) -> str:
+def digest(server: ServerConfig) -> str:
     """The same for two configurations exactly when they say the same."""
     return hashlib.sha256(server.model_dump_json().encode()).hexdigest()
 
@@ -115,7 +115,7 @@ def _load(config: Config) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", loaded)
 
 
-def _server(name: str, entry: Mapping[str, Any]) -> Server:
+def _server(name: str, entry: Mapping[str, Any]) -> ServerConfig:
     if not isinstance(entry, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
         raise ConfigError(f"the MCP server {name!r} is described by an object with a command or a url, not {entry!r}")
     if "command" not in entry and "url" not in entry:
@@ -129,7 +129,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> Server:
     if kind not in (None, "stdio", "http"):
         raise ConfigError(f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {said!r}")
     try:
-        return _Server.validate_python({**entry, "type": kind or _kind(entry)})
+        return _SERVER_CONFIG.validate_python({**entry, "type": kind or _kind(entry)})
     except ValidationError as error:
         what = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors())
         raise ConfigError(f"the MCP server {name!r} is not described properly: {what}") from error

@@ -7,7 +7,7 @@ from mcp import Client, Implementation, MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
 from gem_tools import __version__
-from gem_tools.mcp.config import Server
+from gem_tools.mcp.config import ServerConfig
 from gem_tools.mcp.errors import McpServerError
 from gem_tools.mcp.transport import Tail, transport
 
@@ -21,7 +21,7 @@ class Connection:
     could not tell one episode's calls from another's.
     """
 
-    def __init__(self, name: str, server: Server) -> None:
+    def __init__(self, name: str, server: ServerConfig) -> None:
         self.calls = 0
         """Calls under way, counted by whoever makes them."""
         self._name, self._server = name, server

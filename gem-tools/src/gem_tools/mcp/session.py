@@ -9,7 +9,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, Tool
 from pydantic import ValidationError
 
 from gem.errors import ToolError
-from gem_tools.mcp.config import Server
+from gem_tools.mcp.config import ServerConfig
 from gem_tools.mcp.connection import Connection, cause_of
 
 _T = TypeVar("_T")
@@ -19,7 +19,7 @@ _MOST_PAGES = 100
 _FAULTS = (MCPError, RuntimeError, TimeoutError, ValidationError)
 
 
-class Session:
+class McpSession:
     """One server, as one conversation. Its methods run in one event loop, and many calls may be under way at once.
 
     A connection that had a fault takes no further calls: those under way on it are finished, then it is closed, and
@@ -30,7 +30,7 @@ class Session:
         answer: seconds in which it must answer a request.
     """
 
-    def __init__(self, name: str, server: Server, *, ready: float, answer: float) -> None:
+    def __init__(self, name: str, server: ServerConfig, *, ready: float, answer: float) -> None:
         self.name, self.server = name, server
         self._ready, self._answer = ready, answer
         self._opening = anyio.Lock()

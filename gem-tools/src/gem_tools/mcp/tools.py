@@ -13,8 +13,8 @@ from gem_tools.mcp.arguments import usable_schema, validator_of
 from gem_tools.mcp.config import Config, read_servers
 from gem_tools.mcp.content import to_observation
 from gem_tools.mcp.listings import listings
-from gem_tools.mcp.names import Offer, named
-from gem_tools.mcp.servers import EpisodeSessions, Sessions, Settings, SharedSessions
+from gem_tools.mcp.names import OfferedTool, named
+from gem_tools.mcp.sessions import EpisodeSessions, McpSessions, McpSettings, SharedSessions
 
 Isolation = Literal["episode", "shared"]
 _LONGEST = 10_000
@@ -26,15 +26,15 @@ def make_tools(config: Config, sessions: Isolation, ready: float, answer: float)
     """See `gem_tools.mcp.mcp_tools`."""
     if sessions not in list(_KINDS):
         raise ConfigError(f"sessions is 'episode' or 'shared', not {sessions!r}")
-    settings = Settings(read_servers(config), ready, answer)
+    settings = McpSettings(read_servers(config), ready, answer)
     resource = _KINDS[sessions](settings)
     return [_tool(name, offer, resource) for name, offer in named(listings(settings)).items()]
 
 
-def _tool(name: str, offer: Offer, resource: Resource[Sessions]) -> Tool:
+def _tool(name: str, offer: OfferedTool, resource: Resource[McpSessions]) -> Tool:
     theirs = offer.tool
 
-    async def call(sessions: Sessions, /, **arguments: Any) -> Content:
+    async def call(sessions: McpSessions, /, **arguments: Any) -> Content:
         result = await sessions.call(offer.server, theirs.name, arguments)
         if result.is_error:
             raise ToolError(_text(result) or f"{name} failed and did not say why.")

@@ -13,7 +13,7 @@ import httpx2
 from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from gem_tools.mcp.config import Server, StdioServer
+from gem_tools.mcp.config import ServerConfig, StdioServer
 
 KEPT = 2000
 """Bytes of standard error that are kept, the last ones."""
@@ -80,7 +80,7 @@ def _tls() -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def transport(server: Server, stderr: Tail) -> AsyncGenerator[Any]:
+async def transport(server: ServerConfig, stderr: Tail) -> AsyncGenerator[Any]:
     """The pair of streams that the SDK's `Client` takes. Leaving ends the program, by force after a grace period."""
     if not isinstance(server, StdioServer):
         timeout = httpx2.Timeout(_CONNECT, read=None)

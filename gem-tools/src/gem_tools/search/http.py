@@ -21,20 +21,20 @@ _LONGEST_WAIT = 10.0
 _NO_QUERY: Mapping[str, str] = {}
 
 
-class _Http(Limited, HTTPConnection):
+class _LimitedHttp(Limited, HTTPConnection):
     pass
 
 
-class _Https(Limited, HTTPSConnection):
+class _LimitedHttps(Limited, HTTPSConnection):
     pass
 
 
 class _HttpPool(urllib3.HTTPConnectionPool):
-    ConnectionCls: Any = _Http
+    ConnectionCls: Any = _LimitedHttp
 
 
 class _HttpsPool(urllib3.HTTPSConnectionPool):
-    ConnectionCls: Any = _Https
+    ConnectionCls: Any = _LimitedHttps
 
 
 class _Pools(urllib3.PoolManager):
@@ -45,7 +45,7 @@ class _Pools(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
 
 
-class Server:
+class SearchHttpClient:
     """One address that is asked again and again. Searching changes nothing, so that every request may be repeated.
 
     Args:

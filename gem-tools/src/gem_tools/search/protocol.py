@@ -10,7 +10,7 @@ GEM has no score. A document is `{"id": …, "contents": "\\"title\\"\\ntext"}`;
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import msgpack  # pyright: ignore[reportMissingTypeStubs]
 from pydantic import BaseModel, Field, TypeAdapter
@@ -37,7 +37,7 @@ Query = Annotated[str, Field(max_length=LONGEST_QUERY)]
 Topk = Annotated[int, Field(ge=1, le=MOST_HITS)]
 
 
-class Request(BaseModel):
+class SearchRequest(BaseModel):
     """What a client asks, in Search-R1's form."""
 
     queries: list[Query] = Field(max_length=MOST_QUERIES)
@@ -46,7 +46,7 @@ class Request(BaseModel):
     return_scores: bool = False
 
 
-class _GemRequest(BaseModel):
+class _GemLlmRequest(BaseModel):
     query: Query
     topk: Topk | None = None
     return_scores: bool = False
@@ -66,7 +66,7 @@ def limit(queries: int, topk: int) -> int:
     return topk
 
 
-class _Found(BaseModel):
+class _FoundDocument(BaseModel):
     document: dict[str, Any]
     score: float | None = None
 
@@ -74,11 +74,11 @@ class _Found(BaseModel):
         return Hit(Document.of(self.document, self.document.get("title", "")), self.score)
 
 
-_REPLY = TypeAdapter(dict[str, list[list[_Found]]])
-_GEM_REPLY = TypeAdapter(dict[str, list[_Found]])
+_REPLY = TypeAdapter(dict[str, list[list[_FoundDocument]]])
+_GEM_LLM_REPLY = TypeAdapter(dict[str, list[_FoundDocument]])
 
 
-class Wire(Protocol):
+class SearchProtocol(Protocol):
     """One of the two forms. Reading raises `ValueError` where the bytes are not in it."""
 
     content_type: str
@@ -86,22 +86,22 @@ class Wire(Protocol):
     """How many fit into one request."""
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes: ...
-    def read_request(self, body: bytes) -> Request: ...
-    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes: ...
+    def read_request(self, body: bytes) -> SearchRequest: ...
+    def write_reply(self, request: SearchRequest, results: Sequence[Sequence[Hit]]) -> bytes: ...
     def read_reply(self, body: bytes) -> list[list[Hit]]: ...
 
 
-class SearchR1:
+class SearchR1Protocol:
     content_type = "application/json"
     most_queries = MOST_QUERIES
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes:
-        return Request(queries=list(queries), topk=topk, return_scores=True).model_dump_json().encode()
+        return SearchRequest(queries=list(queries), topk=topk, return_scores=True).model_dump_json().encode()
 
-    def read_request(self, body: bytes) -> Request:
-        return Request.model_validate_json(body)
+    def read_request(self, body: bytes) -> SearchRequest:
+        return SearchRequest.model_validate_json(body)
 
-    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes:
+    def write_reply(self, request: SearchRequest, results: Sequence[Sequence[Hit]]) -> bytes:
         rows = [[_row(hit) if request.return_scores else _document(hit) for hit in hits] for hits in results]
         return _to_json({"result": rows})
 
@@ -109,7 +109,7 @@ class SearchR1:
         return [[found.hit() for found in hits] for hits in _REPLY.validate_json(body)["result"]]
 
 
-class Gem:
+class GemLlmProtocol:
     content_type = "application/msgpack"
     most_queries = 1
 
@@ -117,24 +117,26 @@ class Gem:
         (query,) = queries
         return _pack({"query": query, "topk": topk, "return_scores": True})
 
-    def read_request(self, body: bytes) -> Request:
-        asked = _GemRequest.model_validate(_unpack(body))
-        return Request(queries=[asked.query], topk=asked.topk, return_scores=asked.return_scores)
+    def read_request(self, body: bytes) -> SearchRequest:
+        asked = _GemLlmRequest.model_validate(_unpack(body))
+        return SearchRequest(queries=[asked.query], topk=asked.topk, return_scores=asked.return_scores)
 
-    def write_reply(self, request: Request, results: Sequence[Sequence[Hit]]) -> bytes:
+    def write_reply(self, request: SearchRequest, results: Sequence[Sequence[Hit]]) -> bytes:
         rows = [_row(hit if request.return_scores else Hit(hit.document, None)) for hit in results[0]]
         return _pack({"result": rows})
 
     def read_reply(self, body: bytes) -> list[list[Hit]]:
-        return [[found.hit() for found in _GEM_REPLY.validate_python(_unpack(body))["result"]]]
+        return [[found.hit() for found in _GEM_LLM_REPLY.validate_python(_unpack(body))["result"]]]
 
 
-WIRES: dict[str, Wire] = {"search-r1": SearchR1(), "gem": Gem()}
+ProtocolName = Literal["search-r1", "gem-llm"]
+
+PROTOCOLS: dict[ProtocolName, SearchProtocol] = {"search-r1": SearchR1Protocol(), "gem-llm": GemLlmProtocol()}
 
 
-def wire_of(body: bytes) -> Wire:
+def protocol_of(body: bytes) -> SearchProtocol:
     """The form that a request is in: JSON objects begin with a brace or white space, msgpack's maps never do."""
-    return WIRES["search-r1" if body[:1] in b"{ \t\r\n" else "gem"]
+    return PROTOCOLS["search-r1" if body[:1] in b"{ \t\r\n" else "gem-llm"]
 
 
 def _document(hit: Hit) -> dict[str, str]:

@@ -1,11 +1,11 @@
 """A search server of ours, of GEM or of Search-R1, as a retriever."""
 
 from collections.abc import Sequence
-from typing import Literal
 from urllib.parse import urlsplit
 
-from gem_tools.search.http import Server
-from gem_tools.search.protocol import MOST_TOGETHER, PATH, WIRES
+from gem.errors import ConfigError
+from gem_tools.search.http import SearchHttpClient
+from gem_tools.search.protocol import MOST_TOGETHER, PATH, PROTOCOLS, ProtocolName
 from gem_tools.search.retriever import Hit
 
 
@@ -20,21 +20,30 @@ class Remote:
     """
 
     def __init__(
-        self, url: str, *, protocol: Literal["search-r1", "gem"] = "search-r1", timeout: float = 5.0, retries: int = 3
+        self,
+        url: str,
+        *,
+        protocol: ProtocolName = "search-r1",
+        timeout: float = 5.0,
+        retries: int = 3,
     ) -> None:
+        if protocol not in PROTOCOLS:
+            raise ConfigError(f"the protocol of a search server is one of {', '.join(PROTOCOLS)}, not {protocol!r}")
         bare = urlsplit(url).path in ("", "/")
         hint = f". Did you mean {url.rstrip('/')}{PATH}?" if bare else ""
-        self._server = Server("the search server", url, timeout=timeout, retries=retries, hint=hint)
-        self._wire = WIRES[protocol]
+        self._server = SearchHttpClient("the search server", url, timeout=timeout, retries=retries, hint=hint)
+        self._protocol = PROTOCOLS[protocol]
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
         found: list[list[Hit]] = []
-        at_once = min(self._wire.most_queries, max(1, MOST_TOGETHER // max(1, topk)))
+        at_once = min(self._protocol.most_queries, max(1, MOST_TOGETHER // max(1, topk)))
         for start in range(0, len(queries), at_once):
             asked = queries[start : start + at_once]
-            answer = self._server.ask(body=self._wire.write_request(asked, topk), content_type=self._wire.content_type)
+            answer = self._server.ask(
+                body=self._protocol.write_request(asked, topk), content_type=self._protocol.content_type
+            )
             try:
-                results = self._wire.read_reply(answer)
+                results = self._protocol.read_reply(answer)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise self._server.wrong(error) from error
             if len(results) != len(asked):

@@ -11,7 +11,7 @@ from time import sleep
 from gem.checks import check_int
 from gem.errors import MissingExtra
 from gem_tools.listening import address, listen
-from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, wire_of
+from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, protocol_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
 try:
@@ -21,7 +21,7 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from gem_tools.patience import Patient
+    from gem_tools.client_timeouts import TimedH11Protocol
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
@@ -36,11 +36,11 @@ _MOST_WAITING = 16 * MOST_QUERIES
 """Queries that wait; what comes then is refused, with a status after which clients try again."""
 
 
-class Busy(Exception):
+class QueueFull(Exception):
     """Too many queries wait already."""
 
 
-class _Asked:
+class _PendingRequest:
     """A request: its queries, and what was found so far."""
 
     def __init__(self, queries: Sequence[str], topk: int) -> None:
@@ -50,7 +50,7 @@ class _Asked:
         self.result: asyncio.Future[list[list[Hit]]] = asyncio.get_running_loop().create_future()
 
 
-class Batches:
+class QueryBatcher:
     """Takes to the retriever together what arrives together.
 
     While one batch is being searched for, in a thread, whatever else arrives waits and becomes the next batch. So
@@ -60,7 +60,7 @@ class Batches:
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever
-        self._waiting: deque[_Asked] = deque()
+        self._waiting: deque[_PendingRequest] = deque()
         self._queries = 0
         self._worker: asyncio.Task[None] | None = None
 
@@ -68,48 +68,50 @@ class Batches:
         """The hits of each query.
 
         Raises:
-            Busy: too many queries wait.
+            QueueFull: too many queries wait.
             SearchFault: what the retriever raised.
         """
         if not queries:
             return []
         if self._queries + len(queries) > _MOST_WAITING:
-            raise Busy
-        asked = _Asked(queries, topk)
-        self._waiting.append(asked)
+            raise QueueFull
+        pending = _PendingRequest(queries, topk)
+        self._waiting.append(pending)
         self._queries += len(queries)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
-        return await asked.result
+        return await pending.result
 
     async def _work(self) -> None:
         while self._waiting:
             batch = self._next()
             queries = [query for _, query in batch]
             try:
-                found = await asyncio.to_thread(self._retriever.search, queries, max(asked.topk for asked, _ in batch))
+                found = await asyncio.to_thread(
+                    self._retriever.search, queries, max(pending.topk for pending, _ in batch)
+                )
             except Exception as fault:
-                for asked, _ in batch:
-                    if not asked.result.done():
-                        asked.result.set_exception(fault)
-                        self._queries -= len(asked.queries) - asked.taken
-                self._waiting = deque(asked for asked in self._waiting if not asked.result.done())
+                for pending, _ in batch:
+                    if not pending.result.done():
+                        pending.result.set_exception(fault)
+                        self._queries -= len(pending.queries) - pending.taken
+                self._waiting = deque(pending for pending in self._waiting if not pending.result.done())
                 continue
-            for (asked, _), hits in zip(batch, found, strict=True):
-                asked.found.append(hits[: asked.topk])
-                if len(asked.found) == len(asked.queries) and not asked.result.done():
-                    asked.result.set_result(asked.found)
+            for (pending, _), hits in zip(batch, found, strict=True):
+                pending.found.append(hits[: pending.topk])
+                if len(pending.found) == len(pending.queries) and not pending.result.done():
+                    pending.result.set_result(pending.found)
         self._worker = None
 
-    def _next(self) -> list[tuple[_Asked, str]]:
+    def _next(self) -> list[tuple[_PendingRequest, str]]:
         """As many queries as a batch may hold, one of each request in turn."""
-        batch: list[tuple[_Asked, str]] = []
+        batch: list[tuple[_PendingRequest, str]] = []
         while self._waiting and len(batch) < _LARGEST_BATCH:
-            asked = self._waiting.popleft()
-            batch.append((asked, asked.queries[asked.taken]))
-            asked.taken += 1
-            if asked.taken < len(asked.queries):
-                self._waiting.append(asked)
+            pending = self._waiting.popleft()
+            batch.append((pending, pending.queries[pending.taken]))
+            pending.taken += 1
+            if pending.taken < len(pending.queries):
+                self._waiting.append(pending)
         self._queries -= len(batch)
         return batch
 
@@ -129,7 +131,7 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
         ConfigError: topk is out of range.
     """
     check_int("topk", topk, 1, MOST_HITS)
-    batches = Batches(retriever)
+    batcher = QueryBatcher(retriever)
 
     async def retrieve(http: HttpRequest) -> Response:
         body = bytearray()
@@ -137,25 +139,25 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
             body += chunk
             if len(body) > _LARGEST_BODY:
                 return _error(413, f"a request has at most {_LARGEST_BODY} bytes")
-        wire = wire_of(bytes(body))
+        protocol = protocol_of(bytes(body))
         try:
-            request = wire.read_request(bytes(body))
+            request = protocol.read_request(bytes(body))
         except ValueError as error:
             return _error(400, str(error))
         try:
             most = limit(len(request.queries), request.topk or topk)
-            results = await batches.search(request.queries, most)
+            results = await batcher.search(request.queries, most)
         except ValueError as error:
             return _error(400, str(error))
-        except Busy:
+        except QueueFull:
             return _error(503, "too many queries wait; try again later")
         except SearchFault as fault:
             return _error(502, str(fault))
         if sum(len(hit.document.title) + len(hit.document.text) for hits in results for hit in hits) > _LARGEST_ANSWER:
             return _error(413, f"the answer has more than {_LARGEST_ANSWER} characters; ask for fewer hits")
         # A large answer takes a while to write, and others are not to wait for it.
-        written = await asyncio.to_thread(wire.write_reply, request, results)
-        return Response(written, media_type=wire.content_type)
+        written = await asyncio.to_thread(protocol.write_reply, request, results)
+        return Response(written, media_type=protocol.content_type)
 
     async def health(http: HttpRequest) -> Response:
         return JSONResponse({"status": "ok"})
@@ -192,7 +194,12 @@ def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Generator[str]
 
 def _server(retriever: Retriever, topk: int) -> uvicorn.Server:
     settings = uvicorn.Config(
-        app(retriever, topk=topk), http=Patient, log_level="warning", access_log=False, ws="none", lifespan="off"
+        app(retriever, topk=topk),
+        http=TimedH11Protocol,
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        lifespan="off",
     )
     return uvicorn.Server(settings)
 

@@ -4,12 +4,11 @@ import os
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal
 
 from gem.checks import check_int
 from gem.tool import Tool, ToolError, tool
 from gem_tools.search.bm25 import BM25
-from gem_tools.search.protocol import MOST_HITS
+from gem_tools.search.protocol import MOST_HITS, ProtocolName
 from gem_tools.search.remote import Remote
 from gem_tools.search.retriever import Hit, Retriever
 from gem_tools.search.shared import shared_index
@@ -24,7 +23,7 @@ def search_tool(
     source: Retriever | str | Path | None = None,
     *,
     topk: int = 3,
-    protocol: Literal["search-r1", "gem"] = "search-r1",
+    protocol: ProtocolName = "search-r1",
     max_concurrency: int | None = None,
 ) -> Tool:
     """The tool `search`: a query in, the best documents out, in the form in which GEM shows them.
@@ -45,7 +44,7 @@ def search_tool(
         The same tool for the same address or file.
     """
     if source is None and SEARCH_URL in os.environ:
-        source, protocol = os.environ[SEARCH_URL], "gem"
+        source, protocol = os.environ[SEARCH_URL], "gem-llm"
     make = _make if source is None or isinstance(source, str | Path) else _make.__wrapped__
     return make(source, check_int("topk", topk, 1, MOST_HITS), protocol, max_concurrency)
 
@@ -65,7 +64,7 @@ def fetch_tool(source: BM25 | str | Path | None = None) -> Tool:
 def _make(
     source: Retriever | str | Path | None,
     topk: int,
-    protocol: Literal["search-r1", "gem"],
+    protocol: ProtocolName,
     max_concurrency: int | None,
 ) -> Tool:
     retriever = _opener(source, protocol)
@@ -107,7 +106,7 @@ def _fetch(source: BM25 | str | Path | None) -> Tool:
     return fetch
 
 
-def _opener(source: Retriever | str | Path | None, protocol: Literal["search-r1", "gem"]) -> Callable[[], Retriever]:
+def _opener(source: Retriever | str | Path | None, protocol: ProtocolName) -> Callable[[], Retriever]:
     """What gives the retriever when it is first needed."""
     if isinstance(source, str) and source.startswith(("http://", "https://")):
         remote = Remote(source, protocol=protocol)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gem.errors import ConfigError
 from gem_tools.search.corpus import Document
-from gem_tools.search.http import Server
+from gem_tools.search.http import SearchHttpClient
 from gem_tools.search.retriever import Hit
 
 _AT_ONCE = 8
@@ -25,7 +25,7 @@ class _Engine(ABC):
     """Where the list of hits is in an answer."""
 
     def __init__(self, url: str, *, timeout: float, retries: int) -> None:
-        self._server = Server(self.name, url, timeout=timeout, retries=retries)
+        self._server = SearchHttpClient(self.name, url, timeout=timeout, retries=retries)
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
         if len(queries) < 2:

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gem.tool import shared_runtime
+from gem_tools.client_timeouts import TimedH11Protocol
 from gem_tools.listening import address, listen
-from gem_tools.patience import Patient
 
 PATH = "/mcp"
 IDLE = 1800.0
@@ -66,7 +66,7 @@ def serve_http(
     )
     config = uvicorn.Config(
         _without_streams(application),
-        http=Patient,
+        http=TimedH11Protocol,
         log_level="warning",
         timeout_graceful_shutdown=_GRACE,
         lifespan="on",

@@ -34,21 +34,21 @@ def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] 
         tools: what clients can call.
         documents: URI → a tool without arguments that says what stands there: what clients can read.
     """
-    offer = _Offer(tools, documents or {})
+    handlers = _Handlers(tools, documents or {})
     server = Server(
         name,
         version=__version__,
         lifespan=_one_session,
-        on_list_tools=offer.list_tools,
-        on_call_tool=offer.call_tool,
-        on_list_resources=offer.list_resources,
-        on_read_resource=offer.read_resource,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
     )
     server.middleware.append(_with_sessions)
     return server
 
 
-class _Offer:
+class _Handlers:
     """Answers what clients ask."""
 
     def __init__(self, tools: Sequence[Tool], documents: Mapping[str, Tool]) -> None:

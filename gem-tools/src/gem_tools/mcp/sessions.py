@@ -13,40 +13,40 @@ from mcp_types import CallToolResult, Tool
 
 from gem.errors import SnapshotError
 from gem.tool.resource import Resource
-from gem_tools.mcp.config import Server, digest
-from gem_tools.mcp.session import Session
+from gem_tools.mcp.config import ServerConfig, digest
+from gem_tools.mcp.session import McpSession
 
 _loop = BlockingPortalProvider()
 """One event loop, in one thread, for all sessions of this process; it is there while any of them is open."""
 
 
-class Settings(NamedTuple):
+class McpSettings(NamedTuple):
     """Name → server; seconds in which one must be started or reached, and must answer a request."""
 
-    servers: Mapping[str, Server]
+    servers: Mapping[str, ServerConfig]
     ready: float
     answer: float
 
 
-class Sessions:
+class McpSessions:
     """A conversation with each of the servers, begun with the first call to it and kept until `close`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: McpSettings) -> None:
         self._lease = ExitStack()
         self._portal = self._lease.enter_context(_loop)
         self._sessions = {
-            name: Session(name, server, ready=settings.ready, answer=settings.answer)
+            name: McpSession(name, server, ready=settings.ready, answer=settings.answer)
             for name, server in settings.servers.items()
         }
 
     def tools(self) -> dict[str, Sequence[Tool]]:
-        """Server → what it offers, all asked at once. It raises what `Session.tools` does."""
+        """Server → what it offers, all asked at once. It raises what `McpSession.tools` does."""
         asked = {name: self._portal.start_task_soon(session.tools) for name, session in self._sessions.items()}
         wait(asked.values())
         return {name: answer.result() for name, answer in asked.items()}
 
     async def call(self, server: str, tool: str, arguments: dict[str, object]) -> CallToolResult:
-        """Call a tool, from any event loop but the sessions' own. It raises what `Session.call` does."""
+        """Call a tool, from any event loop but the sessions' own. It raises what `McpSession.call` does."""
         return await self._portal.call_async(self._sessions[server].call, tool, arguments)
 
     def close(self) -> None:
@@ -64,22 +64,22 @@ class Sessions:
         self.close()
 
 
-class EpisodeSessions(Resource[Sessions]):
+class EpisodeSessions(Resource[McpSessions]):
     """Conversations of the episode's own: a server's program is started for it alone, and ended with it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: McpSettings) -> None:
         self.settings = settings
 
-    def open(self) -> Sessions:
-        return Sessions(self.settings)
+    def open(self) -> McpSessions:
+        return McpSessions(self.settings)
 
-    def close(self, state: Sessions) -> None:
+    def close(self, state: McpSessions) -> None:
         state.close()
 
-    def snapshot(self, state: Sessions) -> bytes:
+    def snapshot(self, state: McpSessions) -> bytes:
         raise _no_snapshot()
 
-    def restore(self, state: Sessions, saved: bytes) -> None:
+    def restore(self, state: McpSessions, saved: bytes) -> None:
         raise _no_snapshot()
 
 
@@ -90,14 +90,14 @@ class SharedSessions(EpisodeSessions):
     when it is closed itself. A snapshot of it is empty.
     """
 
-    def open(self) -> Sessions:
+    def open(self) -> McpSessions:
         with _lock:
-            sessions, users = _shared.get(self._key) or (Sessions(self.settings), 0)
+            sessions, users = _shared.get(self._key) or (McpSessions(self.settings), 0)
             _shared[self._key] = sessions, users + 1
         # An object for each user, on the same sessions: a pool tells states apart by identity.
         return copy.copy(sessions)
 
-    def close(self, state: Sessions) -> None:
+    def close(self, state: McpSessions) -> None:
         with _lock:
             sessions, users = _shared.pop(self._key)
             if users > 1:
@@ -105,13 +105,13 @@ class SharedSessions(EpisodeSessions):
                 return
         sessions.close()
 
-    def renew(self, state: Sessions) -> bool:
+    def renew(self, state: McpSessions) -> bool:
         return True
 
-    def snapshot(self, state: Sessions) -> bytes:
+    def snapshot(self, state: McpSessions) -> bytes:
         return b""
 
-    def restore(self, state: Sessions, saved: bytes) -> None:
+    def restore(self, state: McpSessions, saved: bytes) -> None:
         pass
 
     @property
@@ -128,7 +128,7 @@ def _no_snapshot() -> SnapshotError:
 
 
 _lock = threading.Lock()
-_shared: dict[tuple[Any, ...], tuple[Sessions, int]] = {}
+_shared: dict[tuple[Any, ...], tuple[McpSessions, int]] = {}
 """By what the settings say: the sessions, and how many use them."""
 
 

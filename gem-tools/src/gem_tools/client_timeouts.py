@@ -5,11 +5,11 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-PATIENCE = 30.0
+CLIENT_TIMEOUT = 30.0
 """Seconds that a client has to send a whole request, and that an answer may wait because the client does not read."""
 
 
-class Patient(H11Protocol):
+class TimedH11Protocol(H11Protocol):
     """HTTP as uvicorn speaks it, which by itself waits for the rest of a request for ever."""
 
     _answered: RequestResponseCycle | None = None
@@ -28,7 +28,7 @@ class Patient(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._reading = self.loop.call_later(PATIENCE, self.transport.abort)
+        self._reading = self.loop.call_later(CLIENT_TIMEOUT, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -45,7 +45,7 @@ class Patient(H11Protocol):
         if self._request is not None:
             self._request.cancel()
         self._answered = answered
-        self._request = self.loop.call_later(PATIENCE, self._release)
+        self._request = self.loop.call_later(CLIENT_TIMEOUT, self._release)
 
     def _release(self) -> None:
         # Between its head and the end of its body, a request is a cycle of which there is more to come.
