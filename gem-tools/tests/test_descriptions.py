@@ -5,13 +5,13 @@ import json
 import pytest
 
 from gem.packs.lookup import find_tools
-from gem.tool import FORMATS
-from gem_tools.calendar.tools import TOOLS as CALENDAR
+from gem.tool import FORMATS, tools_of
+from gem_tools.calendar.tools import CalendarTools
 
 OFFERED = {name: find_tools(name)[0] for name in ("bash", "calculator", "fetch", "notebook", "python", "search")}
 
 
-@pytest.mark.parametrize("tool", [*OFFERED.values(), *CALENDAR.values()], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [*OFFERED.values(), *tools_of(CalendarTools)], ids=lambda tool: tool.name)
 def test_what_is_told_of_a_tool_is_its_description_and_the_whole_schema_of_its_arguments(tool):
     for format in ("hermes", "openai"):
         (line,) = [line for line in FORMATS[format].describe({tool.name: tool}).splitlines() if tool.name in line]
