@@ -1,22 +1,16 @@
-"""What the games share whose only moves are up, down, left and right."""
+"""The moves of games that are played by directions: up, down, left and right."""
 
 from gem.parsing import boxed
 
 DIRECTIONS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
-"""Rows and columns that a step goes, by the direction's name; row 0 is at the top."""
+"""Name of a direction → how many rows down and columns to the right a step goes."""
 
 
 def direction(action: str) -> str | None:
-    """The direction that the last box of a reply names which names one, or None; see `_named`."""
+    """The direction in the last box of a reply that holds one, in any case and with any space around it; else None."""
     return boxed(action, _named)
 
 
 def _named(content: str) -> str | None:
-    """The direction, in any case and with any space around it."""
     name = content.strip().lower()
     return name if name in DIRECTIONS else None
-
-
-def say(name: str) -> str:
-    """The reply that names this direction."""
-    return f"\\boxed{{{name}}}"

@@ -2,21 +2,20 @@
 
 import math
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
-from gem.turn_env import TurnEnv
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import box
 
 _MOST_DIGITS = 9
 _LARGEST = 10**_MOST_DIGITS - 1
 _GUESS = re.compile(rf"\s*(-?)0*(?:([0-9]{{1,{_MOST_DIGITS}}})|[0-9]+)\s*")
 
 
-class GuessTheNumber(TurnEnv):
+class GuessTheNumber(DrawnSettings):
     r"""Find the number; each guess is answered with "higher" or "lower".
 
     The first observation has the rules; each later one says what the last guess told. An action is `\boxed{7}`.
@@ -36,29 +35,23 @@ class GuessTheNumber(TurnEnv):
 
     def __init__(self, min_number: int | None = 1, max_number: int | None = 20, max_turns: int | None = 20) -> None:
         super().__init__(max_turns=max_turns)
-        self._fixed = min_number is not None and max_number is not None and max_turns is not None
-        self.min_number, self.max_number = 0, 0
-        if self._fixed:
-            self.min_number = check_int("min_number", min_number, -_LARGEST, _LARGEST)
-            self.max_number = check_int("max_number", max_number, -_LARGEST, _LARGEST)
-            if self.min_number >= self.max_number:
-                raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
-            self._rules = self._write_rules()
-        self.number = self.min_number
-        self.guesses: set[int] = set()
+        self._fix_or_draw(min_number=min_number, max_number=max_number)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if not self._fixed:
-            self.min_number = self.rng.randint(1, 10)
-            self.max_number = self.min_number + self.rng.randint(5, 50)
-            self.max_turns = math.ceil(math.sqrt(self.max_number - self.min_number)) + 1
-            self._rules = self._write_rules()
-        self.number = self.rng.randint(self.min_number, self.max_number)
-        self.guesses = set()
-        return self._rules
+    def _configure(self, min_number: int, max_number: int) -> None:
+        self.min_number = check_int("min_number", min_number, -_LARGEST, _LARGEST)
+        self.max_number = check_int("max_number", max_number, -_LARGEST, _LARGEST)
+        if min_number >= max_number:
+            raise ConfigError(f"min_number ({min_number}) must be below max_number ({max_number})")
+        self._write_rules()
 
-    def _write_rules(self) -> str:
-        return (
+    def _draw(self) -> None:
+        self.min_number = self.rng.randint(1, 10)
+        self.max_number = self.min_number + self.rng.randint(5, 50)
+        self.max_turns = math.ceil(math.sqrt(self.max_number - self.min_number)) + 1
+        self._write_rules()
+
+    def _write_rules(self) -> None:
+        self._rules = (
             "You are playing Guess the Number.\n"
             f"I have picked a number between {self.min_number} and {self.max_number} (inclusive). "
             f"Find it within {self.max_turns} guesses.\n"
@@ -67,6 +60,11 @@ class GuessTheNumber(TurnEnv):
             f"for example \\boxed{{{self.min_number}}}. A reply without one loses the game.\n"
             "Enter your first guess."
         )
+
+    def _start(self) -> str:
+        self.number = self.rng.randint(self.min_number, self.max_number)
+        self.guesses: set[int] = set()
+        return self._rules
 
     def _step(self, action: str) -> Step:
         guess = boxed(action, _number)
@@ -93,13 +91,13 @@ class GuessTheNumber(TurnEnv):
         return 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
 
     def sample_action(self) -> str:
-        return f"\\boxed{{{self.action_rng.randint(self.min_number, self.max_number)}}}"
+        return box(str(self.action_rng.randint(self.min_number, self.max_number)))
 
     def expert_action(self) -> str:
         """Bisection: wins within ``floor(log2(range)) + 1`` guesses."""
         low = max((guess + 1 for guess in self.guesses if guess < self.number), default=self.min_number)
         high = min((guess - 1 for guess in self.guesses if guess > self.number), default=self.max_number)
-        return f"\\boxed{{{(low + high) // 2}}}"
+        return box(str((low + high) // 2))
 
 
 def _number(text: str) -> int | None:

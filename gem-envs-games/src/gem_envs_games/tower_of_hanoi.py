@@ -1,21 +1,19 @@
 """Tower of Hanoi: carry a tower of disks to another place, disk by disk."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import box, last_box_counts
 
 _ACTION = re.compile(r"\s*([A-Za-z])[\s,]*([A-Za-z])\s*")
-_DRAWN = ((3, 10), (4, 20), (5, 35))
-"""Disks and turns that an episode may draw, as in GEM."""
 
 
-class TowerOfHanoi(BoardGame):
+class TowerOfHanoi(DrawnSettings, BoardGame):
     r"""Move all disks from tower A to tower C, one at a time, never a larger one onto a smaller one.
 
     The first observation has the rules, and each one has the towers. An action is `\boxed{A C}`: from where, to where.
@@ -37,32 +35,33 @@ class TowerOfHanoi(BoardGame):
 
     def __init__(self, num_disks: int | None = 3, max_turns: int | None = 100) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = num_disks is None or max_turns is None
-        if not self._drawn:
-            self.num_disks = check_int("num_disks", num_disks, 1, 10)
+        self._fix_or_draw(num_disks=num_disks)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.num_disks, self.max_turns = self.rng.choice(_DRAWN)
-        assert self.max_turns is not None
+    def _configure(self, num_disks: int) -> None:
+        self.num_disks = check_int("num_disks", num_disks, 1, 10)
+
+    def _draw(self) -> None:
+        self.num_disks, self.max_turns = self.rng.choice(((3, 10), (4, 20), (5, 35)))
+
+    def _start(self) -> str:
         # Disks are numbered by size; each tower lists its own from the bottom up.
         self.towers: dict[str, list[int]] = {"A": list(range(self.num_disks, 0, -1)), "B": [], "C": []}
-        return _start(self.num_disks, self.max_turns)
+        return _first_observation(self.num_disks, self.max_turns)
 
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
         if match is None:
-            return self.malformed(f"At turn {self.turn}, you did not name two towers inside \\boxed{{}}. You lose.")
+            return self._unreadable("name two towers")
         source, target = match[1].upper(), match[2].upper()
         wrong = self._objection(source, target)
         if wrong:
-            return self._goes_on(f"At turn {self.turn}, you tried to move from {source} to {target}, but {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, you tried to move from {source} to {target}, but {wrong}.")
         disk = self.towers[source].pop()
         self.towers[target].append(disk)
         said = f"At turn {self.turn}, you moved disk {disk} from {source} to {target}."
         if len(self.towers["C"]) == self.num_disks:
             return self._ended(f"{said} Congratulations! All disks are on tower C.", 1.0, success=True)
-        return self._goes_on(said)
+        return self._ongoing(said)
 
     def _objection(self, source: str, target: str) -> str | None:
         """Why the rules do not allow this move, or None."""
@@ -78,8 +77,8 @@ class TowerOfHanoi(BoardGame):
             return f"disk {disk} is larger than disk {below[0]}, the top of {target}"
         return None
 
-    def _goes_on(self, said: str) -> Step:
-        return self._ongoing(said, len(self.towers["C"]) / self.num_disks if self.last_turn else 0.0)
+    def _partial_reward(self) -> float:
+        return len(self.towers["C"]) / self.num_disks
 
     def _board(self) -> str:
         towers = self.towers
@@ -88,7 +87,7 @@ class TowerOfHanoi(BoardGame):
     def sample_action(self) -> str:
         """A random move that the rules allow."""
         pairs = [(source, target) for source in "ABC" for target in "ABC" if not self._objection(source, target)]
-        return _say(*self.action_rng.choice(pairs))
+        return box(" ".join(self.action_rng.choice(pairs)))
 
     def expert_action(self) -> str:
         """The first of the fewest moves that lead from this position to the end."""
@@ -100,15 +99,11 @@ class TowerOfHanoi(BoardGame):
             if place[disk] != goal:
                 move = place[disk], goal
                 goal = next(name for name in "ABC" if name not in move)
-        return _say(*move)
-
-
-def _say(source: str, target: str) -> str:
-    return f"\\boxed{{{source} {target}}}"
+        return box(" ".join(move))
 
 
 @cache
-def _start(num_disks: int, max_turns: int) -> str:
+def _first_observation(num_disks: int, max_turns: int | None) -> str:
     """What the player is told first, which is the same in every episode."""
     disks = "1 disk" if num_disks == 1 else f"{num_disks} disks"
     return (
@@ -117,8 +112,7 @@ def _start(num_disks: int, max_turns: int) -> str:
         "another tower that is empty or whose top disk is larger.\n"
         "Name the tower to take from, then the tower to put on: \\boxed{B A} takes the top disk of B to A.\n"
         f"You have {max_turns} turns; each move takes one, also one that is not allowed.\n"
-        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-        "the game.\n"
+        f"{last_box_counts('move')}\n"
         "Each tower is shown from bottom to top: the last number is its top disk.\n"
         f"A: {list(range(num_disks, 0, -1))}\nB: []\nC: []\n"
         "Enter your move."

@@ -1,9 +1,6 @@
 """Crosswords: fill a grid of crossing words, letter by letter, from a clue for each word."""
 
-import re
-from collections.abc import Mapping
 from string import ascii_uppercase
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
@@ -13,13 +10,13 @@ from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.crosswords.clues import clued_words, clues
 from gem_envs_games.crosswords.grids import CELLS_FOR_A_WORD, Entry, make_crossword
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
 
-_ACTION = re.compile(r"\s*(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})[\s,]+([A-Za-z])\s*")
-_DRAWN_WORDS, _DRAWN_TURNS = 3, 20
-"""Words and turns of an episode that draws whether it is hardcore, as in GEM."""
+_ACTION = fields(INTEGER, INTEGER, "([A-Za-z])")
 
 
-class Crosswords(BoardGame):
+class Crosswords(DrawnSettings, BoardGame):
     r"""Fill in words that cross, each from a clue with its place, its direction and its length.
 
     The first observation has the rules, and each one has the grid, the clues, and the letters that were wrong. An
@@ -46,21 +43,22 @@ class Crosswords(BoardGame):
 
     def __init__(self, hardcore: bool | None = False, max_turns: int | None = 100, num_words: int | None = 5) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = hardcore is None or max_turns is None or num_words is None
-        if hardcore is not None and max_turns is not None and num_words is not None:
-            self.hardcore = hardcore
-            self.num_words = check_int("num_words", num_words, 1, 10)
-            if max_turns < CELLS_FOR_A_WORD * num_words:
-                raise ConfigError(
-                    f"max_turns is at least {CELLS_FOR_A_WORD} for each of the {num_words} words, not {max_turns}"
-                )
+        self._fix_or_draw(hardcore=hardcore, num_words=num_words)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.hardcore = self.rng.random() < 0.5
-            self.num_words, self.max_turns = _DRAWN_WORDS, _DRAWN_TURNS
-        assert self.max_turns is not None
-        self.entries = make_crossword(clued_words(self.hardcore), self.num_words, self.max_turns, self.rng)
+    def _draw(self) -> None:
+        self.hardcore = self.rng.random() < 0.5
+        self.num_words, self.max_turns = 3, 20
+
+    def _configure(self, hardcore: bool, num_words: int) -> None:
+        self.hardcore = hardcore
+        self.num_words = check_int("num_words", num_words, 1, 10)
+        if self.turn_limit < CELLS_FOR_A_WORD * num_words:
+            raise ConfigError(
+                f"max_turns is at least {CELLS_FOR_A_WORD} for each of the {num_words} words, not {self.max_turns}"
+            )
+
+    def _start(self) -> str:
+        self.entries = make_crossword(clued_words(self.hardcore), self.num_words, self.turn_limit, self.rng)
         self.solution = {
             cell: letter for entry in self.entries for cell, letter in zip(entry.cells, entry.word, strict=True)
         }
@@ -83,8 +81,7 @@ class Crosswords(BoardGame):
             "I tell you whether the letter is right. A right one stays, a wrong one is not written.\n"
             f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is wrong or not "
             "possible.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
+            f"{last_box_counts('move')}\n"
             "On the grid, '_' is an empty cell, and no letter goes where '.' stands."
         )
 
@@ -98,9 +95,7 @@ class Crosswords(BoardGame):
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
         if match is None:
-            return self.malformed(
-                f"At turn {self.turn}, you did not give a row, a column and a letter inside \\boxed{{}}. You lose."
-            )
+            return self._unreadable("give a row, a column and a letter")
         row, col, letter = int(match[1]), int(match[2]), match[3].upper()
         move = f"{letter} in row {row}, column {col}"
         wrong = self._objection(row, col)
@@ -127,7 +122,7 @@ class Crosswords(BoardGame):
             return f"{self.grid[row][col]} stands there, which is right"
         return None
 
-    def _last_words(self) -> str:
+    def _solution(self) -> str:
         words = ", ".join(f"{_name(entry)} {entry.word}" for entry in self.entries)
         return f" The words were: {words}."
 
@@ -142,11 +137,11 @@ class Crosswords(BoardGame):
     def sample_action(self) -> str:
         """A random letter for a random empty cell."""
         row, col = self.action_rng.choice(self._empty() or list(self.solution))
-        return f"\\boxed{{{row} {col} {self.action_rng.choice(ascii_uppercase)}}}"
+        return box(f"{row} {col} {self.action_rng.choice(ascii_uppercase)}")
 
     def expert_action(self) -> str | None:
         """The letter of the solution for the first empty cell."""
-        return next((f"\\boxed{{{row} {col} {self.solution[row, col]}}}" for row, col in self._empty()), None)
+        return next((box(f"{row} {col} {self.solution[row, col]}") for row, col in self._empty()), None)
 
 
 def _name(entry: Entry) -> str:

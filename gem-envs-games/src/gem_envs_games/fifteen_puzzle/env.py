@@ -1,23 +1,22 @@
 """Fifteen Puzzle: slide the tiles of a square into ascending order."""
 
-from collections.abc import Mapping
 from functools import cache
 from operator import eq
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.directions import direction, say
+from gem_envs_games.directions import direction
+from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.fifteen_puzzle.solver import Board, home, rest_of_way, slide, slides, solve, wandered, way_back
+from gem_envs_games.replies import box, last_box_counts
 
-_DRAWN = ((2, 10), (3, 20), (4, 50))
 _SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))
-"""Rows and turns that an episode may draw, as in GEM."""
+"""Tile → its two characters on the board."""
 
 
-class FifteenPuzzle(BoardGame):
+class FifteenPuzzle(DrawnSettings, BoardGame):
     r"""Bring the tiles of a square into ascending order by sliding them into its one empty cell.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
@@ -46,47 +45,45 @@ class FifteenPuzzle(BoardGame):
 
     def __init__(self, max_turns: int | None = 20, num_rows: int | None = 2, scramble: int | None = None) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = num_rows is None or max_turns is None
-        if num_rows is not None and max_turns is not None:
-            self.num_rows = check_int("num_rows", num_rows, 2, 5)
-            if scramble is not None:
-                check_int("scramble, for a way home within max_turns,", scramble, 1, max_turns)
-        elif scramble is not None:
-            raise ConfigError("scramble has to be None where num_rows or max_turns is drawn in each episode")
+        self._fix_or_draw(num_rows=num_rows)
+        if scramble is not None:
+            if self._draws:
+                raise ConfigError("scramble has to be None where num_rows or max_turns is drawn in each episode")
+            check_int("scramble, for a way home within max_turns,", scramble, 1, max_turns)
         self.scramble = scramble
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.num_rows, self.max_turns = self.rng.choice(_DRAWN)
-        assert self.max_turns is not None
+    def _configure(self, num_rows: int) -> None:
+        self.num_rows = check_int("num_rows", num_rows, 2, 5)
+
+    def _draw(self) -> None:
+        self.num_rows, self.max_turns = self.rng.choice(((2, 10), (3, 20), (4, 50)))
+
+    def _start(self) -> str:
         self.home = home(self.num_rows)
-        most = self.scramble or min(self.max_turns, 200)
+        most = self.scramble or min(self.turn_limit, 200)
         self.board: Board = self.home
         while self.board == self.home:
             self._scramble = self.rng.randbytes(most - int(self.rng.random() * (most // 2 + 1)))
             self.board = wandered(self._scramble, self.num_rows)
         self._way: dict[Board, str] | None = None
         self._searched = False
-        return f"{_rules(self.num_rows, self.max_turns)}\n{self._board()}\nEnter your move."
+        return self._ask(_rules(self.num_rows, self.max_turns))
 
     def _step(self, action: str) -> Step:
         name = direction(action)
         if name is None:
-            return self.malformed(f"At turn {self.turn}, you did not give a direction inside \\boxed{{}}. You lose.")
+            return self._unreadable("give a direction")
         empty = self.board.index(0)
         cell = slides(self.num_rows)[empty].get(name)
         if cell is None:
-            return self._goes_on(f"At turn {self.turn}, you tried to slide a tile {name}, but none can slide there.")
+            return self._ongoing(f"At turn {self.turn}, you tried to slide a tile {name}, but none can slide there.")
         said = f"At turn {self.turn}, you slid tile {self.board[cell]} {name}."
         self.board = slide(self.board, empty, cell)
         if self.board == self.home:
             return self._ended(f"{said} Congratulations! The puzzle is solved.", 1.0, success=True)
-        return self._goes_on(said)
+        return self._ongoing(said)
 
-    def _goes_on(self, said: str) -> Step:
-        return self._ongoing(said, self._share_at_home() if self.last_turn else 0.0)
-
-    def _share_at_home(self) -> float:
+    def _partial_reward(self) -> float:
         return sum(map(eq, self.board, self.home)) / len(self.board)
 
     def _board(self) -> str:
@@ -95,7 +92,7 @@ class FifteenPuzzle(BoardGame):
 
     def sample_action(self) -> str:
         """A random direction in which a tile can slide."""
-        return say(self.action_rng.choice(list(slides(self.num_rows)[self.board.index(0)])))
+        return box(self.action_rng.choice(list(slides(self.num_rows)[self.board.index(0)])))
 
     def expert_action(self) -> str:
         """The next move of the way that was found at first, or from where the player left it."""
@@ -107,11 +104,11 @@ class FifteenPuzzle(BoardGame):
                 ways.append(rest_of_way(self._way, self.board, self.num_rows))
             self._way = min(ways, key=len)
             self._searched = True
-        return say(self._way.get(self.board, "up"))
+        return box(self._way.get(self.board, "up"))
 
 
 @cache
-def _rules(num_rows: int, max_turns: int) -> str:
+def _rules(num_rows: int, max_turns: int | None) -> str:
     last = num_rows**2 - 1
     return (
         f"You are playing the {last}-puzzle: {last} tiles and one empty cell, '__', on a board of {num_rows} "
@@ -124,6 +121,5 @@ def _rules(num_rows: int, max_turns: int) -> str:
         "- \\boxed{left} slides the tile on its right to the left.\n"
         "- \\boxed{right} slides the tile on its left to the right.\n"
         f"You have {max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
-        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-        "the game."
+        + last_box_counts("move")
     )

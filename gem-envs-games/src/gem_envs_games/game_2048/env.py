@@ -1,21 +1,18 @@
 """2048: slide and merge tiles until one of them reaches a target."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.directions import direction, say
+from gem_envs_games.directions import direction
+from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.game_2048.moves import Board, best_move, moved, moves
-
-_DRAWN = ((16, 20), (32, 30), (64, 50))
-"""Target tile and turns that an episode may draw, as in GEM."""
+from gem_envs_games.replies import box, last_box_counts
 
 
-class Game2048(BoardGame):
+class Game2048(DrawnSettings, BoardGame):
     r"""Slide all tiles in one direction after another; equal ones merge, and one of them has to reach the target.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
@@ -46,18 +43,22 @@ class Game2048(BoardGame):
 
     def __init__(self, target_tile: int | None = 2048, max_turns: int | None = 1000, board_size: int = 4) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = target_tile is None or max_turns is None
-        self.board_size = check_int("board_size", board_size, 3 if self._drawn else 2, 8)
-        if target_tile is not None and not self._drawn:
-            # A last merge takes two equal tiles, each made of two, and so on down to two 4s: a cell for each.
-            largest = 2 ** min(board_size**2 + 1, 17)
-            self.target_tile = check_int(f"target_tile on a board of size {board_size}", target_tile, 8, largest)
-            if target_tile.bit_count() != 1:
-                raise ConfigError(f"target_tile is a power of two, not {target_tile}")
+        self.board_size = check_int("board_size", board_size, 2, 8)
+        self._fix_or_draw(target_tile=target_tile)
+        if self._draws:
+            check_int("board_size, where target_tile is drawn in each episode,", board_size, 3)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.target_tile, self.max_turns = self.rng.choice(_DRAWN)
+    def _configure(self, target_tile: int) -> None:
+        # A last merge takes two equal tiles, each made of two, and so on down to two 4s: a cell for each.
+        largest = 2 ** min(self.board_size**2 + 1, 17)
+        self.target_tile = check_int(f"target_tile on a board of size {self.board_size}", target_tile, 8, largest)
+        if target_tile.bit_count() != 1:
+            raise ConfigError(f"target_tile is a power of two, not {target_tile}")
+
+    def _draw(self) -> None:
+        self.target_tile, self.max_turns = self.rng.choice(((16, 20), (32, 30), (64, 50)))
+
+    def _start(self) -> str:
         cells = self.board_size**2
         board = [0] * cells
         first = int(self.rng.random() * cells)
@@ -66,8 +67,7 @@ class Game2048(BoardGame):
             board[cell] = 2 if self.rng.random() < 0.9 else 4
         self.board: Board = tuple(board)
         self._first = self._largest = max(board)
-        assert self.max_turns is not None
-        return f"{_rules(self.target_tile, self.max_turns, self.board_size)}\n{self._board()}\nEnter your move."
+        return self._ask(_rules(self.target_tile, self.max_turns, self.board_size))
 
     def _add_tile(self) -> str:
         """Put a new tile on the board; what it is and where."""
@@ -80,7 +80,7 @@ class Game2048(BoardGame):
     def _step(self, action: str) -> Step:
         name = direction(action)
         if name is None:
-            return self.malformed(f"At turn {self.turn}, you did not give a direction inside \\boxed{{}}. You lose.")
+            return self._unreadable("give a direction")
         after = moved(self.board, self.board_size, name)
         if after == self.board:
             return self._ongoing(f"At turn {self.turn}, you tried to move {name}, which changes nothing.")
@@ -108,11 +108,11 @@ class Game2048(BoardGame):
 
     def sample_action(self) -> str:
         """A random move that changes the board."""
-        return say(self.action_rng.choice(list(moves(self.board, self.board_size)) or ["up"]))
+        return box(self.action_rng.choice(list(moves(self.board, self.board_size)) or ["up"]))
 
     def expert_action(self) -> str:
         """The move that `best_move` likes best; it sees no more than the player."""
-        return say(best_move(self.board, self.board_size) or "up")
+        return box(best_move(self.board, self.board_size) or "up")
 
 
 @cache
@@ -121,7 +121,7 @@ def _shown(tile: int, width: int) -> str:
 
 
 @cache
-def _rules(target_tile: int, max_turns: int, board_size: int) -> str:
+def _rules(target_tile: int, max_turns: int | None, board_size: int) -> str:
     return (
         f"You are playing 2048 on a board of {board_size} rows and {board_size} columns.\n"
         f"Make a tile of {target_tile} to win. You lose when no move is left that changes the board.\n"
@@ -133,7 +133,6 @@ def _rules(target_tile: int, max_turns: int, board_size: int) -> str:
         "Your move is \\boxed{up}, \\boxed{down}, \\boxed{left} or \\boxed{right}.\n"
         f"You have {max_turns} turns; each move takes one, also one that changes nothing. Each doubling of "
         "your largest tile scores, even if you do not win.\n"
-        "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-        "the game.\n"
+        f"{last_box_counts('move')}\n"
         "On the board, '.' is an empty cell."
     )

@@ -1,24 +1,18 @@
 """Hangman: find a secret word by guessing letters of it, or the word."""
 
-import re
-from collections.abc import Mapping
 from string import ascii_uppercase
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.hangman.solver import best_guess, secret_words
+from gem_envs_games.replies import box, last_box_counts, letters
 from gem_envs_games.words import LONGEST, SHORTEST
 
-_BETWEEN = re.compile(r"[\s,]+")
-_LETTERS = re.compile(r"[A-Za-z]+")
-_DRAWN = ((3, 10), (5, 15), (7, 20))
-"""Letters and turns that an episode may draw, as in GEM."""
 
-
-class Hangman(BoardGame):
+class Hangman(DrawnSettings, BoardGame):
     r"""Find the word: a letter that is in it is shown wherever it stands.
 
     The first observation has the rules, and each one has the word as far as it is known and all guesses. An action is
@@ -44,13 +38,15 @@ class Hangman(BoardGame):
     def __init__(self, word_length: int | None = 5, hardcore: bool = False, max_turns: int | None = 20) -> None:
         super().__init__(max_turns=max_turns)
         self.hardcore = hardcore
-        self._drawn = word_length is None or max_turns is None
-        if not self._drawn:
-            self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
+        self._fix_or_draw(word_length=word_length)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.word_length, self.max_turns = self.rng.choice(_DRAWN)
+    def _configure(self, word_length: int) -> None:
+        self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
+
+    def _draw(self) -> None:
+        self.word_length, self.max_turns = self.rng.choice(((3, 10), (5, 15), (7, 20)))
+
+    def _start(self) -> str:
         self.secret, example = self.rng.sample(secret_words(self.word_length, self.hardcore), 2)
         # In the order of the guesses; without repeats.
         self.tried = ""
@@ -62,20 +58,17 @@ class Hangman(BoardGame):
             "Each turn, guess one letter or the whole word. A letter that is in the word is shown in every place where "
             "it stands. A wrong word shows nothing. You win when you name the word: showing all its letters is not "
             "enough.\n"
-            f"Give your guess inside \\boxed{{}}, for example {_say('E')} or {_say(example)}.\n"
+            f"Give your guess inside \\boxed{{}}, for example {box('E')} or {box(example)}.\n"
             f"You have {self.max_turns} turns; each guess takes one, right or wrong, also one that I refuse because "
             "you made it before or because it has the wrong length.\n"
-            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
-            "the game.\n"
+            f"{last_box_counts('guess')}\n"
             "Hidden letters are shown as '_'."
         )
 
     def _step(self, action: str) -> Step:
-        guess = boxed(action, _letters)
+        guess = boxed(action, letters)
         if guess is None:
-            return self.malformed(
-                f"At turn {self.turn}, you did not give a letter or a word inside \\boxed{{}}. You lose."
-            )
+            return self._unreadable("give a letter or a word")
         wrong = self._objection(guess)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
@@ -107,7 +100,7 @@ class Hangman(BoardGame):
             return f"you have guessed {guess} before"
         return None
 
-    def _last_words(self) -> str:
+    def _solution(self) -> str:
         return f" My word was {self.secret}."
 
     def _pattern(self) -> str:
@@ -123,25 +116,13 @@ class Hangman(BoardGame):
 
     def sample_action(self) -> str:
         """As likely as not a random letter that has not been guessed; else a random word that may be a secret."""
-        letters = [letter for letter in ascii_uppercase if letter not in self.tried]
-        if letters and self.action_rng.random() < 0.5:
-            return _say(self.action_rng.choice(letters))
-        return _say(self.action_rng.choice(secret_words(self.word_length, self.hardcore)))
+        untried = [letter for letter in ascii_uppercase if letter not in self.tried]
+        if untried and self.action_rng.random() < 0.5:
+            return box(self.action_rng.choice(untried))
+        return box(self.action_rng.choice(secret_words(self.word_length, self.hardcore)))
 
     def expert_action(self) -> str:
         """The letter whose answer is expected to leave the fewest words, or a word where two are left or one turn."""
         tried = "".join(sorted(self.tried))
         last = self.turn + 1 == self.max_turns
-        return _say(best_guess(self._pattern(), self.hardcore, tried, tuple(self.wrong_words), last))
-
-
-def _letters(content: str) -> str | None:
-    """The letters in a box, in capitals, if there is nothing else but spaces and commas."""
-    if content.isascii() and content.isalpha():  # nearly always, and much the quickest
-        return content.upper()
-    letters = _BETWEEN.sub("", content)
-    return letters.upper() if _LETTERS.fullmatch(letters) else None
-
-
-def _say(guess: str) -> str:
-    return f"\\boxed{{{guess}}}"
+        return box(best_guess(self._pattern(), self.hardcore, tried, tuple(self.wrong_words), last))

@@ -1,25 +1,23 @@
 """Mastermind: find a secret code from black and white pegs."""
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from random import Random
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.mastermind.solver import Code, Marked, all_codes, best_guess, pegs
+from gem_envs_games.replies import box, last_box_counts
 
 _GUESS = re.compile(r"[0-9\s,-]+")
 _LONGEST = 100
-_DRAWN = ((2, 4, 10), (4, 6, 20), (4, 8, 30))
-"""Code length, numbers and turns that an episode may draw, as in GEM."""
 
 
-class Mastermind(BoardGame):
+class Mastermind(DrawnSettings, BoardGame):
     r"""Find the code; each guess is answered with a black peg for every number that is right and in its place, and a
     white peg for every further one that is in the code but elsewhere.
 
@@ -53,20 +51,22 @@ class Mastermind(BoardGame):
     ) -> None:
         super().__init__(max_turns=max_turns)
         self.duplicate_numbers = duplicate_numbers
-        self._drawn = code_length is None or num_numbers is None or max_turns is None
-        if not self._drawn:
-            self.code_length = check_int("code_length", code_length, 1, 6)
-            self.num_numbers = check_int("num_numbers", num_numbers, 2, 10)
-            if not duplicate_numbers and self.code_length > self.num_numbers:
-                raise ConfigError(
-                    f"code_length ({code_length}) is at most num_numbers ({num_numbers}), unless duplicate_numbers=True"
-                )
-            self._write_rules()
+        self._fix_or_draw(code_length=code_length, num_numbers=num_numbers)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.code_length, self.num_numbers, self.max_turns = self.rng.choice(_DRAWN)
-            self._write_rules()
+    def _configure(self, code_length: int, num_numbers: int) -> None:
+        self.code_length = check_int("code_length", code_length, 1, 6)
+        self.num_numbers = check_int("num_numbers", num_numbers, 2, 10)
+        if not self.duplicate_numbers and code_length > num_numbers:
+            raise ConfigError(
+                f"code_length ({code_length}) is at most num_numbers ({num_numbers}), unless duplicate_numbers=True"
+            )
+        self._write_rules()
+
+    def _draw(self) -> None:
+        self.code_length, self.num_numbers, self.max_turns = self.rng.choice(((2, 4, 10), (4, 6, 20), (4, 8, 30)))
+        self._write_rules()
+
+    def _start(self) -> str:
         self.code = example = self._any_code(self.rng)
         while example == self.code:
             example = self._any_code(self.rng)
@@ -74,7 +74,7 @@ class Mastermind(BoardGame):
         self._guessed: set[Code] = set()
         self._most_black = 0
         self._rows = ""
-        return f"{self._rules_with} {_say(example)}.\n{self._rules_end}"
+        return f"{self._rules_with} {box(_plain(example))}.\n{self._rules_end}"
 
     def _write_rules(self) -> None:
         """The rules, in two parts: an example stands between them."""
@@ -93,8 +93,7 @@ class Mastermind(BoardGame):
         )
         self._rules_end = (
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
-            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
-            "the game.\nGuesses so far: none\nEnter your move."
+            f"{last_box_counts('guess')}\nGuesses so far: none\nEnter your move."
         )
         self._numbers = frozenset(range(1, self.num_numbers + 1))
 
@@ -108,7 +107,7 @@ class Mastermind(BoardGame):
     def _step(self, action: str) -> Step:
         read = boxed(action, _read)
         if read is None:
-            return self.malformed(f"At turn {self.turn}, you did not give numbers inside \\boxed{{}}. You lose.")
+            return self._unreadable("give numbers")
         guess, said = read
         wrong = self._objection(guess, said)
         if wrong:
@@ -140,7 +139,7 @@ class Mastermind(BoardGame):
             return f"you have guessed {said} before"
         return None
 
-    def _last_words(self) -> str:
+    def _solution(self) -> str:
         return f" My code was {_plain(self.code)}."
 
     def _board(self) -> str:
@@ -148,11 +147,11 @@ class Mastermind(BoardGame):
 
     def sample_action(self) -> str:
         """A random code that the rules allow, guessed before or not."""
-        return _say(self._any_code(self.action_rng))
+        return box(_plain(self._any_code(self.action_rng)))
 
     def expert_action(self) -> str:
         """A code that all pegs so far allow, and whose own pegs are expected to tell much."""
-        return _say(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked)))
+        return box(_plain(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked))))
 
 
 def _read(content: str) -> tuple[Code, str] | None:
@@ -171,7 +170,3 @@ def _short(content: str) -> tuple[Code, str] | None:
 
 def _plain(code: Code) -> str:
     return " ".join(map(str, code))
-
-
-def _say(code: Code) -> str:
-    return f"\\boxed{{{_plain(code)}}}"

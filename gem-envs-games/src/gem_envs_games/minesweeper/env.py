@@ -1,19 +1,17 @@
 """Minesweeper: reveal every cell that holds no mine."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.minesweeper.solver import neighbours, safest_cell
+from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
 
-_ACTION = re.compile(r"\s*([A-Za-z]{1,20})[\s,]+(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})\s*")
+_ACTION = fields("([A-Za-z]{1,20})", INTEGER, INTEGER)
 
 
-class Minesweeper(BoardGame):
+class Minesweeper(DrawnSettings, BoardGame):
     r"""Reveal every cell without a mine; a number tells how many of a cell's up to 8 neighbours hold one.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{reveal 2 3}` or
@@ -46,11 +44,14 @@ class Minesweeper(BoardGame):
         self, rows: int | None = 8, cols: int | None = 8, num_mines: int | None = 10, max_turns: int | None = 64
     ) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = rows is None or cols is None or num_mines is None or max_turns is None
-        if not self._drawn:
-            self._set_size(rows, cols, num_mines)
+        self._fix_or_draw(rows=rows, cols=cols, num_mines=num_mines)
 
-    def _set_size(self, rows: int | None, cols: int | None, num_mines: int | None) -> None:
+    def _draw(self) -> None:
+        size = self.rng.randint(5, 8)
+        self._configure(size, size, size * size // 5)
+        self.max_turns = size * size
+
+    def _configure(self, rows: int, cols: int, num_mines: int) -> None:
         self.rows = check_int("rows", rows, 2, 30)
         self.cols = check_int("cols", cols, 2, 30)
         cells = self.rows * self.cols
@@ -58,11 +59,7 @@ class Minesweeper(BoardGame):
         # A cell in the middle has the most neighbours: where they can be safe, those of every cell can.
         self._wide_start = self.num_mines <= cells - min(self.rows, 3) * min(self.cols, 3)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            size = self.rng.randint(5, 8)
-            self._set_size(size, size, size * size // 5)
-            self.max_turns = size * size
+    def _start(self) -> str:
         self.mines: frozenset[int] = frozenset()
         self.flags: set[int] = set()
         # What the player sees: a number, or None for a hidden cell.
@@ -83,17 +80,14 @@ class Minesweeper(BoardGame):
             "- \\boxed{flag 0 1} puts a flag on that hidden cell, or takes it off again. A flagged cell cannot be "
             "revealed.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is not possible.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
+            f"{last_box_counts('move')}\n"
             "On the board, '.' is a hidden cell, 'F' a flagged one, and a number a revealed one."
         )
 
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
         if match is None:
-            return self.malformed(
-                f"At turn {self.turn}, you did not give a command, a row and a column inside \\boxed{{}}. You lose."
-            )
+            return self._unreadable("give a command, a row and a column")
         command, row, col = match[1].lower(), int(match[2]), int(match[3])
         tried = f"At turn {self.turn}, you chose to {command} the cell in row {row}, column {col}"
         if command not in ("reveal", "flag"):
@@ -160,8 +154,8 @@ class Minesweeper(BoardGame):
         hidden = [cell for cell, number in enumerate(self.visible) if number is None]
         bare = [cell for cell in hidden if cell not in self.flags]
         if bare and self.action_rng.random() < 0.9:
-            return self._say("reveal", self.action_rng.choice(bare))
-        return self._say("flag", self.action_rng.choice(hidden))
+            return self._reply("reveal", self.action_rng.choice(bare))
+        return self._reply("flag", self.action_rng.choice(hidden))
 
     def expert_action(self) -> str:
         """Reveal the safest cell, after taking its flag off if it has one."""
@@ -169,7 +163,7 @@ class Minesweeper(BoardGame):
             cell = safest_cell(self.visible, self.rows, self.cols, self.num_mines)
         else:
             cell = self.rows // 2 * self.cols + self.cols // 2
-        return self._say("flag" if cell in self.flags else "reveal", cell)
+        return self._reply("flag" if cell in self.flags else "reveal", cell)
 
-    def _say(self, command: str, cell: int) -> str:
-        return f"\\boxed{{{command} {cell // self.cols} {cell % self.cols}}}"
+    def _reply(self, command: str, cell: int) -> str:
+        return box(f"{command} {cell // self.cols} {cell % self.cols}")

@@ -1,25 +1,23 @@
 """Sokoban: push every box onto a goal."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
-from gem_envs_games.directions import DIRECTIONS, direction, say
+from gem_envs_games.directions import DIRECTIONS, direction
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import box, last_box_counts
 from gem_envs_games.sokoban.levels import make_level
 from gem_envs_games.sokoban.rules import Way, moved, rest_of_way
 from gem_envs_games.sokoban.solver import solve
-
-_DRAWN = ((6, 2, 20), (8, 5, 50))
-"""Rows (and columns), boxes and turns that an episode may draw, as in GEM."""
 
 TURNS_FOR_A_BOX = 10
 """Turns that a level needs for each box, so that one can be made at once: the fewest of GEM's settings."""
 
 
-class Sokoban(BoardGame):
+class Sokoban(DrawnSettings, BoardGame):
     r"""Push boxes through a room until every one stands on a goal.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
@@ -50,25 +48,26 @@ class Sokoban(BoardGame):
         self, dim_room: Sequence[int] | None = (6, 6), max_turns: int | None = 100, num_boxes: int | None = 3
     ) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = dim_room is None or num_boxes is None or max_turns is None
-        if dim_room is not None and num_boxes is not None and max_turns is not None:
-            if not isinstance(dim_room, tuple | list) or len(dim_room) != 2:
-                raise ConfigError(f"dim_room is a number of rows and a number of columns, not {dim_room!r}")
-            self.rows = check_int("dim_room's rows", dim_room[0], 5, 10)
-            self.cols = check_int("dim_room's cols", dim_room[1], 5, 10)
-            most = min((self.rows - 2) * (self.cols - 2) // 4, 5)
-            self.num_boxes = check_int(f"num_boxes in {self.rows} x {self.cols} cells", num_boxes, 1, most)
-            if max_turns < TURNS_FOR_A_BOX * num_boxes:
-                raise ConfigError(
-                    f"max_turns is at least {TURNS_FOR_A_BOX} for each of the {num_boxes} boxes, not {max_turns}"
-                )
+        self._fix_or_draw(dim_room=dim_room, num_boxes=num_boxes)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.rows, self.num_boxes, self.max_turns = self.rng.choice(_DRAWN)
-            self.cols = self.rows
-        assert self.max_turns is not None
-        self.level, way = make_level(self.rows, self.cols, self.num_boxes, self.max_turns, self.rng)
+    def _configure(self, dim_room: Sequence[int], num_boxes: int) -> None:
+        if not isinstance(dim_room, tuple | list) or len(dim_room) != 2:
+            raise ConfigError(f"dim_room is a number of rows and a number of columns, not {dim_room!r}")
+        self.rows = check_int("dim_room's rows", dim_room[0], 5, 10)
+        self.cols = check_int("dim_room's cols", dim_room[1], 5, 10)
+        most = min((self.rows - 2) * (self.cols - 2) // 4, 5)
+        self.num_boxes = check_int(f"num_boxes in {self.rows} x {self.cols} cells", num_boxes, 1, most)
+        if self.turn_limit < TURNS_FOR_A_BOX * num_boxes:
+            raise ConfigError(
+                f"max_turns is at least {TURNS_FOR_A_BOX} for each of the {num_boxes} boxes, not {self.max_turns}"
+            )
+
+    def _draw(self) -> None:
+        self.rows, self.num_boxes, self.max_turns = self.rng.choice(((6, 2, 20), (8, 5, 50)))
+        self.cols = self.rows
+
+    def _start(self) -> str:
+        self.level, way = make_level(self.rows, self.cols, self.num_boxes, self.turn_limit, self.rng)
         self._way: Way = way
         self.position = self.level.start
         # Whether the expert has looked for a way, and the boxes for which it last found none.
@@ -83,8 +82,7 @@ class Sokoban(BoardGame):
             "there, you push it one cell in the same direction. That needs a free cell behind it: you cannot push a "
             "box into a wall or another box, and you cannot pull.\n"
             f"You have {self.max_turns} turns, which is enough; each move takes one, also one that is not possible.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
+            f"{last_box_counts('move')}\n"
             "On the board, P is you, S is you on a goal, X is a box, √ is a box on a goal, O is a goal, # is a wall "
             "and _ is free floor."
         )
@@ -92,22 +90,21 @@ class Sokoban(BoardGame):
     def _step(self, action: str) -> Step:
         name = direction(action)
         if name is None:
-            return self.malformed(f"At turn {self.turn}, you did not give a direction inside \\boxed{{}}. You lose.")
+            return self._unreadable("give a direction")
         to = self.position.player + self.level.steps[name]
         pushes = to in self.position.boxes
         after = moved(self.level, self.position, name)
         if after is None:
             wrong = "the box there cannot be pushed further" if pushes else "a wall is there"
-            return self._goes_on(f"At turn {self.turn}, you tried to go {name}, but {wrong}.")
+            return self._ongoing(f"At turn {self.turn}, you tried to go {name}, but {wrong}.")
         self.position = after
         said = f"At turn {self.turn}, you {'pushed a box' if pushes else 'went'} {name}."
         if after.boxes == self.level.goals:
             return self._ended(f"{said} Congratulations! Every box is on a goal.", 1.0, success=True)
-        return self._goes_on(said)
+        return self._ongoing(said)
 
-    def _goes_on(self, said: str) -> Step:
-        arrived = len(self.position.boxes & self.level.goals)
-        return self._ongoing(said, arrived / self.num_boxes if self.last_turn else 0.0)
+    def _partial_reward(self) -> float:
+        return len(self.position.boxes & self.level.goals) / self.num_boxes
 
     def _board(self) -> str:
         cells = [self._symbol(cell) for cell in range(self.rows * self.cols)]
@@ -128,7 +125,7 @@ class Sokoban(BoardGame):
 
     def sample_action(self) -> str:
         """A random direction in which the player can go or push."""
-        return say(self.action_rng.choice(self._possible()))
+        return box(self.action_rng.choice(self._possible()))
 
     def expert_action(self) -> str:
         """The next move of the way that was found at first, or from where the player left it."""
@@ -140,4 +137,4 @@ class Sokoban(BoardGame):
                 self._hopeless = self.position.boxes
             elif lost or len(found) < len(rest_of_way(self.level, self._way, self.position)):
                 self._way = found
-        return say(self._way.get(self.position) or self._possible()[0])
+        return box(self._way.get(self.position) or self._possible()[0])

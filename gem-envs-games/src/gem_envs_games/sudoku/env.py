@@ -1,25 +1,22 @@
 """Sudoku: fill a grid so that every row, column and box holds each digit once."""
 
 import math
-import re
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
 from gem_envs_games.sudoku.puzzles import FEWEST_CLUES, make_puzzle
 from gem_envs_games.sudoku.solver import digits_left, houses, units
 
-_ACTION = re.compile(r"\s*(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})[\s,]+(-?[0-9]{1,9})\s*")
-_DRAWN = ((4, 10, 15), (9, 50, 50))
-"""Scale, clues and turns that an episode may draw, as in GEM."""
+_ACTION = fields(INTEGER, INTEGER, INTEGER)
 
 
-class Sudoku(BoardGame):
+class Sudoku(DrawnSettings, BoardGame):
     r"""Fill the empty cells so that each row, each column and each box holds every digit once.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{1 2 3}`: row, column (both
@@ -54,16 +51,18 @@ class Sudoku(BoardGame):
     ) -> None:
         super().__init__(max_turns=max_turns)
         self.forgiving = forgiving
-        self._drawn = scale is None or clues is None or max_turns is None
-        if scale is not None and clues is not None and max_turns is not None:
-            if scale not in FEWEST_CLUES:
-                raise ConfigError(f"scale is one of {sorted(FEWEST_CLUES)}, not {scale!r}")
-            self.scale = scale
-            self.clues = check_int(f"clues at scale {scale}", clues, FEWEST_CLUES[scale], scale * scale - 1)
+        self._fix_or_draw(scale=scale, clues=clues)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.scale, self.clues, self.max_turns = self.rng.choice(_DRAWN)
+    def _configure(self, scale: int, clues: int) -> None:
+        if scale not in FEWEST_CLUES:
+            raise ConfigError(f"scale is one of {sorted(FEWEST_CLUES)}, not {scale!r}")
+        self.scale = scale
+        self.clues = check_int(f"clues at scale {scale}", clues, FEWEST_CLUES[scale], scale * scale - 1)
+
+    def _draw(self) -> None:
+        self.scale, self.clues, self.max_turns = self.rng.choice(((4, 10, 15), (9, 50, 50)))
+
+    def _start(self) -> str:
         self.puzzle, self.solution = make_puzzle(self.scale, self.clues, self.rng)
         self.grid = list(self.puzzle)
         scale, size = self.scale, math.isqrt(self.scale)
@@ -83,17 +82,14 @@ class Sudoku(BoardGame):
             f"A digit that its row, column or box already holds is refused, {placing}\n"
             f"You win when the grid is full. You have {self.max_turns} turns; each move takes one, also a refused "
             "one.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
+            f"{last_box_counts('move')}\n"
             "On the board, '.' is an empty cell, and '*' marks the digits that you placed."
         )
 
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
         if match is None:
-            return self.malformed(
-                f"At turn {self.turn}, you did not give a row, a column and a digit inside \\boxed{{}}. You lose."
-            )
+            return self._unreadable("give a row, a column and a digit")
         row, col, digit = (int(number) for number in match.groups())
         move = f"put {digit} at R{row} C{col}" if digit else f"empty R{row} C{col}"
         cell = (row - 1) * self.scale + col - 1
@@ -145,22 +141,22 @@ class Sudoku(BoardGame):
             if self.grid[cell]:
                 moves = [] if self.forgiving else [*moves, 0]
             if moves:
-                return self._say(cell, self.action_rng.choice(moves))
+                return self._reply(cell, self.action_rng.choice(moves))
         # A forgiving game that is over has no move left.
-        return self._say(0, 0)
+        return self._reply(0, 0)
 
     def expert_action(self) -> str:
         """Mend a wrong digit if there is one, else fill the cell for which the fewest digits are left."""
         for cell, digit in enumerate(self.grid):
             right = self.solution[cell]
             if digit not in (0, right):
-                return self._say(cell, right if right in digits_left(self.grid, cell) else 0)
+                return self._reply(cell, right if right in digits_left(self.grid, cell) else 0)
         empty = [cell for cell, digit in enumerate(self.grid) if not digit]
         cell = min(empty, key=lambda cell: len(digits_left(self.grid, cell)), default=0)
-        return self._say(cell, self.solution[cell])
+        return self._reply(cell, self.solution[cell])
 
-    def _say(self, cell: int, digit: int) -> str:
-        return f"\\boxed{{{cell // self.scale + 1} {cell % self.scale + 1} {digit}}}"
+    def _reply(self, cell: int, digit: int) -> str:
+        return box(f"{cell // self.scale + 1} {cell % self.scale + 1} {digit}")
 
 
 _GIVEN = (" .", *(f" {digit}" for digit in range(1, 10)))

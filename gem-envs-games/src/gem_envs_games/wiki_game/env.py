@@ -9,6 +9,7 @@ from gem.core import Step
 from gem.errors import ConfigError, did_you_mean
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.replies import box
 from gem_envs_games.wiki_game.graph import FARTHEST, shipped
 from gem_envs_games.wiki_game.page import Page, Wiki, key
 
@@ -206,7 +207,7 @@ class WikiGame(BoardGame):
         if self.variant == "eidetic":
             earlier = [link for link in self.known if link not in self.page.links]
             listed += ["Links seen before:", *earlier] if earlier else []
-        left = max(0, (self.max_turns or 0) - self.turn)
+        left = max(0, self.turn_limit - self.turn)
         return "\n".join([f"Target page: {self._about(self.target)}", *listed, f"Turns left: {left}"])
 
     def _about(self, page: Page) -> str:
@@ -216,12 +217,12 @@ class WikiGame(BoardGame):
     def sample_action(self) -> str:
         """A random link that may be followed, or going back where there is none."""
         links = self._links()
-        return _say(self.action_rng.choice(links) if links else BACK)
+        return box(self.action_rng.choice(links) if links else BACK)
 
     def expert_action(self) -> str | None:
         """The link from which the shortest way leads to the target; None on a live wiki, where nobody knows it."""
         link = self._wiki.nearest(self._links(), self.target.title)
-        return None if link is None else _say(link)
+        return None if link is None else box(link)
 
 
 def _wiki(backend: str, settings: dict[str, Any]) -> Wiki:
@@ -256,7 +257,3 @@ def _beginning(text: str, most: int, unit: str) -> str:
         ends = (at + 1 for at, mark in enumerate(text) if mark in ".!?" and text[at + 1 : at + 2] in ("", " "))
         kept = text[: next(chain((end for count, end in enumerate(ends, 1) if count == most), [len(text)]))]
     return kept if len(kept) == len(text) else f"{kept}..."
-
-
-def _say(title: str) -> str:
-    return f"\\boxed{{{title}}}"

@@ -1,26 +1,22 @@
 """WordSearch: find the words that are hidden in a grid of letters."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
 from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
 from gem_envs_games.word_search.grids import Hidden, make_word_search
 
-_ACTION = re.compile(r"[\s,]+".join([r"\s*(-?[0-9]{1,9})", *[r"(-?[0-9]{1,9})"] * 3]) + r"\s*")
-_DRAWN_WORDS, _DRAWN_TURNS = 5, 20
-"""Words and turns of an episode that draws whether it is hardcore, as in GEM."""
+_ACTION = fields(*[INTEGER] * 4)
 
 Ends = tuple[int, int, int, int]
 """Row and column of one end of a line of letters, then of the other, both counted from 0."""
 
 
-class WordSearch(BoardGame):
+class WordSearch(DrawnSettings, BoardGame):
     r"""Find every hidden word, to the right or down, by the cells of its first and its last letter.
 
     The first observation has the rules, and each one has the grid, with found words in brackets, what is left to find,
@@ -48,17 +44,19 @@ class WordSearch(BoardGame):
 
     def __init__(self, hardcore: bool | None = False, max_turns: int | None = 20, num_words: int | None = 5) -> None:
         super().__init__(max_turns=max_turns)
-        self._drawn = hardcore is None or max_turns is None or num_words is None
-        if hardcore is not None and max_turns is not None and num_words is not None:
-            self.hardcore = hardcore
-            self.num_words = check_int("num_words", num_words, 1, 15)
-            if max_turns < num_words:
-                raise ConfigError(f"max_turns is at least 1 for each of the {num_words} words, not {max_turns}")
+        self._fix_or_draw(hardcore=hardcore, num_words=num_words)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.hardcore = self.rng.random() < 0.5
-            self.num_words, self.max_turns = _DRAWN_WORDS, _DRAWN_TURNS
+    def _draw(self) -> None:
+        self.hardcore = self.rng.random() < 0.5
+        self.num_words, self.max_turns = 5, 20
+
+    def _configure(self, hardcore: bool, num_words: int) -> None:
+        self.hardcore = hardcore
+        self.num_words = check_int("num_words", num_words, 1, 15)
+        if self.turn_limit < num_words:
+            raise ConfigError(f"max_turns is at least 1 for each of the {num_words} words, not {self.max_turns}")
+
+    def _start(self) -> str:
         rows, self.hidden = make_word_search(self.num_words, not self.hardcore, self.rng)
         self.size = len(rows)
         self.found: list[Hidden] = []
@@ -85,17 +83,14 @@ class WordSearch(BoardGame):
             "left.\n"
             f"You have {self.max_turns} turns; each move takes one, also one that is refused because it is not "
             "possible or was made before.\n"
-            "You may say what you like; the last move inside \\boxed{} counts. A reply without a move loses "
-            "the game.\n"
+            f"{last_box_counts('move')}\n"
             "On the grid, [ ] marks the letters of the words that you have found."
         )
 
     def _step(self, action: str) -> Step:
         match = boxed(action, _ACTION.fullmatch)
         if match is None:
-            return self.malformed(
-                f"At turn {self.turn}, you did not give two rows and two columns inside \\boxed{{}}. You lose."
-            )
+            return self._unreadable("give two rows and two columns")
         row, col, last_row, last_col = map(int, match.groups())
         said = f"At turn {self.turn}, you chose row {row}, column {col} to row {last_row}, column {last_col}"
         ends = (row, col, last_row, last_col) if (row, col) <= (last_row, last_col) else (last_row, last_col, row, col)
@@ -130,7 +125,7 @@ class WordSearch(BoardGame):
             return self._ended(f"{said} Congratulations! You found every word.", reward, success=True)
         return self._ongoing(said, reward)
 
-    def _last_words(self) -> str:
+    def _solution(self) -> str:
         left = ", ".join(f"{place.word} at {_plain(place.ends)}" for place in self._left())
         return f" The words left were: {left}."
 
@@ -153,17 +148,13 @@ class WordSearch(BoardGame):
         further = len(self.action_rng.choice(self.hidden).word) - 1
         along, beside = self.action_rng.randrange(self.size - further), self.action_rng.randrange(self.size)
         if self.action_rng.random() < 0.5:
-            return _say((along, beside, along + further, beside))
-        return _say((beside, along, beside, along + further))
+            return box(_plain((along, beside, along + further, beside)))
+        return box(_plain((beside, along, beside, along + further)))
 
     def expert_action(self) -> str | None:
         """The ends of the next word."""
-        return next((_say(place.ends) for place in self._left()), None)
+        return next((box(_plain(place.ends)) for place in self._left()), None)
 
 
 def _plain(ends: Ends) -> str:
     return " ".join(map(str, ends))
-
-
-def _say(ends: Ends) -> str:
-    return f"\\boxed{{{_plain(ends)}}}"

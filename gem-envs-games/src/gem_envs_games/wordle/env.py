@@ -1,21 +1,16 @@
 """Wordle: find a secret word from marks on the letters of each guess."""
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from gem.checks import check_int
 from gem.core import Step
 from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
+from gem_envs_games.drawn_settings import DrawnSettings
+from gem_envs_games.replies import box, last_box_counts, letters
 from gem_envs_games.wordle.solver import Marked, best_guess, marks
 from gem_envs_games.words import LONGEST, SHORTEST, common_words, is_word, known_words
 
-_BETWEEN = re.compile(r"[\s,]+")
-_LETTERS = re.compile(r"[A-Za-z]+")
 
-
-class Wordle(BoardGame):
+class Wordle(DrawnSettings, BoardGame):
     r"""Find the word; each letter of a guess is marked green (G), yellow (Y) or wrong (X).
 
     The first observation has the rules, and each one has all guesses with their marks. An action is `\boxed{CRANE}`;
@@ -41,14 +36,16 @@ class Wordle(BoardGame):
     def __init__(self, word_length: int | None = 5, only_real_words: bool = True, max_turns: int | None = 20) -> None:
         super().__init__(max_turns=max_turns)
         self.only_real_words = only_real_words
-        self._drawn = word_length is None or max_turns is None
-        if not self._drawn:
-            self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
+        self._fix_or_draw(word_length=word_length)
 
-    def _reset(self, options: Mapping[str, Any]) -> str:
-        if self._drawn:
-            self.word_length = self.rng.randint(3, 5)
-            self.max_turns = 5 * self.word_length
+    def _draw(self) -> None:
+        self.word_length = self.rng.randint(3, 5)
+        self.max_turns = 5 * self.word_length
+
+    def _configure(self, word_length: int) -> None:
+        self.word_length = check_int("word_length", word_length, SHORTEST, LONGEST)
+
+    def _start(self) -> str:
         self.secret, example = self.rng.sample(common_words(self.word_length), 2)
         self.marked: list[Marked] = []
         self._guessed: set[str] = set()
@@ -69,16 +66,14 @@ class Wordle(BoardGame):
             "- X: the letter is not in the word, or not as often as you guessed it: each letter of the word gives one "
             "mark, first to green ones, then to yellow ones from the left.\n"
             f"{words}\n"
-            f"Give your guess inside \\boxed{{}}, for example {_say(example)}.\n"
-            f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
-            "You may say what you like; the last guess inside \\boxed{} counts. A reply without a guess loses "
-            "the game."
+            f"Give your guess inside \\boxed{{}}, for example {box(example)}.\n"
+            f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n" + last_box_counts("guess")
         )
 
     def _step(self, action: str) -> Step:
-        guess = boxed(action, _letters)
+        guess = boxed(action, letters)
         if guess is None:
-            return self.malformed(f"At turn {self.turn}, you did not give a word inside \\boxed{{}}. You lose.")
+            return self._unreadable("give a word")
         wrong = self._objection(guess)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
@@ -106,7 +101,7 @@ class Wordle(BoardGame):
             return f"you have guessed {guess} before"
         return None
 
-    def _last_words(self) -> str:
+    def _solution(self) -> str:
         return f" My word was {self.secret}."
 
     def _board(self) -> str:
@@ -114,20 +109,8 @@ class Wordle(BoardGame):
 
     def sample_action(self) -> str:
         """A random common word of the right length, guessed before or not."""
-        return _say(self.action_rng.choice(common_words(self.word_length)))
+        return box(self.action_rng.choice(common_words(self.word_length)))
 
     def expert_action(self) -> str:
         """A common word that all marks so far allow, and whose own marks are expected to tell much."""
-        return _say(best_guess(self.word_length, tuple(self.marked)))
-
-
-def _letters(content: str) -> str | None:
-    """The letters in a box, in capitals, if there is nothing else but spaces and commas."""
-    if content.isascii() and content.isalpha():  # nearly always, and much the quickest
-        return content.upper()
-    letters = _BETWEEN.sub("", content)
-    return letters.upper() if _LETTERS.fullmatch(letters) else None
-
-
-def _say(word: str) -> str:
-    return f"\\boxed{{{word}}}"
+        return box(best_guess(self.word_length, tuple(self.marked)))
