@@ -10,7 +10,7 @@ import tool_samples
 from pydantic import BaseModel, Field
 from tool_samples import note, notes, python, search
 
-import gem
+import gem.tool.tool
 from gem.core import ContentPart
 from gem.errors import BadArguments, ConfigError, PackError, SpecError, UnknownId
 from gem.packs.lookup import find_tools
@@ -51,12 +51,12 @@ def everything(
 
     Args:
         text: the text,
-            which goes on here.
+            which continues here.
         number (float): how much.
         *many: several.
 
     Returns:
-        what came of it: nothing.
+        nothing of interest.
 
     Raises:
         ToolError: never.
@@ -84,7 +84,7 @@ def test_the_name_the_description_and_the_schema_come_from_the_function() -> Non
     assert list(properties) == [*GIVEN, "perhaps", "json", "copy", "model_config"]
     assert everything.parameters["required"] == list(GIVEN)
     assert everything.parameters["additionalProperties"] is False
-    assert properties["text"] == {"type": "string", "description": "the text, which goes on here."}
+    assert properties["text"] == {"type": "string", "description": "the text, which continues here."}
     assert properties["number"] == {"type": "number", "description": "how much."}
     assert properties["many"] == {"type": "array", "items": {"type": "integer"}, "description": "several."}
     assert properties["choice"] == {"enum": ["a", "b"], "type": "string"}
@@ -136,7 +136,7 @@ def test_settings_override_what_the_function_says() -> None:
     assert settings == ("find-it", "Find it.", True, 2, 3, 4)
 
 
-def test_the_state_of_a_resource_is_no_argument_of_the_agents() -> None:
+def test_the_agent_does_not_see_the_argument_for_the_state_of_a_resource() -> None:
     assert note.resource is notes
     assert list(note.parameters["properties"]) == ["text"]
 
@@ -166,7 +166,7 @@ def silent(word: str) -> str:
 
 
 def returning(annotation: Any) -> Any:
-    """A function that is said to return this."""
+    """A function that is annotated to return this."""
 
     def answer():
         """Answer."""
@@ -188,7 +188,7 @@ def returning(annotation: Any) -> Any:
         (returning(dict[str, int]), r"the tool answer returns dict\[str, int\], but .* return text, such as str"),
     ],
 )
-def test_what_makes_no_tool_is_refused(function: Any, words: str) -> None:
+def test_a_function_that_cannot_be_a_tool_is_refused(function: Any, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         tool(function)
     with pytest.raises(ConfigError, match=words):
@@ -199,7 +199,7 @@ def test_what_makes_no_tool_is_refused(function: Any, words: str) -> None:
     "annotation",
     [int, "dict", None, tuple[str, ...], list[str], list[None], Iterator[str], int | None, Literal[1], ContentPart],
 )
-def test_what_can_be_no_answer_is_refused_before_an_episode_fails_by_it(annotation: Any) -> None:
+def test_a_return_type_that_cannot_be_content_is_refused_by_the_decorator(annotation: Any) -> None:
     with pytest.raises(ConfigError, match="a tool returns text or content parts"):
         tool(returning(annotation))
 
@@ -208,7 +208,7 @@ def test_what_can_be_no_answer_is_refused_before_an_episode_fails_by_it(annotati
     "annotation",
     ["str", Content, Colour, object, Any, TypeVar("T"), list, list[dict[str, int]], str | None, Literal["a", "b"]],
 )
-def test_what_may_be_an_answer_is_taken_as_it_is(annotation: Any) -> None:
+def test_a_return_type_that_may_be_content_is_accepted(annotation: Any) -> None:
     for each in (annotation, Annotated[annotation, "an answer"], Awaitable[annotation]):
         assert tool(returning(each)).name == "answer"
 
@@ -246,7 +246,7 @@ def test_a_setting_out_of_range_is_refused(settings: dict[str, Any], words: str)
         ({}, None),
     ],
 )
-def test_text_stands_for_the_one_required_string(parameters: dict[str, Any], expected: str | None) -> None:
+def test_plain_text_is_the_value_of_the_one_required_string(parameters: dict[str, Any], expected: str | None) -> None:
     made = Tool(name="x", description="X.", parameters=parameters, function=str)
 
     assert made.text_parameter == expected
@@ -263,14 +263,14 @@ def test_a_tool_built_from_a_schema_checks_the_names_of_its_arguments() -> None:
         made.validate({"day": 1, "hours": 2})
 
 
-def test_a_tool_of_a_module_is_pickled_by_its_name_and_one_built_by_hand_by_what_it_is_made_of() -> None:
+def test_a_tool_of_a_module_is_pickled_by_its_name_and_another_by_its_parts() -> None:
     by_hand = Tool(name="x", description="X.", parameters={}, function=tool_samples.Listener)
 
     assert pickle.loads(pickle.dumps(python)) is python
     assert pickle.loads(pickle.dumps(by_hand)).function is tool_samples.Listener
 
 
-def test_a_tool_is_found_by_its_place_and_one_that_nobody_has_is_named_with_near_ones() -> None:
+def test_a_tool_is_found_by_its_place_and_an_unknown_name_is_answered_with_near_ones() -> None:
     assert find_tools("tool_samples:search")[0] is search
     with pytest.raises(PackError, match=r"no 'serch'\. Did you mean 'search'\?"):
         find_tools("tool_samples:serch")
@@ -285,7 +285,7 @@ def test_a_function_that_returns_a_tool_is_called_with_the_settings() -> None:
         find_tools("builtins:str")
 
 
-def test_one_name_may_stand_for_several_tools() -> None:
+def test_a_name_can_mean_several_tools() -> None:
     assert [each.name for each in find_tools("tool_samples:pair")] == ["first", "second"]
     assert [each.name for each in find_tools("tool_samples:pair", last="third")] == ["first", "third"]
 
@@ -298,12 +298,12 @@ def test_one_name_may_stand_for_several_tools() -> None:
         ("shouter", r"the tool 'tool_samples:shouter' takes no argument 'wrd'\. Did you mean 'word'\?"),
     ],
 )
-def test_settings_that_a_tool_does_not_take_are_refused(name: str, message: str) -> None:
+def test_unknown_settings_of_a_tool_are_refused(name: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         find_tools(f"tool_samples:{name}", wrd="hi")
 
 
-def test_what_a_tool_cannot_do_without_is_named() -> None:
+def test_a_missing_setting_or_module_is_named() -> None:
     with pytest.raises(
         SpecError, match=r"the tool 'tool_samples:shouter' needs the argument 'word'\. It takes: word\."
     ):
@@ -312,6 +312,7 @@ def test_what_a_tool_cannot_do_without_is_named() -> None:
         find_tools("nosuch:x")
 
 
-def test_the_public_names_are_there() -> None:
-    assert gem.Tool is Tool
+def test_the_package_exports_the_decorator_not_the_module_of_the_same_name() -> None:
+
     assert gem.tool.tool is tool
+    assert gem.Tool is Tool

@@ -1,4 +1,4 @@
-r"""Every call that cannot be carried out is answered with words that say why, and the episode goes on."""
+"""A call that cannot be carried out is answered with the reason, and the episode continues."""
 
 import json
 
@@ -150,7 +150,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("format", "reply", "problem", "words"), CASES)
-def test_a_bad_call_is_answered_with_what_was_wrong(format: str, reply: str, problem: str, words: str) -> None:
+def test_a_bad_call_is_answered_with_the_reason(format: str, reply: str, problem: str, words: str) -> None:
     tool_samples.RAN.clear()
     with ToolEnv(Listener(), TOOLS, format=format) as env:
         env.reset(seed=0)
@@ -160,7 +160,7 @@ def test_a_bad_call_is_answered_with_what_was_wrong(format: str, reply: str, pro
         assert words in observation
         assert info["tool"]["status"] == problem
         assert (reward, terminated, truncated) == (0.0, False, False)
-        assert (env.heard, tool_samples.RAN) == ([], [])  # neither the env nor a tool has noticed
+        assert (env.heard, tool_samples.RAN) == ([], [])  # neither the env nor a tool was called
         assert info["tool_use_counter"] == 0
         assert env.step("yes").observation == "Heard 1."
 
@@ -187,7 +187,7 @@ TWICE = f'{{"name": "book", {json.dumps(FORGED)}: 1, {json.dumps(FORGED)}: 2}}'
         ("openai", message(tool_calls=[called("book", TWICE)])),
     ],
 )
-def test_what_is_quoted_of_a_bad_call_or_of_a_tool_forges_no_mark(format: str, reply: str) -> None:
+def test_marks_in_what_is_quoted_of_a_bad_call_or_a_tool_are_escaped(format: str, reply: str) -> None:
     schema = {"type": "object", "properties": {FORGED: {"type": "integer"}, "b": {}}, "required": [FORGED, "b"]}
     mcp = Tool(name="mcp", description="", parameters=schema, function=str)
     with ToolEnv(Listener(), (*TOOLS, mcp), format=format) as env:
@@ -205,7 +205,7 @@ def test_there_are_enough_cases_and_no_two_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("format", BY_FORMAT)
-def test_a_call_too_many_is_answered_and_not_carried_out(format: str) -> None:
+def test_a_call_beyond_the_budget_is_refused(format: str) -> None:
     tool_samples.RAN.clear()
     with ToolEnv(Listener(), TOOLS, format=format, max_calls=2) as env:
         env.reset(seed=0)

@@ -1,4 +1,4 @@
-"""What an agent is told of a tool's arguments: their JSON schema, compact and of bounded size."""
+"""What an agent is shown of a tool's arguments: their JSON schema, compact and of bounded size."""
 
 import json
 from typing import Annotated, Any, Literal

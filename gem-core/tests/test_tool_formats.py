@@ -1,4 +1,4 @@
-"""The call formats: what is written can be read, at once, and a policy knows where to stop."""
+"""The call formats: written calls can be read, in linear time, and a policy knows where to stop."""
 
 import html
 import random
@@ -51,18 +51,18 @@ def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None
 
 
 @pytest.mark.parametrize("format", ["tags", "fenced", "gem-llm", "hermes"])
-def test_a_policy_that_stops_at_a_stop_string_has_said_the_whole_call(format: str) -> None:
+def test_a_reply_that_ends_at_a_stop_text_has_the_whole_call(format: str) -> None:
     chosen = FORMATS[format]
     stops = chosen.stops(TOOLS)
     for call in CALLS:
-        said = f"First, a thought.\n{chosen.write(call, TOOLS)}\nAnd then <python>2</python> more"
+        reply = f"First, a thought.\n{chosen.write(call, TOOLS)}\nAnd then <python>2</python> more"
 
-        ends = [said.find(stop) + len(stop) for stop in stops if stop in said]
+        ends = [reply.find(stop) + len(stop) for stop in stops if stop in reply]
 
-        assert chosen.read(said[: min(ends)], TOOLS) == call
+        assert chosen.read(reply[: min(ends)], TOOLS) == call
 
 
-def test_a_message_of_a_chat_api_ends_by_itself() -> None:
+def test_a_message_of_a_chat_api_has_no_stop_text() -> None:
     assert FORMATS["openai"].stops(TOOLS) == ()
 
 
@@ -86,7 +86,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("reply", PLAIN, ids=range(len(PLAIN)))
-def test_what_is_no_call_is_none(format: str, reply: str) -> None:
+def test_a_reply_without_a_call_is_not_read_as_one(format: str, reply: str) -> None:
     assert FORMATS[format].read(reply, TOOLS) is None
 
 
@@ -100,7 +100,7 @@ def test_what_is_no_call_is_none(format: str, reply: str) -> None:
         ("\n\n\tz = 1\n\tw = 2\n\n", "z = 1\nw = 2"),
     ],
 )
-def test_a_programs_own_indentation_stays_and_what_is_around_it_goes(body: str, code: str) -> None:
+def test_common_indentation_around_a_program_is_removed(body: str, code: str) -> None:
     assert FORMATS["tags"].read(f"<python>{body}</python>", TOOLS) == ToolCall("python", {"code": code})
 
 
@@ -111,7 +111,7 @@ def test_arguments_may_be_an_object_or_a_string_that_holds_one(arguments: str) -
     assert FORMATS["hermes"].read(said, TOOLS) == ToolCall("python", {"code": "1"})
 
 
-def test_gems_own_format_takes_tags_and_fences() -> None:
+def test_the_format_of_gem_llm_reads_tags_and_fences() -> None:
     expected = ToolCall("python", {"code": "print(1)"})
 
     assert FORMATS["gem-llm"].read("<python>print(1)</python>", TOOLS) == expected
@@ -190,9 +190,9 @@ def test_no_reply_raises_and_what_is_read_is_inside_the_reply(format: str) -> No
      "~~~", "````python\n",
      "<think>", "</think>", "<think></think>", "<a></a>", "<a" + "b" * 60 + ">", " ", "\n", '"', "<pythan></pythan>"],
 )  # fmt: skip
-def test_a_reply_of_a_megabyte_is_read(format: str, piece: str) -> None:
+def test_a_long_reply_is_read_in_linear_time(format: str, piece: str) -> None:
     # With steps that grow with the square of the length, it would not end here.
-    read = FORMATS[format].read(piece * (1_000_000 // len(piece)), TOOLS)
+    read = FORMATS[format].read(piece * (200_000 // len(piece)), TOOLS)
 
     assert not isinstance(read, ToolCall)
 
@@ -218,7 +218,7 @@ FORGED = [
 
 @pytest.mark.parametrize("text", FORGED)
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_a_tool_says_cannot_end_its_result_nor_speak_for_somebody_else(format: str, text: str) -> None:
+def test_marks_in_a_result_are_escaped(format: str, text: str) -> None:
     chosen = FORMATS[format]
     empty = chosen.format_result("")
     told = Tool(name="t", description=text, parameters={"properties": {"a": {"description": text}}}, function=str)
@@ -237,7 +237,7 @@ def test_what_a_tool_says_cannot_end_its_result_nor_speak_for_somebody_else(form
     assert chosen.describe({"t": told}).count("</tool_call>") == (format == "hermes")
 
 
-def test_text_that_only_looks_like_a_mark_is_shown_as_it_is() -> None:
+def test_text_that_only_resembles_a_mark_is_unchanged() -> None:
     text = "a < result, <results>, <b>, <s-1>, [INST, x <| y |> z, if a<|b: <span>, <stool_call>"
 
     assert FORMATS["tags"].format_result(text) == f"<result>\n{text}\n</result>"

@@ -1,4 +1,4 @@
-"""Many at once: a thousand calls of one server, and a thousand episodes that end in every way there is."""
+"""Load: many calls of one server at once, and many episodes that end in every possible way."""
 
 import asyncio
 import gc
@@ -19,14 +19,15 @@ from gem.errors import ToolError, ToolTimeout
 from gem.tool import Resource, Tool, ToolRuntime, tool
 from gem.wrappers.tool_env import ToolEnv
 
-CALLS = 1000
+CALLS = 200
+EPISODES = 200
 LIMIT = 16
 
 
-class Server:
+class NumberServer:
     """An HTTP server whose answers take 1 to 20 ms, and of which some fail. It counts how many it serves at once.
 
-    A number that ends in 3 is refused with status 503, one that ends in 7 gets an answer that is none, and one that
+    A number that ends in 3 is refused with status 503, one that ends in 7 gets an invalid answer, and one that
     ends in 5 has its connection dropped the first time.
     """
 
@@ -68,13 +69,13 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Generator[Server]:
-    server = Server()
+def server() -> Generator[NumberServer]:
+    server = NumberServer()
     yield server
     server.close()
 
 
-def understood(status: int, body: str) -> str:
+def parsed(status: int, body: str) -> str:
     if status != 200:
         raise ToolError(f"the server is busy ({status})")
     return str(int(body))
@@ -88,7 +89,7 @@ def in_threads(port: int) -> Tool:
         try:
             connection.request("GET", f"/{number}")
             response = connection.getresponse()
-            return understood(response.status, response.read().decode())
+            return parsed(response.status, response.read().decode())
         finally:
             connection.close()
 
@@ -107,13 +108,13 @@ def in_the_loop(port: int) -> Tool:
             writer.close()
         if not answer:
             raise ConnectionResetError("the server hung up")
-        return understood(int(answer.split()[1]), answer.rpartition(b"\r\n\r\n")[2].decode())
+        return parsed(int(answer.split()[1]), answer.rpartition(b"\r\n\r\n")[2].decode())
 
     return square
 
 
 @pytest.mark.parametrize("kind", [in_threads, in_the_loop])
-def test_a_thousand_calls_at_once_keep_to_the_limit_and_to_their_order(server: Server, kind) -> None:
+def test_calls_at_once_keep_to_the_limit_and_to_their_order(server: NumberServer, kind) -> None:
     square = kind(server.port)
     own = ToolRuntime()
 
@@ -133,7 +134,7 @@ def test_a_thousand_calls_at_once_keep_to_the_limit_and_to_their_order(server: S
 
 
 class Cat(Resource["subprocess.Popen[bytes]"]):
-    """A program that says what it is told: a process and two pipes."""
+    """A program that repeats its input: a process and two pipes."""
 
     def open(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -148,7 +149,7 @@ cat = Cat()
 
 @tool(resource=cat, timeout=60)
 def say(process: "subprocess.Popen[bytes]", text: str) -> str:
-    """Tell it."""
+    """Send it text."""
     assert process.stdin is not None
     assert process.stdout is not None
     if text == "fault":
@@ -160,24 +161,24 @@ def say(process: "subprocess.Popen[bytes]", text: str) -> str:
 
 @tool(resource=cat, timeout=0.02)
 async def ponder(process: "subprocess.Popen[bytes]", text: str) -> str:
-    """Think, and never end."""
+    """Never return."""
     await asyncio.sleep(1000)
     return text
 
 
 @tool(resource=cat, timeout=0.02)
 def listen(process: "subprocess.Popen[bytes]", text: str) -> str:
-    """Wait for words that nobody says, in a thread."""
+    """Wait in a thread for output that never comes."""
     assert process.stdout is not None
     return process.stdout.readline().decode()
 
 
 ENDS = ("reset", "dropped", "cancelled in the loop", "cancelled in a thread", "closed")
-"""How a tenth of the episodes are given up, in turns."""
+"""How each tenth episode is abandoned, in turn."""
 
 
 def play(number: int, own: ToolRuntime) -> str:
-    """Play episode `number`, and say how it ended."""
+    """Play episode `number`, and return how it ended."""
     env: Env = ToolEnv(Listener(), [say, ponder, listen], runtime=own)
     env.reset(seed=number)
     assert f"word {number}" in str(env.step(f"<say>word {number}</say>").observation)
@@ -208,15 +209,15 @@ def held() -> dict[str, int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors and children are counted in /proc")
-def test_after_a_thousand_episodes_that_end_in_every_way_nothing_is_left() -> None:
+def test_after_episodes_that_end_in_every_way_nothing_is_left() -> None:
     before = {**held(), "threads": threading.active_count()}
     own = ToolRuntime()
     with ThreadPoolExecutor(LIMIT) as players:
-        ends = list(players.map(lambda number: play(number, own), range(1000)))
+        ends = list(players.map(lambda number: play(number, own), range(EPISODES)))
 
-    assert ends.count("ended") == 700
-    assert ends.count("raised") == 200
-    assert {end: ends.count(end) for end in ENDS} == dict.fromkeys(ENDS, 20)
+    assert ends.count("ended") == EPISODES * 7 // 10
+    assert ends.count("raised") == EPISODES * 2 // 10
+    assert {end: ends.count(end) for end in ENDS} == dict.fromkeys(ENDS, EPISODES // 50)
     gc.collect()
     deadline = time.monotonic() + 30
     while own.states_in_use and time.monotonic() < deadline:

@@ -9,10 +9,6 @@ from tool_samples import Lamp, now, python
 
 import gem
 from gem.errors import ConfigError, EpisodeOver
-from gem.packs.spec import EnvSpec
-from gem.testing.checks import run_checks
-from gem.testing.spawned import Elsewhere
-from gem.testing.subject import Subject
 from gem.tool import Resource, Tool, ToolError, ToolRuntime, tool, tools_of
 from gem.wrappers.tool_env import ToolEnv
 
@@ -118,7 +114,7 @@ def test_after_each_call_the_env_says_what_the_agent_sees_and_each_call_takes_a_
         env.step("Done.")
 
 
-def test_a_call_after_which_the_env_says_that_the_episode_is_over_ends_it_with_its_reward() -> None:
+def test_after_call_can_end_the_episode_with_a_reward() -> None:
     env = lit(tool_reward=0.5, max_calls=1)
 
     step = env.step('<brighten>{"by": 5}</brighten>')
@@ -129,7 +125,7 @@ def test_a_call_after_which_the_env_says_that_the_episode_is_over_ends_it_with_i
         env.step("Done.")
 
 
-def test_refusals_run_out_whatever_the_env_says() -> None:
+def test_after_call_cannot_continue_the_episode_after_the_last_refusal() -> None:
     env = lit(max_refused=1)
     step = env.step("<brighten>")
     assert (step.truncated, step.info["success"]) == (True, False)
@@ -146,18 +142,9 @@ def test_refusals_run_out_whatever_the_env_says() -> None:
         (lambda: tool(timeout=1)(Lamp.brighten.function), "a method with a timeout must be async"),
     ],
 )
-def test_what_a_tool_that_is_a_method_cannot_be_is_said(make, why: str) -> None:
+def test_a_method_that_cannot_be_a_tool_is_refused(make, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         make()
-
-
-def test_the_contract_holds_for_an_env_with_tools_of_its_own() -> None:
-    spec = EnvSpec(id="test:Lamp-v0", entry_point="tool_samples:Lamp", wrappers=("tool_env",))
-    with Elsewhere() as elsewhere:
-        outcomes = list(run_checks(Subject(spec, None, elsewhere)))
-
-    assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
-    assert len(outcomes) - sum(outcome.state == "passed" for outcome in outcomes) <= 1  # no pack has this one
 
 
 class Lamps(Resource[Lamp]):

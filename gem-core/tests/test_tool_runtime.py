@@ -1,19 +1,18 @@
-"""The runtime: limits, order, timeouts, retries, the cache, cancellation, and that nothing is left."""
+"""The runtime: limits, order, timeouts, retries, the cache, cancellation, and its end."""
 
 import asyncio
-import os
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 import pytest
 from tool_samples import python, search
 
 from gem.errors import BadArguments, ConfigError, ToolError, ToolTimeout
-from gem.tool import Resource, ToolRuntime, shared_runtime, tool
+from gem.tool import ToolRuntime, shared_runtime, tool
 from gem.tool.cache import Cache, key_of
 
 
@@ -25,7 +24,7 @@ def own() -> Generator[ToolRuntime]:
 
 
 class Crowd:
-    """Counts who is in at once."""
+    """Counts how many are inside at once."""
 
     def __init__(self) -> None:
         self.now = self.most = 0
@@ -41,16 +40,7 @@ class Crowd:
             self.now -= 1
 
 
-def failure(function: Callable[..., object], *args: object) -> list[BaseException]:
-    """What calling it raises, if anything."""
-    try:
-        function(*args)
-    except BaseException as error:
-        return [error]
-    return []
-
-
-def test_a_call_answers_raises_what_the_tool_raises_and_checks_its_arguments(own: ToolRuntime) -> None:
+def test_a_call_returns_or_raises_what_the_tool_does_and_checks_its_arguments(own: ToolRuntime) -> None:
     assert own.call(search, {"query": "x", "top": "2"}) == "2 documents on x"
     with pytest.raises(ToolError, match="only English"):
         own.call(search, {"query": "ö"})
@@ -159,13 +149,13 @@ def test_a_call_that_takes_too_long_is_a_fault(own: ToolRuntime, kind: str) -> N
 
     @tool(timeout=0.05)
     def hang() -> str:
-        """Never come back."""
+        """Never return."""
         done.wait()
         return ""
 
     @tool(timeout=0.05)
     async def hang_async() -> str:
-        """Never come back."""
+        """Never return."""
         await asyncio.Event().wait()
         return ""
 
@@ -185,7 +175,7 @@ def test_a_timeout_error_of_the_tools_own_keeps_its_type(own: ToolRuntime) -> No
     assert not isinstance(caught.value, ToolTimeout)
 
 
-def test_a_thread_that_was_given_up_keeps_its_place_until_it_comes_back(own: ToolRuntime) -> None:
+def test_an_abandoned_thread_keeps_its_permit_until_it_returns(own: ToolRuntime) -> None:
     crowd, done = Crowd(), threading.Event()
 
     @tool(timeout=0.05, max_concurrency=2)
@@ -211,26 +201,27 @@ def test_a_thread_that_was_given_up_keeps_its_place_until_it_comes_back(own: Too
     assert crowd.most == 2
 
 
-def test_only_faults_that_may_pass_are_tried_again() -> None:
+def test_only_transient_faults_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gem.tool.runtime.PAUSE", 0.001)
     tries: Counter[str] = Counter()
 
     @tool(retries=2)
     def fetch(how: str) -> str:
         """Fetch."""
         tries[how] += 1
-        if how == "mends" and tries[how] > 2:
+        if how == "transient" and tries[how] > 2:
             return "fetched"
-        raise {"mends": ConnectionError, "never": ConnectionResetError, "bug": KeyError, "no": ToolError}[how](how)
+        raise {"transient": ConnectionError, "never": ConnectionResetError, "bug": KeyError, "no": ToolError}[how](how)
 
     own = ToolRuntime()
-    results = own.call_many([(fetch, {"how": how}) for how in ("mends", "never", "bug", "no")])
+    results = own.call_many([(fetch, {"how": how}) for how in ("transient", "never", "bug", "no")])
     own.close()
 
     assert [type(result) for result in results] == [str, ConnectionResetError, KeyError, ToolError]
-    assert tries == {"mends": 3, "never": 3, "bug": 1, "no": 1}
+    assert tries == {"transient": 3, "never": 3, "bug": 1, "no": 1}
 
 
-def test_pauses_between_tries_double(own: ToolRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_between_retries_double(own: ToolRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -269,7 +260,7 @@ def test_a_pure_tool_runs_once_for_equal_arguments_and_failures_are_not_kept(own
     assert ran == [(2, 3), (0, 2), (0, 2), (3, 2)]
 
 
-def test_the_cache_forgets_what_was_not_used_for_longest_and_never_holds_more_than_its_room() -> None:
+def test_the_cache_drops_the_least_recently_used_and_never_exceeds_its_room() -> None:
     cache = Cache(room=100)
     a, b, c, large = (key_of(python, {"code": name}) for name in ("a", "b", "c", "l"))
     cache.put(a, "x" * 30)
@@ -281,7 +272,7 @@ def test_the_cache_forgets_what_was_not_used_for_longest_and_never_holds_more_th
     assert [cache.get(key) is not None for key in (a, b, c, large)] == [True, False, True, False]
 
 
-def test_what_the_cache_gives_can_be_changed_without_harm() -> None:
+def test_changing_a_cached_result_does_not_change_the_cache() -> None:
     cache = Cache(room=1000)
     key = key_of(python, {})
     parts = [{"type": "text", "text": "a"}]
@@ -292,7 +283,7 @@ def test_what_the_cache_gives_can_be_changed_without_harm() -> None:
     assert cache.get(key) == [{"type": "text", "text": "a"}]
 
 
-def test_a_cancelled_call_ends_the_tool_and_gives_its_place_back(own: ToolRuntime) -> None:
+def test_a_cancelled_call_ends_the_tool_and_returns_its_permit(own: ToolRuntime) -> None:
     crowd = Crowd()
 
     @tool(max_concurrency=1)
@@ -339,7 +330,7 @@ def test_a_tool_that_raises_what_would_end_a_loop_harms_no_other_call(
     assert own.call(python, {"code": "1"}) == "ran 1"
 
 
-def test_an_async_tool_that_waits_for_its_own_runtime_is_told_instead_of_waiting_forever(own: ToolRuntime) -> None:
+def test_an_async_tool_that_waits_for_its_own_runtime_raises_instead_of_hanging(own: ToolRuntime) -> None:
     @tool
     async def nested() -> str:
         """Call another."""
@@ -349,189 +340,7 @@ def test_an_async_tool_that_waits_for_its_own_runtime_is_told_instead_of_waiting
         own.call(nested, {})
 
 
-class Cups(Resource[dict[str, int]]):
-    """Counts its states, and renews those it is told to."""
-
-    def __init__(self, *, renews: bool = False) -> None:
-        self.renews = renews
-        self.opened = self.closed = 0
-
-    async def open(self) -> dict[str, int]:
-        await asyncio.sleep(0.001)
-        self.opened += 1
-        return {"sips": 0}
-
-    def renew(self, state: dict[str, int]) -> bool:
-        state["sips"] = 0
-        return self.renews
-
-    async def close(self, state: dict[str, int]) -> None:
-        self.closed += 1
-
-
-def test_the_tools_of_a_session_share_its_state_and_another_session_has_its_own(own: ToolRuntime) -> None:
-    cups = Cups()
-
-    @tool(resource=cups)
-    def sip(cup: dict[str, int]) -> str:
-        """Drink."""
-        cup["sips"] += 1
-        return str(cup["sips"])
-
-    @tool(resource=cups)
-    async def look(cup: dict[str, int]) -> str:
-        """Look."""
-        return str(cup["sips"])
-
-    one, two = own.session(), own.session()
-    own.call_many([(sip, {})] * 5, one)
-    answers = own.call(look, {}, one), own.call(sip, {}, two), own.call(look, {})
-    one.close()
-    two.close()
-
-    assert answers == ("5", "1", "0")
-    assert (cups.opened, cups.closed) == (3, 3)
-
-
-def test_a_state_that_can_be_renewed_serves_the_next_session_unless_a_call_on_it_failed(own: ToolRuntime) -> None:
-    cups = Cups(renews=True)
-
-    @tool(resource=cups)
-    def sip(cup: dict[str, int], spill: bool = False) -> str:
-        """Drink."""
-        cup["sips"] += 1
-        if spill:
-            raise ValueError("spilt")
-        return str(cup["sips"])
-
-    for _ in range(3):
-        session = own.session()
-        assert own.call(sip, {}, session) == "1"
-        session.close()
-    assert (cups.opened, cups.closed, own.states_idle) == (1, 0, 1)
-    session = own.session()
-    with pytest.raises(ValueError, match="spilt"):
-        own.call(sip, {"spill": True}, session)
-    assert own.call(sip, {}, session) == "1"
-    session.close()
-    assert (cups.opened, cups.closed, own.states_idle, own.states_in_use) == (2, 1, 1, 0)
-
-
-def test_a_state_that_cannot_be_opened_is_a_fault_and_the_next_call_tries_again(own: ToolRuntime) -> None:
-    class Shy(Cups):
-        async def open(self) -> dict[str, int]:
-            self.opened += 1
-            if self.opened == 1:
-                raise OSError("not now")
-            return {}
-
-    shy = Shy()
-
-    @tool(resource=shy)
-    def ask(state: dict[str, int]) -> str:
-        """Ask."""
-        return "yes"
-
-    session = own.session()
-    with pytest.raises(OSError, match="not now"):
-        own.call(ask, {}, session)
-    assert own.call(ask, {}, session) == "yes"
-    session.close()
-    assert (shy.closed, own.states_in_use) == (1, 0)
-
-
-def test_a_fault_in_closing_one_state_keeps_no_other_open_and_is_raised(own: ToolRuntime) -> None:
-    class Stuck(Cups):
-        async def close(self, state: dict[str, int]) -> None:
-            raise OSError("stuck")
-
-    stuck, cups = Stuck(), Cups()
-
-    @tool(resource=stuck)
-    def one(state: dict[str, int]) -> str:
-        """One."""
-        return ""
-
-    @tool(resource=cups)
-    def two(state: dict[str, int]) -> str:
-        """Two."""
-        return ""
-
-    session = own.session()
-    own.call_many([(one, {}), (two, {})], session)
-    with pytest.raises(OSError, match="stuck"):
-        session.close()
-    assert (cups.closed, own.states_in_use) == (1, 0)
-
-
-def test_closing_cancels_what_runs_closes_every_state_and_ends_the_threads() -> None:
-    before = set(threading.enumerate())
-    cups = Cups()
-    own = ToolRuntime()
-
-    @tool(resource=cups)
-    def sip(cup: dict[str, int]) -> str:
-        """Drink."""
-        return ""
-
-    @tool
-    async def hang() -> str:
-        """Hang."""
-        await asyncio.sleep(1000)
-        return ""
-
-    session = own.session()
-    own.call(sip, {}, session)
-    raised: list[BaseException] = []
-    waiting = threading.Thread(target=lambda: raised.extend(failure(own.call, hang, {})))
-    waiting.start()
-    while not own._under_way:
-        time.sleep(0.001)
-    own.close()
-    waiting.join()
-    session.close()
-    own.close()
-
-    assert (len(raised), cups.closed) == (1, 1)
-    assert set(threading.enumerate()) == before
-    with pytest.raises(RuntimeError, match="closed"):
-        own.call(python, {"code": "1"})
-
-
-def test_a_state_that_is_being_opened_while_the_runtime_closes_is_closed_too() -> None:
-    started, go_on = threading.Event(), threading.Event()
-    closed: list[str] = []
-
-    class Slow(Resource[str]):
-        def open(self) -> str:
-            started.set()
-            go_on.wait()
-            return "opened late"
-
-        def close(self, state: str) -> None:
-            closed.append(state)
-
-    @tool(resource=Slow())
-    def use(state: str) -> str:
-        """Use it."""
-        return state
-
-    own = ToolRuntime()
-    raised: list[BaseException] = []
-    waiting = threading.Thread(target=lambda: raised.extend(failure(own.call, use, {}, own.session())))
-    waiting.start()
-    started.wait()
-    closing = threading.Thread(target=own.close)
-    closing.start()
-    waiting.join()
-    go_on.set()
-    closing.join()
-
-    assert closed == ["opened late"]
-    assert len(raised) == 1
-
-
-def test_a_thread_that_comes_back_after_the_end_disturbs_nobody(
+def test_a_thread_that_returns_after_the_end_causes_no_error(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gem.tool.runtime.GRACE", 0.01)
@@ -540,7 +349,7 @@ def test_a_thread_that_comes_back_after_the_end_disturbs_nobody(
 
     @tool(timeout=0.01)
     def hang() -> str:
-        """Come back too late."""
+        """Return too late."""
         threads.append(threading.current_thread())
         go_on.wait()
         return ""
@@ -555,30 +364,9 @@ def test_a_thread_that_comes_back_after_the_end_disturbs_nobody(
     assert caplog.records == []
 
 
-def test_a_forked_child_has_a_runtime_of_its_own_and_leaves_the_parents_states_alone(own: ToolRuntime) -> None:
-    cups = Cups()
-
-    @tool(resource=cups)
-    def sip(cup: dict[str, int]) -> str:
-        """Drink."""
-        cup["sips"] += 1
-        return str(cup["sips"])
-
-    session = own.session()
-    own.call(sip, {}, session)
-    child = os.fork()
-    if child == 0:
-        fine = own.call(sip, {}, session) == "1" and cups.opened == 2
-        own.close()
-        os._exit(0 if fine and cups.closed == 1 else 1)
-
-    assert os.waitpid(child, 0)[1] == 0
-    assert own.call(sip, {}, session) == "2"
-    session.close()
-
-
 PROGRAM = """
 import sys, threading, time
+import gem.tool.tool
 from gem.tool import shared_runtime, tool
 
 @tool(timeout=0.05)
@@ -594,7 +382,7 @@ except TimeoutError:
 """
 
 
-def test_a_program_ends_even_if_a_tool_of_its_hangs() -> None:
+def test_a_program_ends_even_if_a_tool_hangs() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
 
     assert (done.stdout, done.stderr, done.returncode) == ("late\n", "", 0)
@@ -606,5 +394,5 @@ def test_a_setting_out_of_range_is_refused(settings: dict[str, int]) -> None:
         ToolRuntime(**settings)
 
 
-def test_the_process_shares_one() -> None:
+def test_a_process_shares_one_runtime() -> None:
     assert shared_runtime() is shared_runtime()
