@@ -1,4 +1,4 @@
-"""Expressions, held to Python's own reading of them."""
+"""Expressions, compared with Python's own parsing of them."""
 
 import ast
 import random
@@ -11,7 +11,7 @@ from gem_envs_math.expressions import Operation
 
 @pytest.mark.parametrize("operators", ["+", "-", "*", "+-", "+-*"])
 @pytest.mark.parametrize("operands", [2, 3, 7, 20])
-def test_what_is_written_comes_to_the_value(operands, operators):
+def test_the_text_of_an_expression_evaluates_to_its_value(operands, operators):
     rng = random.Random(operands)
     for _ in range(100):
         drawn = expressions.draw(rng, operands, 99, operators)
@@ -22,7 +22,7 @@ def test_what_is_written_comes_to_the_value(operands, operators):
         assert all(1 <= number <= 99 for number in numbers)
 
 
-def test_all_numbers_operators_and_shapes_come_up():
+def test_all_numbers_operators_and_shapes_occur():
     rng = random.Random(0)
     drawn = [expressions.draw(rng, 3, 4, "+-*") for _ in range(20_000)]
     assert len({(type(e.left), type(e.right)) for e in drawn if isinstance(e, Operation)}) == 2
@@ -42,5 +42,5 @@ def test_all_numbers_operators_and_shapes_come_up():
         (Operation("*", 1, Operation("*", 2, 3)), "1 * 2 * 3"),
     ],
 )
-def test_brackets_stand_only_where_they_change_the_value(expression, written):
+def test_brackets_are_written_only_where_they_change_the_value(expression, written):
     assert expressions.text(expression) == written

@@ -20,7 +20,7 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize(("id", "digits"), [("math:LongArithmetic-v0", 20), ("math:LongArithmetic-v0-easy", 4)])
-def test_the_question_alone_is_enough_to_know_and_its_factors_have_their_length(id, digits):
+def test_the_product_of_the_factors_in_the_question_is_right_and_they_have_the_right_length(id, digits):
     env = gem.make(id)
     for seed in range(100):
         question, _ = env.reset(seed=seed)
@@ -29,7 +29,7 @@ def test_the_question_alone_is_enough_to_know_and_its_factors_have_their_length(
         assert env.step(f"\\boxed{{{int(first) * int(second)}}}") == Step.final("That is right.", 1.0, success=True)
 
 
-def test_another_integer_is_wrong_and_the_right_one_is_told():
+def test_another_integer_is_wrong_and_the_observation_gives_the_right_one():
     env = LongArithmetic(digits=500)
     env.reset(seed=0)
     first, second = env.factors
@@ -55,7 +55,7 @@ def test_random_answers_are_of_plausible_size_and_wrong():
         assert not env.step(action).info["success"]
 
 
-def test_the_expert_calls_python_where_there_is_such_a_tool_and_then_answers():
+def test_the_expert_calls_python_if_there_is_such_a_tool_and_then_answers():
     env = ToolEnv(LongArithmetic(digits=30), [python])
     env.reset(seed=0)
     first, second = env.unwrapped.factors
@@ -66,7 +66,7 @@ def test_the_expert_calls_python_where_there_is_such_a_tool_and_then_answers():
     assert env.step(env.expert_action()).info["success"]
 
 
-def test_random_play_calls_python_where_there_is_such_a_tool_and_else_answers():
+def test_random_play_calls_python_if_there_is_such_a_tool_and_otherwise_answers():
     env = ToolEnv(LongArithmetic(digits=4), [python], max_calls=None)
     called = []
     for seed in range(40):

@@ -17,16 +17,15 @@ from gem_envs_math import expressions
 class Arithmetic(QuestionEnv[Fraction]):
     r"""Work out an expression of integers. One turn; an action is `\boxed{-42}`.
 
-    The question holds the expression and how to answer; it is drawn from the env's generator, so there are as many
-    as seeds. Numbers are positive, results may be negative.
+    The question holds the expression and says how to answer. The env's generator draws the expression. Numbers are
+    positive, results may be negative.
 
-    Rewards: 1 for the right number, however it is written; 0 for another. As in GEM's math environments, a reply
-    without a number in a box earns 0 too, or -0.1 with ``use_format_error_reward``. `gem.number` says what can be read;
-    grading is exact.
+    Rewards: 1 for the right number in any notation that `gem.number` reads, 0 for another; grading is exact. As in
+    gem-llm's math environments, a reply without a number in a box earns 0, or -0.1 with ``use_format_error_reward``.
 
     Args:
         operands: how many numbers an expression has, from 2 to 20.
-        digits: how many digits a number has at most, from 1 to 9. Numbers are drawn evenly from 1 to 10**digits - 1.
+        digits: how many digits a number has at most, from 1 to 9. Numbers are uniform from 1 to 10**digits - 1.
         operators: which of the signs `+-*` occur.
         use_format_error_reward: whether a reply without a number costs 0.1.
     """

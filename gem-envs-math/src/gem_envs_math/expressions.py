@@ -1,4 +1,4 @@
-"""Random integer expressions: drawing, writing and working them out."""
+"""Random integer expressions: drawing, formatting and evaluating them."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ OPERATORS: Mapping[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": m
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Two expressions and what to do with them."""
+    """An operator and its two operands."""
 
     operator: str
     left: "Expression"
@@ -27,7 +27,7 @@ def draw(rng: random.Random, operands: int, max_number: int, operators: str) -> 
         rng: draws everything.
         operands: how many numbers, at least 1.
         max_number: the largest of them that may be drawn.
-        operators: signs from `OPERATORS`; each operation draws one of them evenly.
+        operators: signs from `OPERATORS`; each operation draws one of them uniformly.
     """
     if operands == 1:
         return rng.randint(1, max_number)
@@ -38,14 +38,14 @@ def draw(rng: random.Random, operands: int, max_number: int, operators: str) -> 
 
 
 def value(expression: Expression) -> int:
-    """What the expression comes to."""
+    """The value of the expression."""
     if isinstance(expression, int):
         return expression
     return OPERATORS[expression.operator](value(expression.left), value(expression.right))
 
 
 def text(expression: Expression) -> str:
-    """The expression as one writes it, with brackets only where they change the value."""
+    """The expression as text, with brackets only where they change the value."""
     if isinstance(expression, int):
         return str(expression)
     left, right = text(expression.left), text(expression.right)

@@ -1,4 +1,4 @@
-"""Long arithmetic: a product with so many digits that one needs a tool."""
+"""Long arithmetic: products that are too long to do mentally."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -15,21 +15,21 @@ from gem.turn_env import FORMAT_ERROR_REWARD
 from gem.wrappers.tool_env import ToolResult
 
 MOST_DIGITS = MAX_DIGITS // 2
-"""Of a factor, so that the product can still be read."""
+"""The most digits of a factor, such that `read_number` can still read the product."""
 
 
 class LongArithmetic(QuestionEnv[Fraction]):
     r"""Multiply two long numbers. One turn; an action is `\boxed{42}`.
 
-    Made to train and to test the use of tools: nobody multiplies twenty digits by twenty in one reply, and one line
-    of Python does. `gem.make("math:LongArithmetic-v0", wrappers="python_tool")` gives the agent that line; the
-    expert then calls `python` first, and without the tool it just knows.
+    For training and testing the use of tools: a model cannot multiply twenty digits by twenty in one reply, and a line
+    of Python can. `gem.make("math:LongArithmetic-v0", wrappers="python_tool")` gives the agent Python; the expert then
+    calls `python` first. Without the tool, the expert answers directly.
 
-    Rewards: 1 for the right number, 0 for another, for none in a box too (or -0.1 with
-    ``use_format_error_reward``). `gem.number` says what can be read.
+    Rewards: 1 for the right number in any notation that `gem.number` reads, 0 for another. A reply without a number in
+    a box earns 0, or -0.1 with ``use_format_error_reward``.
 
     Args:
-        digits: how many digits each factor has, from 1 to 500. Factors are drawn evenly among the numbers of that
+        digits: how many digits each factor has, from 1 to 500. Factors are uniform among the numbers of that
             length.
         use_format_error_reward: whether a reply without a number costs 0.1.
     """
@@ -65,11 +65,11 @@ class LongArithmetic(QuestionEnv[Fraction]):
         return f"\\boxed{{{first * second}}}"
 
     def sample_call(self) -> ToolCall | None:
-        """Every other time, Python's own arithmetic on two other factors."""
+        """A call of `python` with two other factors, with probability 1/2."""
         return _multiply(*self._draw(self.action_rng)) if self.action_rng.random() < 0.5 else None
 
     def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
-        """Python's own arithmetic, once."""
+        """A call of `python` with the factors, once."""
         return None if results else _multiply(*self.factors)
 
     def expert_action(self) -> str:

@@ -1,4 +1,4 @@
-"""What this pack offers: a table of specs. Listing loads this module and no environment."""
+"""The specs of this pack. Listing environments loads this module, but no environment."""
 
 import gem
 
@@ -36,7 +36,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             id="math:LongArithmetic-v0",
             entry_point=LONG_ARITHMETIC,
             kwargs={"digits": 20},
-            description="Multiply two numbers of 20 digits: too long to do without a tool",
+            description="Multiply two numbers of 20 digits: too long to do mentally",
             tags=("math", "single-turn", "procedural", "tool-use"),
         ),
         gem.EnvSpec(
