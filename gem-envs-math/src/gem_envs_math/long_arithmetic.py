@@ -1,32 +1,27 @@
 """Long arithmetic: products that are too long to do mentally."""
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from random import Random
 from typing import Any
 
 from gem.checks import check_int
-from gem.core import Step
-from gem.dataset_env import QuestionEnv
-from gem.number import MAX_DIGITS, read_number
-from gem.parsing import boxed
+from gem.number import MAX_DIGITS
 from gem.tool import ToolCall
-from gem.turn_env import FORMAT_ERROR_REWARD
 from gem.wrappers.tool_env import ToolResult
+from gem_envs_math.number_question import NumberQuestion, in_a_box
 
 MOST_DIGITS = MAX_DIGITS // 2
 """The most digits of a factor, such that `read_number` can still read the product."""
 
 
-class LongArithmetic(QuestionEnv[Fraction]):
+class LongArithmetic(NumberQuestion):
     r"""Multiply two long numbers. One turn; an action is `\boxed{42}`.
 
     For training and testing the use of tools: a model cannot multiply twenty digits by twenty in one reply, and a line
     of Python can. `gem.make("math:LongArithmetic-v0", wrappers="python_tool")` gives the agent Python; the expert then
     calls `python` first. Without the tool, the expert answers directly.
 
-    Rewards: 1 for the right number in any notation that `gem.number` reads, 0 for another. A reply without a number in
-    a box earns 0, or -0.1 with ``use_format_error_reward``.
+    Rewards are those of `NumberQuestion`: 1 for the right number, otherwise 0 or -0.1.
 
     Args:
         digits: how many digits each factor has, from 1 to 500. Factors are uniform among the numbers of that
@@ -34,10 +29,8 @@ class LongArithmetic(QuestionEnv[Fraction]):
         use_format_error_reward: whether a reply without a number costs 0.1.
     """
 
-    answer_form = "integer inside \\boxed{}"
-
     def __init__(self, digits: int = 20, use_format_error_reward: bool = False) -> None:
-        super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
+        super().__init__(use_format_error_reward)
         self.digits = check_int("digits", digits, 1, MOST_DIGITS)
         self.factors = (0, 0)
 
@@ -50,19 +43,14 @@ class LongArithmetic(QuestionEnv[Fraction]):
         smallest, largest = 10 ** (self.digits - 1), 10**self.digits - 1
         return rng.randint(smallest, largest), rng.randint(smallest, largest)
 
-    def _read(self, reply: str) -> Fraction | None:
-        return read_number(boxed(reply) or "")
-
-    def _grade(self, answer: Fraction) -> Step:
+    def _result(self) -> int:
         first, second = self.factors
-        if answer == first * second:
-            return Step.final("That is right.", 1.0, success=True)
-        return Step.final(f"That is wrong: the result is {first * second}.", 0.0, success=False)
+        return first * second
 
     def sample_action(self) -> str:
         """The product of two other factors: an answer of plausible size."""
         first, second = self._draw(self.action_rng)
-        return f"\\boxed{{{first * second}}}"
+        return in_a_box(first * second)
 
     def sample_call(self) -> ToolCall | None:
         """A call of `python` with two other factors, with probability 1/2."""
@@ -71,11 +59,6 @@ class LongArithmetic(QuestionEnv[Fraction]):
     def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
         """A call of `python` with the factors, once."""
         return None if results else _multiply(*self.factors)
-
-    def expert_action(self) -> str:
-        """The right result."""
-        first, second = self.factors
-        return f"\\boxed{{{first * second}}}"
 
 
 def _multiply(first: int, second: int) -> ToolCall:

@@ -1,0 +1,49 @@
+"""Questions whose answer is an integer, given in a box."""
+
+from abc import abstractmethod
+from fractions import Fraction
+
+from gem.core import Step
+from gem.dataset_env import QuestionEnv
+from gem.number import read_number
+from gem.parsing import boxed
+from gem.turn_env import FORMAT_ERROR_REWARD
+
+
+class NumberQuestion(QuestionEnv[Fraction]):
+    r"""A question whose answer is an integer: write `_reset` (the question), `_result` and `sample_action`.
+
+    One turn; an action is `\boxed{-42}`. Rewards: 1 for the right number in any notation that `gem.number` reads, 0 for
+    another; grading is exact. As in gem-llm's math environments, a reply without a number in a box earns 0, or -0.1
+    with ``use_format_error_reward``.
+
+    Args:
+        use_format_error_reward: whether a reply without a number costs 0.1.
+    """
+
+    answer_form = "integer inside \\boxed{}"
+
+    def __init__(self, use_format_error_reward: bool = False) -> None:
+        super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
+
+    @abstractmethod
+    def _result(self) -> int:
+        """The right answer to the question of this episode."""
+
+    def _read(self, reply: str) -> Fraction | None:
+        return read_number(boxed(reply) or "")
+
+    def _grade(self, answer: Fraction) -> Step:
+        right = self._result()
+        if answer == right:
+            return Step.final("That is right.", 1.0, success=True)
+        return Step.final(f"That is wrong: the result is {right}.", 0.0, success=False)
+
+    def expert_action(self) -> str:
+        """The right result."""
+        return in_a_box(self._result())
+
+
+def in_a_box(number: int) -> str:
+    """An action that answers with `number`."""
+    return f"\\boxed{{{number}}}"
