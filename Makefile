@@ -61,7 +61,7 @@ format: $(VENV)/dev
 	$(BIN)/ruff format .
 
 docs: $(VENV)/docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "The site is in build/site. To look at it, search included: $(BIN)/mkdocs serve"
 
 clean:

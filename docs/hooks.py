@@ -1,11 +1,13 @@
 """What MkDocs does here beyond its settings.
 
 - The site holds the pages of the whole repository, each at its path in the repository: links between pages are the
-  same here and where the code is browsed. A link to a file or a folder that is not in the site becomes its text.
-- `reference/NAME.md` in the navigation of `mkdocs.yml` is generated: it documents the module NAME and those in it, of
-  an environment pack the classes that its ids name. Names of the reference that stand in code are links to it.
+  same here and where the code is browsed. A link to a file or a folder that the site leaves out becomes plain text.
+- `reference/NAME.md` in the navigation of `mkdocs.yml` is generated from the docstrings of the module NAME: of a pack
+  what its plugin offers, else what `__all__` names, else all public names. `ALSO` names what a page shows beside that.
+- Names of the reference that stand in code are links to it.
 """
 
+import ast
 import importlib
 import inspect
 import posixpath
@@ -14,12 +16,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
 
 ROOT = Path(__file__).parent.parent
+SOURCES = sorted(ROOT.glob("gem-*/src"))
 FILES = (
     "*.md",
     "docs/*.md",
@@ -30,23 +34,53 @@ FILES = (
     "examples/*",
     "LICENSE",
 )
+ALSO = {
+    "gem.rollout": (
+        "gem.rollout.policy.random_policy",
+        "gem.rollout.policy.expert_policy",
+        "gem.rollout.policy.InfoPolicy",
+        "gem.rollout.function_policy.FunctionPolicy",
+        "gem.rollout.named_policies.make_policy",
+    ),
+    "gem.testing": ("gem.testing.subject.Subject",),
+    "gem.wrappers": ("gem.wrappers.tool_env.ToolEnv", "gem.wrappers.tool_env.ToolHost"),
+    "gem_envs_games": ("gem_envs_games.wiki_game.live.WikiUnavailable",),
+    "gem_tools": (
+        "gem_tools.mcp.errors.McpServerError",
+        "gem_tools.search.bm25.BM25",
+        "gem_tools.search.corpus.Corpus",
+        "gem_tools.search.corpus.Document",
+        "gem_tools.search.dense.Dense",
+        "gem_tools.search.remote.Remote",
+        "gem_tools.search.retriever.Hit",
+        "gem_tools.search.retriever.Retriever",
+        "gem_tools.search.server.serving",
+        "gem_tools.search.web.Google",
+        "gem_tools.search.web.SerpApi",
+    ),
+    "gem_train.algorithms": (
+        "gem_train.algorithms.base.Algorithm",
+        "gem_train.algorithms.reinforce.Reinforce",
+        "gem_train.algorithms.rebn.ReBN",
+    ),
+}
 
-_REFERENCE = re.compile(r"reference/(\w+(?:\.\w+)*)\.md")
+_PAGE = re.compile(r"reference/(\w+(?:\.\w+)*)\.md")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
-_CODE = re.compile(r"(?<!<pre>)<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
-
-SOURCES = sorted(ROOT.glob("gem-*/src"))
+_CODE = re.compile(r"<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
 
 
-def on_config(config: MkDocsConfig) -> None:
-    """Tell mkdocstrings where the packages are: it reads their source and imports nothing."""
+def on_config(config: "MkDocsConfig") -> None:
+    """Tell mkdocstrings where the packages are. It reads their source and imports nothing."""
     sys.path[:0] = map(str, SOURCES)
     config.plugins["mkdocstrings"].config["handlers"]["python"]["paths"] = [str(path) for path in SOURCES]
 
 
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The files of the theme, and those of the repository at their paths in it."""
-    kept = [file for file in files if not str(file.abs_src_path).startswith(config.docs_dir)]
+def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
+    """The files of the theme, those of the repository at their paths in it, and the pages of the reference."""
+    from mkdocs.structure.files import File, Files
+
+    theme = [file for file in files if not str(file.abs_src_path).startswith(config.docs_dir)]
     own = [
         File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path))
         for pattern in FILES
@@ -54,14 +88,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path.is_file()
     ]
     made = [
-        File.generated(config, f"reference/{name}.md", content=reference(name))
-        for path in paths(config.nav)
-        if (match := _REFERENCE.fullmatch(path)) and (name := match[1])
+        File.generated(config, path, content=page(match[1]))
+        for path in _paths(config.nav)
+        if (match := _PAGE.fullmatch(path))
     ]
-    return Files([*kept, *own, *made])
+    return Files([*theme, *own, *made])
 
 
-def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
+def on_page_markdown(markdown: str, page: Any, files: "Files", **_: Any) -> str:
     """Links to what the repository has and the site has not become text."""
     folder = posixpath.dirname(page.file.src_uri)
 
@@ -77,40 +111,81 @@ def on_page_content(html: str, **_: Any) -> str:
     return _CODE.sub(r'<autoref identifier="\1" optional><code>\1\2</code></autoref>', html)
 
 
-def paths(nav: Any) -> Iterator[str]:
+def page(name: str) -> str:
+    """The Markdown of the page about a module."""
+    tree = _tree(name)
+    text = ast.get_docstring(tree) or ""
+    if name == "gem":
+        return "\n".join([f"# {name}\n", text, *_table(importlib.import_module(name))])
+    offered = _offered(name)
+    if offered:
+        return "\n\n".join([f"# {name}", text, *map(_block, (*offered, *ALSO.get(name, ())))])
+    deep = not defines(tree)
+    return "\n\n".join([_block(name, heading_level=1, show_submodules=deep), *map(_block, ALSO.get(name, ()))])
+
+
+def shown(nav: str) -> Iterator[str]:
+    """What the reference shows, as full names, given the text of `mkdocs.yml`. A package that defines no names stands
+    for all that is in it."""
+    pages = _PAGE.findall(nav)
+    for name in pages:
+        yield from ALSO.get(name, ())
+        named = [f"{name}.{each}" for each in defines(_tree(name)) if f"{name}.{each}" not in pages]
+        yield from _offered(name) or named or [name]
+
+
+def defines(tree: ast.Module) -> list[str]:
+    """The public names of a module: those in `__all__`, else those that it defines itself."""
+    names: list[str] = []
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="__all__")]):
+                return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.append(name)
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                names.append(name)
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
+
+
+def _tree(module: str) -> ast.Module:
+    """The source of a module. It is not imported: some need torch."""
+    stem = module.replace(".", "/")
+    files = (source / path for source in SOURCES for path in (f"{stem}.py", f"{stem}/__init__.py"))
+    return ast.parse(next(file for file in files if file.exists()).read_text("utf-8"))
+
+
+def _offered(package: str) -> list[str]:
+    """The environments, tools, wrappers and policies of a pack, as full names of objects."""
+    if not any((source / package / "plugin.py").exists() for source in SOURCES):
+        return []
+    plugin = importlib.import_module(f"{package}.plugin")
+    envs = [spec.entry_point for spec in getattr(plugin, "gem_envs", list)()]
+    others = [getattr(plugin, hook, dict)().values() for hook in ("gem_tools", "gem_wrappers", "gem_policies")]
+    return [path.replace(":", ".") for path in dict.fromkeys([*envs, *(path for paths in others for path in paths)])]
+
+
+def _block(path: str, **options: object) -> str:
+    """What mkdocstrings replaces by the documentation of one object."""
+    lines = [f"      {name}: {str(value).lower()}" for name, value in options.items()]
+    return "\n".join([f"::: {path}", *(["    options:"] if lines else []), *lines])
+
+
+def _table(module: ModuleType) -> list[str]:
+    """A table of what `gem` exports, with links to where it is documented."""
+    rows = ["\n| name | |", "|---|---|"]
+    for name in defines(_tree(module.__name__)):
+        value = getattr(module, name)
+        path = value.__name__ if isinstance(value, ModuleType) else f"{module._MODULE_OF[name]}.{name}"
+        rows.append(f"| [`gem.{name}`][{path}] | {(inspect.getdoc(value) or '').partition(chr(10))[0]} |")
+    return rows
+
+
+def _paths(nav: Any) -> Iterator[str]:
     """The pages that the navigation names."""
     match nav:
         case str():
             yield nav
         case list() | dict():
             for part in nav.values() if isinstance(nav, dict) else nav:
-                yield from paths(part)
-
-
-def reference(name: str) -> str:
-    """The Markdown of the page about a module."""
-    if name.startswith("gem_envs_"):
-        plugin = importlib.import_module(f"{name}.plugin")
-        shown = dict.fromkeys(spec.entry_point.replace(":", ".") for spec in plugin.gem_envs())
-        return "\n\n".join([f"# `{name}`", importlib.import_module(name).__doc__ or "", *map(block, shown)])
-    module = importlib.import_module(name)
-    if name == "gem":
-        return "\n".join([f"# `{name}`\n", module.__doc__ or "", *public_names(module)])
-    return block(name, heading_level=1, show_submodules=not hasattr(module, "__all__"))
-
-
-def block(path: str, **options: object) -> str:
-    """What mkdocstrings replaces by the documentation of one object."""
-    lines = [f"      {name}: {str(value).lower()}" for name, value in options.items()]
-    return "\n".join([f"::: {path}", *(["    options:"] if lines else []), *lines])
-
-
-def public_names(module: ModuleType) -> list[str]:
-    """A table of what `gem` exports, with links to where it is documented."""
-    rows = ["\n| name | |", "|---|---|"]
-    for name in module.__all__:
-        if not name.startswith("_"):
-            value = getattr(module, name)
-            path = value.__name__ if isinstance(value, ModuleType) else f"{module._MODULE_OF[name]}.{name}"
-            rows.append(f"| [`gem.{name}`][{path}] | {(inspect.getdoc(value) or '').partition(chr(10))[0]} |")
-    return rows
+                yield from _paths(part)

@@ -19,7 +19,7 @@ from gem.snapshots import Made
 
 
 class ContentPart(TypedDict):
-    """One part of an observation that is more than text, in the shape that chat APIs use."""
+    """One part of an observation that is more than text, as in chat APIs: its `type`, and `text` or `image_url`."""
 
     type: str
     text: NotRequired[str]
@@ -27,7 +27,7 @@ class ContentPart(TypedDict):
 
 
 class ChatMessage(TypedDict):
-    """One message, in the shape that chat templates and chat APIs take."""
+    """One message as chat templates and chat APIs take it: a `role` and its `content`."""
 
     role: Literal["user", "assistant"]
     content: Any
@@ -45,7 +45,7 @@ new_tuple: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMe
 
 
 class Step(NamedTuple):
-    """What one action brought about. It unpacks like Gymnasium's five.
+    """The result of an action: `observation`, `reward` and three more, in the order of Gymnasium's.
 
     `terminated`: the task itself ended (won, lost, answered). `truncated`: something outside the task ended the
     episode (a turn limit, a budget). Never both. The last step of an episode carries `info["success"]: bool`.

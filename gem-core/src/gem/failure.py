@@ -11,6 +11,7 @@ class Failure:
     error: str
     """`Type: message`, in one line."""
     traceback: str
+    """The whole of it, as Python prints it."""
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -14,13 +14,16 @@ from gem.errors import NothingToLearn
 from gem.rollout.transcript import Episode
 
 Ints = NDArray[np.int64]
+"""Ids, or rows of a table."""
 Floats = NDArray[np.float32]
+"""Rewards, log-probabilities, returns, advantages."""
 Bools = NDArray[np.bool_]
+"""Masks."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSequence:
-    """What the engine read and sampled in one segment of one episode. All arrays are ``[length]``."""
+    """The `ids` that the engine read and sampled in one segment of one episode. All arrays are ``[length]``."""
 
     ids: Ints
     sampled: Bools
@@ -36,7 +39,7 @@ class TokenSequence:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Episodes as sequences, and a table with a row for every turn of all of them, ``[turns]`` each.
+    """Episodes as `sequences`, and a table with a row for every turn (its `rewards`, …), ``[turns]`` each.
 
     The turns of an episode are consecutive rows, in order.
     """

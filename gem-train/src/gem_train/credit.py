@@ -9,7 +9,7 @@ from gem_train.batch import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What each turn is worth, ``[turns]`` each."""
+    """What each turn is worth: its `returns` and `advantages`, ``[turns]`` each."""
 
     returns: Floats
     advantages: Floats

@@ -24,8 +24,11 @@ It begins low because Adam's first steps are as long as its others, and their di
 """
 
 LossTerms = tuple[Tensor, dict[str, Tensor]]
+"""The loss summed over tokens, and means to report by name."""
 MinibatchLoss = Callable[[TokenTerms], LossTerms]
+"""From what is known about the tokens of a minibatch to their loss."""
 Loss = Callable[[TokenTerms, float], LossTerms]
+"""The same, given the weight of the entropy bonus too."""
 
 
 class Learner:

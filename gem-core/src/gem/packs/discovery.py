@@ -23,7 +23,9 @@ from gem.packs.hookspecs import API_VERSION, CommandSpec
 from gem.packs.spec import EnvSpec
 
 GROUP = "gem.packs"
+"""The group of entry points that packs declare."""
 CORE = "gem-core"
+"""The distribution of this module."""
 
 KNOWN_PACKS: Mapping[str, str] = {
     "core": CORE,
@@ -50,11 +52,16 @@ def how_to_install(distribution: str, *options: str) -> str:
 
 T = TypeVar("T")
 State = Literal["found", "loaded", "failed", "disabled"]
+"""What became of a pack."""
 
 
 @dataclass
 class Pack:
-    """An installed distribution with entry points in `gem.packs`, and what became of loading it."""
+    """An installed distribution with entry points in `gem.packs`, and what became of loading it (`state`).
+
+    From metadata: `distribution`, `version`, `module` (its plugin) and `namespaces`. From the plugin, once loaded:
+    `envs`, and by name `tools`, `wrappers`, `policies` and `commands`. Of a failure: `traceback` and the rest below.
+    """
 
     distribution: str
     version: str

@@ -32,7 +32,9 @@ API_VERSION = 1
 """The version of this page. A plugin module says which one it was written for: `GEM_API = 1`."""
 
 hookspec = HookspecMarker("gem")
+"""Marks the hooks below."""
 hookimpl = HookimplMarker("gem")
+"""Marks a function of a plugin module that implements one of them."""
 
 
 class CommandSpec(BaseModel):
@@ -41,6 +43,7 @@ class CommandSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
+    """What is typed after `gemx`."""
     entry_point: str
     """'module:function', a click command, imported when it is called or asked for help."""
     help: str

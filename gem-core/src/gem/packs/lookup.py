@@ -13,7 +13,7 @@ from gem.tool.tool import Tool
 
 
 class Offer(NamedTuple):
-    """What a pack offers under a name."""
+    """The `entry_point` that a `pack` offers under a name."""
 
     entry_point: str
     pack: Pack

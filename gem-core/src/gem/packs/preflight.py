@@ -45,7 +45,8 @@ def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), 
 
     Args:
         ids: one or several, or names with commas between.
-        wrappers, kwargs: as in `gem.make`, for all of them.
+        wrappers: as in `gem.make`, for all of them.
+        **kwargs: the same.
 
     Returns:
         Each id with its spec, with the wrappers and kwargs in force.

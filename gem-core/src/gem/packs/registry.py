@@ -25,7 +25,7 @@ Claim = tuple[str, str]
 
 
 class Entry(NamedTuple):
-    """A registered spec and the pack it comes from (None for `gem.register`)."""
+    """A registered `spec` and the `pack` it comes from (None for `gem.register`)."""
 
     spec: EnvSpec
     pack: Pack | None

@@ -19,7 +19,7 @@ _ID = re.compile(
 
 
 class EnvId(NamedTuple):
-    """An id taken apart: `namespace:Name[-vN][-variant]`."""
+    """An id taken apart, `namespace:Name[-vN][-variant]`: its `namespace`, `name`, `version` and `variant`."""
 
     namespace: str
     name: str
@@ -51,7 +51,9 @@ class EnvId(NamedTuple):
 class EnvSpec(BaseModel):
     """One environment, described by data alone: a pack's table of these is all that listing has to load.
 
-    `kwargs` go to the class as they are; `max_turns`, where it is given, goes with them under that name.
+    `kwargs` go to the class as they are; `max_turns`, where it is given, goes with them under that name. `entry_point`
+    is `"module:Class"`, imported only when the env is made; the last of the `wrappers` is outermost; `extra` is what
+    to install, such as `"gem-envs-math[data]"`; `id`, `description` and `tags` are for listing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -34,14 +34,14 @@ class _Record(BaseModel):
 
 
 class PackVersion(_Record):
-    """The distribution that the env came from."""
+    """The `distribution` that the env came from, and its `version`."""
 
     distribution: str
     version: str
 
 
 class TurnRecord(_Record):
-    """One turn: what the agent saw, what it said, and what that brought."""
+    """One turn: the `observation` that the agent saw, its `action`, and the `reward` that followed."""
 
     observation: Content
     action: str
@@ -60,7 +60,13 @@ class FailureRecord(_Record):
 
 
 class EpisodeRecord(_Record):
-    """One episode, and everything that it takes to play it again."""
+    """One episode, and everything that it takes to play it again.
+
+    `gem_record` is the version of the format. The env: `id`, `kwargs`, `max_turns` and `wrappers` (the last one
+    outermost); `seed` of its reset, and `group`, the number of the episode among those from this seed. What was played:
+    when it was `started`, how many `seconds` it took, its `turns`, and how it ended: `terminated`, `truncated`,
+    `success`, `failure`.
+    """
 
     gem_record: Literal[1] = VERSION
     id: str

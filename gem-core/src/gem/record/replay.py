@@ -23,7 +23,7 @@ from gem.record.trust import check_trusted
 
 
 class Difference(NamedTuple):
-    """Where a replay first departs from its record."""
+    """Where a replay first departs from its record: what was `recorded`, and what was `replayed`."""
 
     turn: int
     """The action that brought it about, counting from 1; 0 is the reset."""

@@ -30,7 +30,10 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a policy did. Failed episodes are counted, and left out of every mean."""
+    """How `policy` did on `id`, from `seed`: success, mean return (`return_mean`) and mean turns (`turns_mean`).
+
+    Episodes that failed are counted as `failures`, and left out of every mean.
+    """
 
     id: str
     policy: str

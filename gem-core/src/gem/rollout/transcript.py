@@ -10,11 +10,14 @@ from gem.failure import Failure
 from gem.packs.spec import EnvSpec
 
 FinishReason = Literal["stop", "length"]
+"""Whether a reply ended by itself or at a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a policy answered: the text for the env, and, from a policy that samples tokens, the tokens themselves.
+    """What a policy answered: the `text` for the env, and, from a policy that samples tokens, the tokens themselves.
+
+    `finish_reason` is "length" where a limit cut the reply off.
 
     `prompt_ids` are the ids that the engine read since its own last token of this transcript (or, with
     `new_segment`, since the beginning, because the chat template rewrote the history); `ids` are the ids it sampled,
@@ -31,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An observation, what the agent said to it, and what that brought."""
+    """An `observation`, the agent's `completion`, and the `reward` and `info` that followed."""
 
     observation: Observation
     completion: Completion
@@ -46,7 +49,7 @@ class Turn:
 
 @dataclass(slots=True)
 class Transcript:
-    """The conversation so far, ending with an observation that waits for an answer. The rollout writes it."""
+    """The conversation so far: its `turns`, and an `observation` with its `info` that waits for an answer."""
 
     observation: Observation
     info: Info = field(default_factory=dict[str, Any])
@@ -69,7 +72,11 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A finished transcript with its rewards."""
+    """A finished transcript with its rewards.
+
+    Played on the environment `id` from `seed`, in `turns` that ended `terminated` or `truncated`. `success` is the
+    env's `info["success"]`; `failure` says what failed, if anything did.
+    """
 
     id: str
     seed: int

@@ -29,8 +29,10 @@ Play = Callable[[bytes], tuple[Level, Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """What became of one case. Of what the program wrote, `result` has the first 4 KiB of standard output, and the
-    last 4 KiB of standard error."""
+    """What became of one case, and whether it `passed`.
+
+    Of what the program wrote, `result` has the first 4 KiB of standard output, and the last 4 KiB of standard error.
+    """
 
     passed: bool
     result: Result

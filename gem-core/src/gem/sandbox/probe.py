@@ -17,7 +17,7 @@ _trusted: set[Level] = set()  # levels that have passed the self-test in this pr
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """Whether a level works here, and why it does not."""
+    """Whether a `level` works here (`works`), and the `reason` why it does not."""
 
     level: Level
     works: bool

@@ -27,7 +27,10 @@ class Inapplicable(Exception):
 
 @dataclass(frozen=True)
 class Subject:
-    """An environment under test. What several checks need is played once and kept."""
+    """An environment under test, given by its `spec`. What several checks need is played once and kept.
+
+    A check plays `episodes` of at most `turns` turns, and `elsewhere` plays them in other processes.
+    """
 
     spec: EnvSpec
     pack: Pack | None

@@ -21,6 +21,7 @@ from gem.tool.schema import Signature
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Function = Callable[..., Content | Awaitable[Content]]
+"""What carries out a call."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

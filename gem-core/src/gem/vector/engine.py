@@ -19,7 +19,7 @@ from gem.vector.messages import Autoreset, Build, Reset, SlotMessage, SlotResult
 
 
 class VectorStep(NamedTuple):
-    """One step of several slots, in slot order. It unpacks like Gymnasium's five.
+    """One step of several slots, in slot order: `observations`, `rewards`, `terminated`, `truncated` and `infos`.
 
     A slot that failed has reward NaN, is truncated, and has the failure in `info["failure"]`.
     """

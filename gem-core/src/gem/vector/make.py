@@ -21,6 +21,7 @@ from gem.vector.messages import Autoreset, Maker
 from gem.vector.mixture import mixed
 
 BackendName = Literal["sync", "thread", "process", "ray"]
+"""Where the environments of a vector run."""
 
 
 @dataclass(frozen=True, slots=True)

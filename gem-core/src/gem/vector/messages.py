@@ -26,7 +26,9 @@ Maker = Callable[[], Env]
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The message that starts a new episode in a slot; without a seed, the slot's own stream gives the next one.
+    """The message that starts a new episode in a slot, from `seed` and with `options`.
+
+    Without a seed, the slot's own stream gives the next one.
 
     Raises:
         TypeError, ValueError: see `gem.seeding.check_seed`.
@@ -41,7 +43,7 @@ class Reset:
 
 
 class SlotResult(NamedTuple):
-    """What came back from a slot: a step, a failure, or both.
+    """What came back from a `slot`: a `step`, a `failure`, or both.
 
     A reset arrives as a step that brought nothing: reward 0, neither terminated nor truncated. Both come only with
     autoreset `same_step`: either the episode failed and the step is the start of the next one (reward NaN,

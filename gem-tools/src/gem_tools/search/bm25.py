@@ -30,6 +30,7 @@ class BM25:
         self._index.index(_words([document.contents for document in corpus]), show_progress=False)
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
+        """See `Retriever.search`."""
         return [self._hits(words, topk) for words in _words(queries)]
 
     def _hits(self, words: list[str], topk: int) -> list[Hit]:

@@ -17,7 +17,7 @@ SHIPPED = "data/world.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text with a title, and an id that no other document of its corpus has."""
+    """A `text` with a `title`, and an `id` that no other document of its corpus has."""
 
     id: str
     title: str

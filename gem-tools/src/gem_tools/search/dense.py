@@ -50,6 +50,7 @@ class Dense:
         )
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
+        """See `Retriever.search`."""
         if not queries:
             return []
         return [self._hits(row, topk) for row in _unit(self._encode, list(queries)) @ self._vectors.T]

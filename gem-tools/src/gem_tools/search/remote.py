@@ -35,6 +35,7 @@ class Remote:
         self._protocol = PROTOCOLS[protocol]
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
+        """See `Retriever.search`."""
         found: list[list[Hit]] = []
         at_once = min(self._protocol.most_queries, max(1, MOST_TOGETHER // max(1, topk)))
         for start in range(0, len(queries), at_once):

@@ -11,7 +11,7 @@ from gem_tools.search.corpus import Document
 
 
 class Hit(NamedTuple):
-    """A document that was found. Scores of one retriever compare; those of two do not."""
+    """A `document` that was found. Scores of one retriever compare; those of two do not."""
 
     document: Document
     score: float | None

@@ -17,7 +17,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call of a tool: its name, and its arguments by name."""
+    """A call of a tool: its `name`, and its `arguments` by name."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -27,7 +27,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class BadCall:
-    """Something that was meant as a call, and why it is not carried out."""
+    """Something that was meant as a call, and the `problem` why it is not carried out."""
 
     problem: Problem
     message: str
@@ -41,6 +41,7 @@ class CallFormat(ABC):
     """
 
     name: str
+    """What `format=` calls it."""
 
     @abstractmethod
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:

@@ -1,0 +1,84 @@
+"""The API reference is complete: what it shows is documented, and what the guides name is in it."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import documents
+import layering
+import pytest
+import reference
+
+ROOT = Path(__file__).parent.parent
+NAV = (ROOT / "mkdocs.yml").read_text("utf-8")
+SOURCE = reference.read({name: file for modules in layering.packages(ROOT).values() for name, file in modules.items()})
+
+_spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+assert _spec is not None
+assert _spec.loader is not None
+hooks = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(hooks)
+SHOWN = list(hooks.shown(NAV))
+
+
+def test_every_name_of_the_reference_is_documented() -> None:
+    missing = [name for shown in SHOWN for name in reference.undocumented(SOURCE, shown)]
+
+    assert missing == []
+
+
+def test_every_package_is_in_the_reference() -> None:
+    pages = {name.partition(".")[0] for name in SHOWN}
+
+    assert set(layering.packages(ROOT)) - pages == set()
+
+
+def test_what_the_pages_name_is_in_the_reference() -> None:
+    known = {reference.home(SOURCE, shown) for shown in SHOWN}
+    missing: list[str] = []
+    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("gem-*/README.md")]:
+        for code in documents.inline_code(page.read_text("utf-8")):
+            name = code.partition("(")[0]
+            if re.fullmatch(r"gem(_\w+)?(\.\w+)+", name) and home(name) not in {*known, None}:
+                missing.append(f"{page.name}: {name}")
+
+    assert missing == []
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("gem-*/README.md")]
+
+    assert [str(page.relative_to(ROOT)) for page in pages if str(page.relative_to(ROOT)) not in NAV] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ('"""A module."""\ndef f(): ...', ["planted.f"]),
+        ('"""A module."""\nLIMIT = 3', ["planted.LIMIT"]),
+        ('"""A module."""\nclass C:\n    """A class."""\n    def f(self): ...', ["planted.C.f"]),
+        ('"""A module."""\nclass C:\n    """A class."""\n    field: int', ["planted.C.field"]),
+        ("def _private(): ...", ["planted"]),
+        ('"""A module."""\nLIMIT = 3\n"""The most."""\nclass C:\n    """A class with `field`."""\n    field: int', []),
+        ('"""A module."""\nclass A:\n    """A."""\n    f = 1\n    """f"""\nclass B(A):\n    """B."""\n    f = 2', []),
+    ],
+)  # fmt: skip
+def test_a_name_without_documentation_is_found(text: str, missing: list[str], tmp_path: Path) -> None:
+    (tmp_path / "planted.py").write_text(text, "utf-8")
+    source = reference.read({"planted": tmp_path / "planted.py"})
+
+    assert reference.undocumented(source, "planted") == missing
+
+
+def test_a_page_about_a_name_that_does_not_exist_is_found() -> None:
+    with pytest.raises(LookupError, match=r"gem\.core has no Envv"):
+        reference.undocumented(SOURCE, "gem.core.Envv")
+
+
+def home(name: str) -> tuple[str, str] | None:
+    """Where an object is defined; None for modules, members of classes, and what is not ours."""
+    try:
+        module, found = reference.home(SOURCE, name)
+    except LookupError:
+        return None
+    return (module, found) if found else None
