@@ -313,6 +313,5 @@ def test_a_missing_setting_or_module_is_named() -> None:
 
 
 def test_the_package_exports_the_decorator_not_the_module_of_the_same_name() -> None:
-
     assert gem.tool.tool is tool
     assert gem.Tool is Tool

@@ -1,5 +1,6 @@
 """`CallFormat`: how an agent writes a call of a tool, and how it is shown the result."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ Problem = Literal["malformed", "unknown", "doubled", "arguments", "over_budget"]
 """Why a call is not carried out."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
+_THOUGHTS = re.compile(f"{_OPEN}.*?{_CLOSE}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -79,19 +81,12 @@ def without_thoughts(text: str) -> str:
     >>> without_thoughts("<think>a</think>b")
     '                b'
     """
-    pieces: list[str] = []
-    done = 0
-    close = text.find(_CLOSE)
-    start = text.find(_OPEN)
-    if close >= 0 and not 0 <= start < close:
-        start = 0
-    while start >= 0 and close >= 0:
-        end = close + len(_CLOSE)
-        pieces += (text[done:start], " " * (end - start))
-        done = end
-        start = text.find(_OPEN, done)
-        close = text.find(_CLOSE, start) if start >= 0 else -1
-    return "".join(pieces) + text[done:]
+    first, end = text.find(_CLOSE), text.rfind(_CLOSE) + len(_CLOSE)
+    if first < 0:
+        return text
+    start = 0 if 0 <= text.find(_OPEN) < first else first + len(_CLOSE)
+    # Up to the last closing tag every opening one has its closing one, so this takes linear time.
+    return " " * start + _THOUGHTS.sub(lambda found: " " * len(found[0]), text[start:end]) + text[end:]
 
 
 def unknown(name: str, known: Mapping[str, Tool], hint: str) -> BadCall:
