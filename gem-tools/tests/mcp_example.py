@@ -3,7 +3,6 @@
 Only what the notes of a session hold depends on what was called before.
 """
 
-import os
 import sys
 import time
 
@@ -52,20 +51,6 @@ def picture() -> list[object]:
 def refuse() -> str:
     """Say why not."""
     raise ToolError("not on a Sunday")
-
-
-@server.tool()
-def process() -> str:
-    """The number of the server's process."""
-    return str(os.getpid())
-
-
-@server.tool()
-def die() -> str:
-    """End in mid-call, after a long complaint."""
-    print("no memory\n" * 100_000, file=sys.stderr)
-    print("out of memory, goodbye", file=sys.stderr, flush=True)
-    os._exit(3)
 
 
 @server.tool()

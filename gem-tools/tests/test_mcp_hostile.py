@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import mcp.client.stdio
 import pytest
 from scripted_server import answering
 
@@ -13,6 +14,12 @@ from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
 
 HOSTILE = str(Path(__file__).with_name("mcp_hostile.py"))
+
+
+@pytest.fixture(autouse=True)
+def _no_grace(monkeypatch):
+    """A program that hangs is ended at once; the SDK gives it two seconds."""
+    monkeypatch.setattr(mcp.client.stdio, "PROCESS_TERMINATION_TIMEOUT", 0.1)
 
 
 def call(config, answer=30):

@@ -14,10 +14,12 @@ from random import Random
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 import gem
+from gem.cli.main import main
 from gem.tool import ToolRuntime
 from gem_tools.calendar.planner import next_call
 from gem_tools.calendar.server import calendar_tools
@@ -65,7 +67,6 @@ def hold(state) -> str:
     return str(os.getpid())
 '''
 OURS = ("shapes:divide", "shapes:picture", "shapes:broken")
-NOTES = ("gem_tools.calendar.server:calendar_tools",)
 CALENDAR = ("-m", "gem_tools.calendar.server", "--seed", "5", "--events", "8")
 
 
@@ -95,6 +96,12 @@ def by_http(*arguments, folder=None):
         process.stderr.close()
 
 
+@pytest.fixture(scope="module")
+def calendar():
+    with by_http(*CALENDAR) as url:
+        yield url
+
+
 def texts(result):
     return [block.text for block in result.content]
 
@@ -120,7 +127,7 @@ async def check_our_tools(client):
     assert texts(await client.call_tool("divide", {"a": 1, "b": 2})) == ["0.5"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
 def test_the_sdks_client_uses_our_tools_by_stdio(folder, mode):
     async def use():
         async with Client(by_stdio("-m", "gem", "mcp-serve", *OURS, folder=folder), mode=mode) as client:
@@ -139,7 +146,7 @@ def test_the_sdks_client_uses_our_tools_by_http_in_either_protocol(folder):
         asyncio.run(use(url))
 
 
-def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_same():
+def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_same(calendar):
     async def todos(client, text):
         await client.call_tool("add_todo", {"text": text})
         return texts(await client.call_tool("list_todos"))[0].splitlines()
@@ -155,21 +162,27 @@ def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_sam
             ]
 
     runtime = ToolRuntime()
-    with by_http("-m", "gem", "mcp-serve", *NOTES, "--http") as url:
-        asyncio.run(use(url))
-        ours = {tool.name: tool for tool in mcp_tools(url)}
-        one, other = runtime.session(), runtime.session()
-        assert runtime.call(ours["add_todo"], {"text": "buy stamps"}, one).endswith("buy stamps")
-        assert "buy stamps" in runtime.call(ours["list_todos"], {}, one)
-        assert "buy stamps" not in runtime.call(ours["list_todos"], {}, other)
-        one.close()
-        other.close()
-        runtime.close()
+    asyncio.run(use(calendar))
+    ours = {tool.name: tool for tool in mcp_tools(calendar)}
+    one, other = runtime.session(), runtime.session()
+    assert runtime.call(ours["add_todo"], {"text": "buy stamps"}, one).endswith("buy stamps")
+    assert "buy stamps" in runtime.call(ours["list_todos"], {}, one)
+    assert "buy stamps" not in runtime.call(ours["list_todos"], {}, other)
+    one.close()
+    other.close()
+    runtime.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_signal_ends_the_server_at_once_and_gives_back_what_its_tools_hold(folder, transport, number):
+@pytest.mark.parametrize(
+    ("transport", "number"),
+    [
+        ("stdio", signal.SIGTERM),
+        ("http", signal.SIGINT),
+        pytest.param("stdio", signal.SIGINT, marks=pytest.mark.full),
+        pytest.param("http", signal.SIGTERM, marks=pytest.mark.full),
+    ],
+)
+def test_a_signal_ends_the_server_at_once_and_releases_what_its_tools_hold(folder, transport, number):
     async def use(server):
         async with Client(server) as client:
             pid = int(texts(await client.call_tool("hold"))[0])
@@ -188,7 +201,7 @@ def test_a_signal_ends_the_server_at_once_and_gives_back_what_its_tools_hold(fol
             asyncio.run(use(url))
 
 
-def test_an_idle_session_ends_and_gives_back_what_its_tools_hold_and_only_so_many_are_had_at_once(folder):
+def test_an_idle_session_ends_and_releases_what_its_tools_hold_and_there_are_only_so_many_at_once(folder):
     arguments = ("-m", "gem", "mcp-serve", "shapes:hold", "--http", "--idle", "1", "--sessions", "2")
 
     async def use(url):
@@ -228,10 +241,8 @@ def alive(pid):
     [((), "Missing argument 'TOOL...'"), (("no_such_tool",), "no installed pack has a tool 'no_such_tool'")],
 )
 def test_what_cannot_be_served_is_said_on_stderr(arguments, reason):
-    done = subprocess.run(
-        [sys.executable, "-m", "gem", "mcp-serve", *arguments], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode != 0
+    done = CliRunner().invoke(main, ["mcp-serve", *arguments])
+    assert done.exit_code != 0
     assert reason in done.stderr
     assert done.stdout == ""
 
@@ -239,9 +250,8 @@ def test_what_cannot_be_served_is_said_on_stderr(arguments, reason):
 def test_a_port_that_is_taken_is_said():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "gem", "mcp-serve", *NOTES, "--http", "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
+        done = CliRunner().invoke(main, ["mcp-serve", "calculator", "--http", "--port", port])
+    assert done.exit_code == 1
     assert f"cannot listen at 127.0.0.1:{port} (Address already in use" in done.stderr
     assert "choose another --port" in done.stderr
 
@@ -281,7 +291,7 @@ def test_in_an_env_without_a_calendar_the_tools_open_one_per_episode_and_a_fork_
     fork.close()
 
 
-def test_twenty_sessions_of_the_calendars_server_do_not_mix():
+def test_twenty_sessions_of_the_calendars_server_do_not_mix(calendar):
     begun = draw(Random(5), events=8, todos=3, tasks=0).week
 
     async def use(url):
@@ -297,8 +307,7 @@ def test_twenty_sessions_of_the_calendars_server_do_not_mix():
         async with httpx2.AsyncClient() as http:
             return await asyncio.gather(*(session(number) for number in range(20)))
 
-    with by_http(*CALENDAR) as url:
-        weeks = asyncio.run(use(url))
+    weeks = asyncio.run(use(calendar))
     for number, week in enumerate(weeks):
         assert [todo["text"] for todo in week["todos"]][3:] == [f"of {number}"] * 2
         assert week["events"] == begun.state()["events"]

@@ -142,7 +142,7 @@ def test_a_client_that_sends_half_a_request_is_released(sent, monkeypatch):
 
 
 def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_released(monkeypatch):
-    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.5)
+    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.3)
     held = HeldRetriever("x" * 100_000)
     held.go.set()
     body = b'{"queries": ["a"], "topk": 100}'
@@ -159,7 +159,7 @@ def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_relea
             deaf.connect(address)
             deaf.sendall(whole)
             until(lambda: len(held.batches) == 1)
-            sleep(1)
+            sleep(0.6)
             assert len(until_released(deaf)) < 100 * 100_000
         assert post(url, queries=["b"], topk=1)[0] == 200
 
@@ -170,6 +170,6 @@ def test_a_request_that_takes_long_to_answer_is_answered_all_the_same(monkeypatc
     with serving(held) as url, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(Remote(url, timeout=HANG_LIMIT, retries=0).search, ["a"], 1)
         until(lambda: held.batches)
-        sleep(0.5)
+        sleep(0.4)
         held.go.set()
         assert asked.result()[0][0].document.id == "a"

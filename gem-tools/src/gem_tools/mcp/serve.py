@@ -60,7 +60,6 @@ def serve_http(
     Raises:
         ConfigError: the port is taken, or may not be used.
     """
-    _end_with_a_signal()
     application = server.streamable_http_app(
         streamable_http_path=PATH, host=host, session_idle_timeout=idle, max_sessions=sessions
     )
@@ -72,6 +71,7 @@ def serve_http(
         lifespan="on",
     )
     with listen(host, port) as listening:
+        _end_with_a_signal()
         announce(address(listening, PATH))
         uvicorn.Server(config).run([listening])
 
