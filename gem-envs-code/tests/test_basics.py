@@ -1,10 +1,7 @@
-"""`code:Basics-v0`: the contract, and what replies earn."""
+"""`code:Basics-v0`: questions, programs, rewards and arguments."""
 
-import os
 import random
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -16,17 +13,6 @@ from gem.sandbox import Sandbox
 from gem_envs_code.basics import Basics
 
 SUM = 0
-
-PLAY = """
-import gem
-env = gem.make("code:Basics-v0")
-for seed in range(20):
-    print(env.reset(seed=seed), env.sample_action(), env.expert_action())
-    if seed < 6:
-        print(env.step(env.expert_action() if seed % 2 else env.sample_action()))
-env.reset(seed=0)
-print(env.step("```\\nprint(*{'-8', '8', '0', '3', '5', '7'})\\n```"))
-"""
 
 
 def step_on(index, reply):
@@ -88,22 +74,20 @@ def test_a_reply_without_a_block_is_malformed(reply):
     )
 
 
-def test_a_crash_is_told_without_the_test():
+def test_the_observation_says_that_a_program_crashed_and_nothing_of_the_test():
     step = step_on(SUM, "```\nimport sys\nint('x')\n```")
     assert step.reward == 0.0
     assert step.observation == ("Your program passed 0 of 7 tests. The first to fail was test 1: an error.")
 
 
-def test_samples_are_programs_that_run_and_change_nothing():
-    env, sampled = Basics(), Basics()
+def test_sampled_actions_are_programs_that_run():
+    env = Basics()
     env.reset(seed=1)
-    sampled.reset(seed=1)
-    samples = {sampled.sample_action() for _ in range(100)}
+    samples = {env.sample_action() for _ in range(100)}
     assert len(samples) > 5
     for sample in samples:
         assert re.fullmatch(r"print\('[a-z0-9]+'\)", fenced_code(sample))
-    assert [env.reset() for _ in range(5)] == [sampled.reset() for _ in range(5)]
-    step = sampled.step(samples.pop())
+    step = env.step(samples.pop())
     assert "malformed" not in step.info
     assert "error" not in step.observation
 
@@ -123,29 +107,7 @@ def test_no_junk_raises():
     assert run > 10
 
 
-def test_equal_seeds_give_equal_bytes_in_other_processes():
-    transcripts = [
-        subprocess.run(
-            [sys.executable, "-c", PLAY],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            check=True,
-            capture_output=True,
-        ).stdout
-        for hash_seed in ("1", "2")
-    ]
-    assert transcripts[0] == transcripts[1]
-    assert transcripts[0].count(b"'success': True") == 3
-
-
-def test_a_snapshot_brings_the_task_back():
-    env, other = Basics(), Basics()
-    env.reset(seed=9)
-    other.restore(env.snapshot())
-    assert other.row == env.row
-    assert other.reset() == env.reset()
-
-
-def test_a_snapshot_does_not_take_the_sandbox_along():
+def test_a_snapshot_does_not_contain_the_sandbox():
     env, other = Basics(), Basics()
     env.reset(seed=9)
     with Sandbox(slots=1) as box:
@@ -155,7 +117,7 @@ def test_a_snapshot_does_not_take_the_sandbox_along():
         assert other._box is box is not env._box
 
 
-def test_where_no_sandbox_is_strong_enough_the_env_says_what_to_do_and_gives_no_reward(monkeypatch, tmp_path):
+def test_if_no_sandbox_is_strong_enough_the_step_raises_and_says_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     env = gem.make("code:Basics-v0", min_level="bubblewrap")
     env.reset(seed=0)
@@ -164,6 +126,6 @@ def test_where_no_sandbox_is_strong_enough_the_env_says_what_to_do_and_gives_no_
 
 
 @pytest.mark.parametrize("kwargs", [{"level": "bwrap"}, {"min_level": "none"}, {"min_level": "process"}])
-def test_levels_that_do_not_exist_or_promise_nothing_are_refused_at_once(kwargs):
+def test_unknown_levels_and_a_min_level_without_isolation_are_refused_at_once(kwargs):
     with pytest.raises(ConfigError):
         gem.make("code:Basics-v0", **kwargs)

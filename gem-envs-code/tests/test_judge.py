@@ -1,4 +1,4 @@
-"""Judging: what counts as the right output, and what a verdict says."""
+"""Judging: what counts as the right output, and what a judgement says."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_a_right_program_passes_every_case(box):
         ("print('x' * 2_000_000)", Judgement(0, "test 1: more than 1048576 bytes of output")),
     ],
 )
-def test_the_first_failure_is_told_and_the_passed_are_counted(program, judgement, box):
+def test_a_judgement_names_the_first_failure_and_counts_the_passed_cases(program, judgement, box):
     assert judge(program, DOUBLE, box) == judgement
 
 
@@ -87,14 +87,14 @@ def test_the_first_failure_is_told_and_the_passed_are_counted(program, judgement
         ("open('x', 'wb').write(bytes(2**25))", "more than 16777216 bytes or 1000 files"),
     ],
 )
-def test_every_end_is_a_verdict(program, failure, box):
-    passed, said = judge(program, DOUBLE, box)
+def test_every_failure_is_of_a_known_kind(program, failure, box):
+    passed, failed = judge(program, DOUBLE, box)
     assert passed == 0
-    assert said == f"test 1: {failure}"
+    assert failed == f"test 1: {failure}"
 
 
-def test_no_program_can_say_its_input_to_the_agent(box):
-    says = {
+def test_a_program_cannot_tell_the_agent_its_input(box):
+    attempts = {
         "exit": "sys.exit(given)",
         "status": "sys.exit(int(given) % 256)",
         "exception": "raise ValueError(given)",
@@ -104,10 +104,10 @@ def test_no_program_can_say_its_input_to_the_agent(box):
         "hook": "sys.excepthook = lambda *_: print(given, file=sys.stderr)\n1 / 0",
         "signal": "import os\nos.kill(os.getpid(), int(given) % 64)",
     }
-    for way, code in says.items():
+    for way, code in attempts.items():
         program = f"import sys\ngiven = input()\n{code}"
-        told = {judge(program, [Case(f"{secret}\n", "right\n")], box) for secret in (10, 11, 12, 40)}
-        assert len(told) == 1, way
+        judgements = {judge(program, [Case(f"{secret}\n", "right\n")], box) for secret in (10, 11, 12, 40)}
+        assert len(judgements) == 1, way
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,13 @@ def test_nothing_is_run_after_a_case_that_ran_out_of_time(hang, wall, failure, b
     assert judge(program, DOUBLE, box, Limits(timeout=0.5, wall=wall)) == Judgement(1, f"test 2: {failure}")
 
 
-def test_the_time_is_each_cases_own(box):
+def test_each_case_has_its_own_time_limit(box):
     program = "import time\nn = int(input())\nstart = time.process_time()\n"
     program += "while time.process_time() - start < 0.2: pass\nprint(2 * n)"
     assert judge(program, DOUBLE, box, Limits(timeout=0.5, wall=30)) == Judgement(4, None)
 
 
-def test_a_fault_of_the_sandbox_is_no_verdict():
+def test_a_fault_of_the_sandbox_raises_and_is_not_a_judgement():
     class Failing(Sandbox):
         def play(self, job, stdin, limits):
             raise SlotLost("it died", "landlock")

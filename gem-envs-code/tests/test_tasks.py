@@ -1,4 +1,4 @@
-"""The tasks in the pack, held to independent solutions of the same statements."""
+"""The tasks of the pack, compared with independent solutions of the same statements."""
 
 import re
 from itertools import product
@@ -37,8 +37,8 @@ def brackets(text):
     return "broken" if text else "sound"
 
 
-def of_each_line(oracle):
-    return lambda text: "\n".join(map(oracle, text.splitlines()))
+def of_each_line(solution):
+    return lambda text: "\n".join(map(solution, text.splitlines()))
 
 
 def favourite_word(text):
@@ -77,7 +77,7 @@ def second_largest(text):
 
 
 def fewest_coins(text):
-    """Breadth first: which sums can be had with one more coin."""
+    """Breadth first: the sums that one more coin reaches."""
     amount, *values = numbers(text)
     reached, seen, coins = {0}, {0}, 0
     while reached and amount not in reached:
@@ -97,7 +97,7 @@ def merged_spans(text):
     return "\n".join(f"{a // 2} {b // 2}" for a, b in zip(firsts, lasts, strict=True))
 
 
-ORACLES = {
+SECOND_SOLUTIONS = {
     "sum": lambda text: str(sum(numbers(text))),
     "mirrored-words": lambda text: " ".join(text.split()[::-1]),
     "vowels": lambda text: str(len(re.findall("[aeiouAEIOU]", text))),
@@ -115,15 +115,15 @@ ORACLES = {
 }
 
 
-def test_there_are_enough_tasks_and_each_has_an_oracle():
+def test_there_are_enough_tasks_and_each_has_a_second_solution():
     assert 12 <= len(TASKS) == len({task.name for task in TASKS})
-    assert {task.name for task in TASKS} == set(ORACLES)
+    assert {task.name for task in TASKS} == set(SECOND_SOLUTIONS)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_the_outputs_are_right(task):
     for case in (task.example, *task.tests):
-        assert case.output == ORACLES[task.name](case.input) + "\n"
+        assert case.output == SECOND_SOLUTIONS[task.name](case.input) + "\n"
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -132,7 +132,7 @@ def test_the_solution_passes_the_example_and_every_test(task, box):
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_the_tests_are_several_and_hidden_and_no_guess_earns_a_third(task):
+def test_there_are_several_hidden_tests_and_a_guess_earns_less_than_a_third(task):
     outputs = [case.output for case in task.tests]
     assert len(task.tests) >= 6
     assert len({case.input for case in (task.example, *task.tests)}) == len(task.tests) + 1
@@ -148,5 +148,5 @@ def test_a_test_of_a_task_with_two_answers_asks_for_several_and_both_occur_in_ea
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_the_statement_says_what_goes_in_and_comes_out(task):
+def test_the_statement_describes_input_and_output(task):
     assert re.fullmatch(r"[A-Z].+\n\nInput: .+\nOutput: .+", task.statement, re.DOTALL)

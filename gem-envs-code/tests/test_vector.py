@@ -1,4 +1,4 @@
-"""Many envs at once, wherever they run: the same rewards, and nothing left behind."""
+"""Many envs at once on every backend: the same rewards, and no process or file is left."""
 
 import os
 import subprocess
@@ -25,14 +25,14 @@ def read(pattern, pid):
         return b""
 
 def held(pid):
-    # Without the dead, and without the helper of multiprocessing, which ends with this process.
+    # Without ended processes, and without the helper of multiprocessing, which ends with this process.
     children = [int(word) for word in read("task/*/children", pid).split()]
     living = [child for child in children if b"resource_tracker" not in (read("cmdline", child) or b"resource_tracker")]
     return living + [one for child in children for one in held(child)]
 
 if __name__ == "__main__":
     backend, level = sys.argv[1:]
-    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: a process that loses its parent stays in sight
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans become children of this process
     workers = {"num_workers": 2} if backend == "process" else {}
     with gem.make_vec("code:Basics-v0", 4, backend=backend, level=level, **workers) as envs:
         envs.reset(seed=0)
@@ -46,7 +46,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_every_backend_gives_the_rewards_of_an_env_alone(backend):
+def test_every_backend_gives_the_same_rewards_as_a_single_env(backend):
     workers = {"num_workers": 2} if backend == "process" else {}
     programs = ["print(input())", "print('yes')", "1 / 0", "import os\nos.abort()", "while True: print('x' * 10**6)"]
     replies = [f"```\n{program}\n```" for program in programs] + ["no block"]
@@ -76,7 +76,7 @@ def all_end(pids):
 
 @pytest.fixture
 def folder():
-    """A folder for temporary files, which the servers of a sandbox may use, whoever their user is."""
+    """A folder for temporary files that the servers of a sandbox can use, whatever their user."""
     with tempfile.TemporaryDirectory() as path:
         os.chmod(path, 0o1777)
         yield path
@@ -84,7 +84,12 @@ def folder():
 
 @pytest.mark.parametrize(
     ("backend", "level"),
-    [("sync", "landlock"), ("thread", "landlock"), ("process", "landlock"), ("process", "unshare")],
+    [
+        ("sync", "landlock"),
+        ("thread", "landlock"),
+        ("process", "landlock"),
+        pytest.param("process", "unshare", marks=pytest.mark.full),
+    ],
 )
 def test_nothing_outlives_a_vector_or_its_process(backend, level, folder):
     need(level)
@@ -97,7 +102,7 @@ def test_nothing_outlives_a_vector_or_its_process(backend, level, folder):
     )
     assert (done.returncode, done.stderr) == (0, "")
     playing, closed = ([int(word) for word in line.split()] for line in done.stdout.split("\n")[:2])
-    # Here and in threads the envs share the sandbox of the process, which is kept for those that come after them.
+    # With sync and thread the envs share the sandbox of the process, which is kept for later envs.
     assert closed == ([] if backend == "process" else playing)
     assert len(playing) >= 1
     assert all_end(playing)

@@ -8,12 +8,12 @@ from gem import sandbox
 
 
 @functools.cache
-def lacking():
-    """The levels that do not work here, each with the reason."""
+def broken_levels():
+    """Each level that does not work here, with the reason."""
     return {report.level: report.reason for report in sandbox.levels() if not report.works}
 
 
 def need(level):
     """Skip the test unless `level` works here."""
-    if level in lacking():
-        pytest.skip(f"level {level} does not work here: {lacking()[level]}")
+    if level in broken_levels():
+        pytest.skip(f"level {level} does not work here: {broken_levels()[level]}")

@@ -8,32 +8,32 @@ from gem.dataset_env import DatasetEnv
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.judge import LIMITS, judge
-from gem_envs_code.tasks import Task, load_tasks
+from gem_envs_code.tasks import ProgrammingTask, load_tasks
 
 _WORDS = ("0", "1", "2", "3", "5", "8", "10", "yes", "no", "none")
 
 
-class Basics(DatasetEnv[Task, str]):
+class Basics(DatasetEnv[ProgrammingTask, str]):
     """Solve one of fourteen small tasks with a Python program, from standard input to standard output.
 
     One turn. The question holds the task, an example and the limits; an action is a reply whose last fenced code
-    block is the whole program. The program runs on each hidden test in the sandbox (`gem.sandbox`; one a process, which
-    all envs share), where it can read neither the tests nor anything else of this machine but Python.
+    block is the whole program. The program runs on each hidden test in the sandbox (`gem.sandbox`, shared by all envs
+    of a process), where it can read nothing of this machine but Python, not the tests either.
 
-    Rewards: the share of the hidden tests passed; success is all of them. As in GEM's code environments, a reply
-    without a code block costs 0.1. (GEM gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
-    prints too much fails its tests. A fault of the sandbox raises `gem.errors.SandboxLost`; where nothing keeps
-    programs in, as outside Linux, the first one raises `gem.errors.SandboxUnavailable`, which says why and what to do.
+    Rewards: the share of the hidden tests passed; success is all of them. As in gem-llm's code environments, a reply
+    without a code block costs 0.1. (gem-llm gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
+    prints too much fails its tests. A fault of the sandbox raises `gem.errors.SandboxLost`; where no isolation works,
+    as outside Linux, the first program raises `gem.errors.SandboxUnavailable`, which says why and what to do.
 
-    The last observation says how many tests were passed and of what kind the first failure was, and nothing that the
-    program wrote or chose: it could say the hidden inputs, and the tasks are few and would be answered from memory.
+    The last observation says how many tests were passed and the kind of the first failure. It holds nothing that the
+    program wrote or chose: that could be the hidden inputs, and with so few tasks a model could memorise the outputs.
 
     `reset(options={"index": 3})` chooses the task.
 
     Args:
-        level: how to keep programs in, a level of `gem.sandbox`; None for the strongest that works here. `"seccomp"`
-            lets them read the hidden tests, and `"process"` do whatever you can do.
-        min_level: the weakest level to take where `level` is None.
+        level: how to isolate programs, a level of `gem.sandbox`; None for the strongest that works here. `"seccomp"`
+            lets them read the hidden tests, `"process"` lets them do whatever you can do.
+        min_level: the weakest level to accept if `level` is None.
         format_error_reward: what a reply without a code block earns.
     """
 
@@ -51,10 +51,10 @@ class Basics(DatasetEnv[Task, str]):
         self._box = sandbox.default(level, min_level)
 
     @property
-    def rows(self) -> Sequence[Task]:
+    def rows(self) -> Sequence[ProgrammingTask]:
         return load_tasks("basics.toml")
 
-    def _question(self, row: Task) -> str:
+    def _question(self, row: ProgrammingTask) -> str:
         return (
             "Write a Python 3 program that reads standard input and writes to standard output. "
             "The standard library is there, and nothing else.\n\n"

@@ -1,4 +1,4 @@
-"""Judging a program: running it in the sandbox on test cases and comparing what it prints."""
+"""Judge a program: run it on test cases in the sandbox and compare what it prints."""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -9,26 +9,26 @@ from gem.sandbox import Limits, Result, Sandbox
 from gem_envs_code.tasks import Case
 
 LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
-"""What a program may use for one case. The wall-clock time is generous: a busy machine is not the program's fault."""
+"""Limits for a case. The wall-clock time is generous: a busy machine is not the program's fault."""
 
 
 class Judgement(NamedTuple):
-    """How a program did against some cases."""
+    """The result of a program on some cases."""
 
     passed: int
     failure: str | None
-    """Which case failed first and how, in words that no program chooses; None where all passed."""
+    """Which case failed first and how, in words that the program cannot choose; None if all passed."""
 
 
 def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LIMITS) -> Judgement:
     """Run `program` on each case in the sandbox `box`.
 
-    A case is passed by ending with status 0 and the right output (see `same_output`). After one that ran out of time
-    the rest are not run, and not passed: a program that hangs on one case hangs on most.
+    A case is passed if the program ends with status 0 and the right output (see `same_output`). After a case that ran
+    out of time the rest are not run, and count as failed: a program that hangs on a case hangs on most.
 
     Raises:
-        SandboxUnavailable: nothing as strong as the level of `box` works here.
-        SandboxLost: the sandbox failed; nothing is known about the program.
+        SandboxUnavailable: no level as strong as that of `box` works here.
+        SandboxLost: the sandbox failed, which says nothing about the program.
     """
     verdict = box.run_tests(program, cases, same=same_output, stop="timeout", limits=limits)
     for number, case in enumerate(verdict.cases, start=1):
@@ -40,8 +40,8 @@ def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LI
 def same_output(printed: bytes, right: bytes) -> bool:
     """Whether two outputs are the same, line by line.
 
-    As programming contests have it, the spaces at the ends of a line, their number between words, and empty lines at
-    the end do not count; everything else does, byte for byte.
+    As in programming contests, spaces at the ends of a line, the number of spaces between words, and empty lines at the
+    end are ignored; everything else must be equal byte for byte.
     """
     return all(ours == theirs for ours, theirs in zip_longest(_lines(printed), _lines(right)))
 
@@ -51,9 +51,9 @@ def _lines(text: bytes) -> Iterator[list[bytes]]:
 
 
 def _fault(result: Result) -> str:
-    """What was wrong with a program that ended like this and failed.
+    """The kind of a failure.
 
     The agent reads this, and the inputs are hidden. So it holds neither what the program wrote nor its exit status or
-    signal: it could say its input with that. Which of these few kinds it is, is all that a program can choose.
+    signal, which could reveal the input. All that a program can choose is which of these few kinds it is.
     """
     return {"ok": "wrong output", "error": "an error", "killed": "a crash"}.get(result.reason, result.note)

@@ -1,4 +1,4 @@
-"""What this pack offers: a table of specs. Listing loads this module and no environment."""
+"""The specs of this pack. Listing environments loads this module, but no environment."""
 
 import gem
 
@@ -19,5 +19,5 @@ def gem_envs() -> list[gem.EnvSpec]:
 
 @gem.hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not `level` and `min_level`, by which programs get out of the sandbox.
+    # Not `level` and `min_level`: they can switch isolation off.
     return {"gem_envs_code.basics:Basics": ("format_error_reward",)}

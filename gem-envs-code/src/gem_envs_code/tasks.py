@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 
 class Case(NamedTuple):
-    """A program's input and the right output. Both end with a line break."""
+    """The input of a program and the right output. Both end with a line break."""
 
     input: str
     output: str
 
 
-class Task(NamedTuple):
-    """One programming task: a program from standard input to standard output."""
+class ProgrammingTask(NamedTuple):
+    """A task for a program that reads standard input and writes standard output."""
 
     name: str
     statement: str
     example: Case
-    """Shown to the agent, and none of the tests."""
+    """Shown to the agent; it is not one of the tests."""
     tests: tuple[Case, ...]
     """Hidden from the agent."""
     solution: str
@@ -27,14 +27,14 @@ class Task(NamedTuple):
 
 
 @functools.cache
-def load_tasks(file_name: str) -> tuple[Task, ...]:
-    """The tasks in a file of this package, which says in its first lines how it is written."""
+def load_tasks(file_name: str) -> tuple[ProgrammingTask, ...]:
+    """The tasks in a file of this package, whose first lines describe its format."""
     content = resources.files("gem_envs_code").joinpath(file_name).read_text(encoding="utf-8")
     return tuple(_task(row) for row in tomllib.loads(content)["task"])
 
 
-def _task(row: dict[str, Any]) -> Task:
-    return Task(
+def _task(row: dict[str, Any]) -> ProgrammingTask:
+    return ProgrammingTask(
         name=row["name"],
         statement=row["statement"].strip(),
         example=_case(row["example"]),

@@ -1,4 +1,4 @@
-"""The hidden tests are hidden from the programs that are judged on them."""
+"""Programs cannot read the hidden tests on which they are judged."""
 
 import sys
 import warnings
@@ -51,10 +51,15 @@ print(found)
 """
 
 
-@pytest.fixture(params=["bubblewrap", "unshare", "landlock"])
+LEVELS = ("bubblewrap", "unshare", "landlock")
+"""Those that an env uses by default."""
+
+
+@pytest.fixture(params=LEVELS)
 def level(request):
-    """Each level that an env takes by itself."""
-    need(request.param)
+    """A level that works here, or None for the strongest one that does."""
+    if request.param is not None:
+        need(request.param)
     return request.param
 
 
@@ -71,7 +76,7 @@ def step_on(env, program):
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
-def test_a_program_that_goes_for_the_answers_earns_nothing(cheat, level):
+def test_a_program_that_tries_to_read_the_answers_earns_nothing(cheat, level):
     step = step_on(Basics(level=level), CHEATS[cheat])
     assert (step.reward, step.info["success"]) == (0.0, False)
     assert "passed 0 of 7 tests. The first to fail was test 1: an error." in step.observation
@@ -79,10 +84,13 @@ def test_a_program_that_goes_for_the_answers_earns_nothing(cheat, level):
 
 @pytest.mark.parametrize("cheat", CHEATS)
 @pytest.mark.usefixtures("_unprotected")
-def test_without_isolation_it_would_earn_everything(cheat):
+def test_without_isolation_it_earns_everything(cheat):
     assert step_on(Basics(level="process"), CHEATS[cheat]).reward == 1.0
 
 
+@pytest.mark.parametrize(
+    "level", [None, *(pytest.param(level, marks=pytest.mark.full) for level in LEVELS)], indirect=True
+)
 def test_no_file_that_a_program_can_read_holds_a_task(level):
     starts = ["/", str(PACK), *map(str, PACK.parents), *sys.path, str(Path.home()), str(Path.cwd()), "/tmp", "/proc"]
     result = sandbox.run(SEARCH, stdin="\n".join(starts), level=level, timeout=60, wall=240)
@@ -90,5 +98,5 @@ def test_no_file_that_a_program_can_read_holds_a_task(level):
 
 
 @pytest.mark.usefixtures("_unprotected")
-def test_the_search_finds_the_tasks_where_nothing_hides_them():
+def test_the_search_finds_the_tasks_without_isolation():
     assert str(PACK / "basics.toml") in sandbox.run(SEARCH, stdin=str(PACK), level="process").stdout
