@@ -17,9 +17,9 @@ from gem_train.build import Parts, build
 from gem_train.config import load_config
 from gem_train.credit import Credit
 from gem_train.imitation import imitate
+from gem_train.kv_cache import SlotCache
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
-from gem_train.slots import SlotCache
 
 ID = "game:GuessTheNumber-v0-easy"
 
@@ -31,7 +31,8 @@ def parts():
     torch.set_num_threads(1)
     teacher = random_policy()
     with build(config) as parts, make_vec(ID, 16, info_methods=teacher.info_methods) as envs:
-        for _ in imitate(parts.loaded.model, parts.chat, teacher, envs, config):
+        settings = {"warmup": config.warmup, "optim": config.optim, "seed": config.seed}
+        for _ in imitate(parts.loaded.model, parts.policy.chat, teacher, envs, **settings):
             pass
         yield parts
 

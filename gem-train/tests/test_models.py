@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from gem.errors import ConfigError
-from gem_train.config import load_config
 from gem_train.models import load_model
 
 CODE = """
@@ -50,5 +49,5 @@ def test_a_model_folder_runs_nothing_even_where_somebody_would_say_yes(
     monkeypatch.setattr("builtins.input", lambda _: "y")
 
     with pytest.raises(ConfigError, match="cannot load the model"):
-        load_model(load_config([{"id": "core:Echo-v0", "model": str(folder), "device": "cpu"}]))
+        load_model(str(folder), device="cpu")
     assert not mark.exists()

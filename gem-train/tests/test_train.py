@@ -7,6 +7,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -25,11 +26,13 @@ from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
-from gem_train.baselines import evaluation_seeds, teacher
-from gem_train.check import check
+from gem_train.build import make_evaluation
 from gem_train.config import load_config, read_toml
 from gem_train.display import Display, _episode
+from gem_train.evaluation import choose_teacher
 from gem_train.policies.hf import HFPolicy
+from gem_train.preflight import check
+from gem_train.summary import Summary
 from gem_train.train import train
 
 SMALL = {
@@ -61,10 +64,15 @@ class Unrewarded(QuestionEnv[str]):
 '''
 
 
-def run(out: Path, *settings: dict) -> dict:
+def run(out: Path, *settings: dict) -> Summary:
     config = load_config([{"id": "core:Echo-v0"}, SMALL, *settings])
-    with Display(config, quiet=True) as display:
+    with Display(quiet=True) as display:
         return train(config, out, display)
+
+
+def episode(text: str = "", *, success: bool = False) -> Episode:
+    turns = (Turn(text, Completion(text), 0.0, {}),)
+    return Episode("core:Echo-v0", 0, 0, turns, text, terminated=True, truncated=False, success=success)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +90,7 @@ def test_an_env_without_reward_stops_the_run_and_says_what_to_change(tmp_path, m
         run(tmp_path / "run", settings)
     assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2 + 3
     assert (tmp_path / "run" / "curve.png").stat().st_size > 0
-    assert run(tmp_path / "on", settings, {"steps": 4, "watch": {"stop": False}})["steps"] == 4
+    assert run(tmp_path / "on", settings, {"steps": 4, "watch": {"stop": False}}).steps == 4
     assert "step 3: no signal" in capsys.readouterr().err
 
 
@@ -92,7 +100,7 @@ def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished
     policy = find_policy("checkpoint")(path=str(finished / where), seed=seeding.derive(0, "sampling", "after"))
     assert (policy.max_new_tokens, policy.temperature) == (8, 1.0)
     with make_vec("core:Echo-v0", 8) as envs:
-        episodes = list(rollout(policy, envs, evaluation_seeds(config)))
+        episodes = list(rollout(policy, envs, make_evaluation(config).seeds()))
     recorded = [record for record in read(finished / "episodes.jsonl") if record.labels["phase"] == "evaluation"]
     after = {record.seed: record.turns[0].action for record in recorded}
     assert {episode.seed: episode.turns[0].action for episode in episodes} == after
@@ -148,7 +156,7 @@ def test_whoever_waits_for_a_model_at_a_terminal_is_told_what_for(finished, monk
 def test_several_ids_are_trained_on_in_equal_shares_and_measured_one_by_one(tmp_path):
     summary = run(tmp_path / "run", {"id": "core:Echo-v0, gem.envs.echo:Echo"})
 
-    assert [(each["id"], each["episodes"]) for each in summary["ids"]] == [
+    assert [(each.id, each.episodes) for each in summary.ids] == [
         ("core:Echo-v0", 4),
         ("gem_envs_echo:Echo", 4),
     ]
@@ -188,22 +196,24 @@ def test_a_disk_that_is_full_costs_nothing_but_the_steps_since_the_last_checkpoi
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)
     assert list((out / "checkpoint").iterdir()) == []
-    assert run(out)["steps"] == 2
+    assert run(out).steps == 2
 
 
 def test_the_warm_up_may_imitate_an_earlier_run(finished, tmp_path):
-    assert run(tmp_path / "run", {"warmup": {"policy": str(finished)}})["warmup_policy"] == str(finished)
+    assert run(tmp_path / "run", {"warmup": {"policy": str(finished)}}).warmup_policy == str(finished)
     with pytest.raises(ConfigError, match="needs a path"):
-        check(load_config([{"id": "core:Echo-v0", "warmup": {"policy": "checkpoint"}}]), tmp_path / "no")
+        check("core:Echo-v0", {}, "", "tiny", "checkpoint", tmp_path / "no")
 
 
 def test_the_expert_is_imitated_where_random_play_seldom_succeeds():
-    config = load_config([{"id": "core:Echo-v0"}])
-    seldom, often = {"success": 0.19}, {"success": 0.21}
-    assert teacher(config, seldom, {"success": 1.0}) == "expert"
-    assert teacher(config, often, {"success": 1.0}) == "random"
-    assert teacher(config, seldom, None) == "random"
-    assert teacher(load_config([{"id": "core:Echo-v0", "warmup": {"policy": "other"}}]), seldom, None) == "other"
+    def succeeding(share: int) -> Report:
+        return Report.of([episode(success=i < share) for i in range(100)], id="", policy="", seed=0)
+
+    rarely, often, always = succeeding(19), succeeding(21), succeeding(100)
+    assert choose_teacher("auto", rarely, always) == "expert"
+    assert choose_teacher("auto", often, always) == "random"
+    assert choose_teacher("auto", rarely, None) == "random"
+    assert choose_teacher("other", rarely, None) == "other"
 
 
 WRONG = {
@@ -244,11 +254,10 @@ def test_what_is_wrong_with_a_command_is_one_line_before_anything_is_built(tmp_p
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_the_live_display_keeps_bar_step_and_time_at_every_width(width):
-    config = load_config([{"id": "core:Echo-v0", "steps": 100_000}])
-    display = Display(config)
+    display = Display()
     metrics = {"success": 0.5, "return": -0.123, "turns": 12.3, "malformed": 0.5, "failures": 3, "entropy": 6.1}
     for step in (1, 99_999):
-        display.stepped(step, {**metrics, "kl": 0.01234, "signal": 0.0})
+        display.stepped(step, 100_000, {**metrics, "kl": 0.01234, "signal": 0.0})
     screen = StringIO()
     Console(file=screen, width=width, force_terminal=True, color_system=None).print(display.view)
     bar, status = screen.getvalue().splitlines()
@@ -265,10 +274,11 @@ def test_the_end_of_a_run_has_the_success_on_each_of_its_ids(finished, tmp_path,
     ids = ["game:GuessTheNumber-v0-easy", "math:Arithmetic-v0-easy"]
     out = shutil.copytree(finished, tmp_path / "run")
     summary = json.loads((out / "summary.json").read_text())
-    summary |= {"id": ",".join(ids), "ids": [{"id": each, "success": 0.5, "success_ci": [0.4, 0.6]} for each in ids]}
+    report = replace(Report.of([episode()], id="", policy="", seed=0), success=0.5, success_ci=(0.4, 0.6))
+    summary |= {"id": ",".join(ids), "ids": [replace(report, id=each).as_json() for each in ids]}
     (out / "summary.json").write_text(json.dumps(summary))
     config = load_config([{"id": "core:Echo-v0"}, SMALL])
-    with Display(config) as display:
+    with Display() as display:
         train(config, out, display)
     said = capsys.readouterr().out
     assert f"\n{','.join(ids)}, rebn, seed 0\n" in said
@@ -284,9 +294,7 @@ def test_a_device_that_cannot_be_used_is_said_before_anything_is_played(tmp_path
 
 def test_an_episode_is_printed_without_what_would_command_the_terminal(capsys):
     hostile = "seen\x1b]52;c;aGk=\x07\x1b[2J\u202e"
-    turns = (Turn(hostile, Completion(hostile), 0.0, {}),)
-    episode = Episode("core:Echo-v0", 0, 0, turns, hostile, terminated=True, truncated=False, success=False)
-    console().print(_episode(EpisodeRecord.of(episode)))
+    console().print(_episode(EpisodeRecord.of(episode(hostile))))
     said = capsys.readouterr().out
     assert said.count("seen\\x1b]52;c;aGk=") == 3
     assert not {"\x1b", "\x07", "\u202e"} & set(said)

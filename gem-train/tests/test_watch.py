@@ -4,15 +4,16 @@ import math
 
 import pytest
 
+from gem_train.build import make_watch
 from gem_train.config import load_config
-from gem_train.watch import Finding, Watch
+from gem_train.watch import Finding
 
 GOOD = {"success": 0.5, "return": 0.4, "malformed": 0.02, "cut_replies": 0.0, "entropy": 0.4, "signal": 1.0}
 
 
 def judged(*stretches: tuple[int, dict[str, float]], **settings: object) -> list[tuple[int, Finding]]:
     """What is said of a run: so many steps each with these metrics."""
-    watch = Watch(load_config([{"id": "core:Echo-v0"}, settings]), 512, expert=True)
+    watch = make_watch(load_config([{"id": "core:Echo-v0"}, settings]), 512, has_expert=True)
     lines = [{**GOOD, **change} for steps, change in stretches for _ in range(steps)]
     return [(step, found) for step, line in enumerate(lines, start=1) if (found := watch.see(line)) is not None]
 
@@ -22,7 +23,12 @@ def judged(*stretches: tuple[int, dict[str, float]], **settings: object) -> list
     [
         ([(20, {"success": 0.0, "return": 0.0, "signal": 0.0})], 10, "collapse", "nothing to learn from"),
         ([(5, {}), (20, {"success": 1.0, "return": 1.0, "signal": 0.0})], 15, "solved", "every episode of the last 10"),
-        ([(5, {}), (20, {"entropy": math.log(512) - 0.1})], 6, "collapse", "6.14 nats a token, where choosing blindly"),
+        (
+            [(5, {}), (20, {"entropy": math.log(512) - 0.1})],
+            6,
+            "collapse",
+            "6.14 nats per token, 6.24 is",
+        ),
         ([(5, {}), (20, {"entropy": 0.001})], 6, "warning", "larger optim.entropy (now 0.02)"),
         ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),

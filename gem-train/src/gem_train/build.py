@@ -1,27 +1,33 @@
-"""From settings to objects, in one place."""
+"""From the settings of a run to its parts, in one place; each part is given the settings that it uses."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from gem import seeding
 from gem.packs.importing import import_object
-from gem.vector import VectorEnv
+from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Episode
+from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms import ALGORITHMS
 from gem_train.algorithms.base import Algorithm
-from gem_train.chat import ChatEncoder
 from gem_train.config import TrainConfig
-from gem_train.envs import make_envs
+from gem_train.evaluation import Evaluation
 from gem_train.learner import Learner
-from gem_train.models import Loaded, load_model
-from gem_train.policies.hf import HFPolicy
+from gem_train.models import LoadedModel, load_model, make_tiny
+from gem_train.policies.hf import HFPolicy, make_sampler
+from gem_train.preflight import TINY
+from gem_train.watch import Advice, Watch
+
+_TOKENIZER_EPISODES = 256
 
 
 class Parts(NamedTuple):
     """What a run is made of."""
 
-    loaded: Loaded
-    chat: ChatEncoder
+    loaded: LoadedModel
     policy: HFPolicy
     envs: VectorEnv
     algorithm: Algorithm
@@ -30,23 +36,62 @@ class Parts(NamedTuple):
 
 @contextmanager
 def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str = "random") -> Generator[Parts]:
-    """Build everything that a run needs, and close it at the end.
+    """Build the parts of a run; the environments are closed at the end.
 
     Args:
         config: the settings.
-        checkpoint: whose weights to take.
-        teacher: the policy whose words the tokenizer of `tiny` is made for.
+        checkpoint: a checkpoint to take the weights from.
+        teacher: the policy on whose play the tokenizer of `tiny` is trained.
 
     Raises:
         ConfigError: settings that name something that does not exist, or that do not fit each other.
     """
     algorithm: Algorithm = import_object(ALGORITHMS[config.algorithm])(**config.credit.model_dump())
-    play = config.rollout
-    with make_envs(config, play.num_envs) as envs:
-        loaded = load_model(config, checkpoint and checkpoint / "model", teacher=teacher)
-        chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
-        policy = HFPolicy(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature)
+    with make_envs(config, config.rollout.num_envs) as envs:
+        if config.model == TINY and checkpoint is None:
+            # The tokenizer is trained on the texts that will be imitated.
+            episodes = _play(config, teacher)
+            loaded = make_tiny(episodes, config.seed, device=config.device, dtype=config.dtype)
+        else:
+            name = config.model if checkpoint is None else str(checkpoint)
+            loaded = load_model(name, device=config.device, dtype=config.dtype)
         learner = Learner(
-            loaded.model, config.optim, steps=config.steps, temperature=play.temperature, seed=config.seed
+            loaded.model,
+            config.optim,
+            steps=config.steps,
+            temperature=config.rollout.temperature,
+            seed=config.seed,
         )
-        yield Parts(loaded, chat, policy, envs, algorithm, learner)
+        yield Parts(loaded, make_sampler(loaded, config.rollout), envs, algorithm, learner)
+
+
+def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
+    """`num_envs` environments of the run; see `gem.make_vec` for `info_methods` and errors."""
+    return make_vec(
+        config.id,
+        num_envs,
+        backend=config.rollout.backend,
+        wrappers=config.wrappers,
+        info_methods=info_methods,
+        env_kwargs=config.env,
+    )
+
+
+def make_evaluation(config: TrainConfig) -> Evaluation:
+    """The evaluation before and after training."""
+    return Evaluation(config.id, config.model, config.seed, config.eval.episodes)
+
+
+def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:
+    """What detects a run that goes wrong; see `gem_train.watch.Watch`."""
+    advice = Advice(config.rollout, config.optim, config.warmup, has_expert)
+    return Watch(config.watch.window, vocabulary, advice)
+
+
+def _play(config: TrainConfig, teacher: str) -> Iterator[Episode]:
+    seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
+    with (
+        closing(make_policy(teacher)) as policy,
+        make_envs(config, config.rollout.num_envs, policy.info_methods) as envs,
+    ):
+        yield from rollout(policy, envs, seeds)

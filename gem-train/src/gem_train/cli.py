@@ -32,16 +32,16 @@ def train(
     """Train a model on the environment ID by reinforcement learning.
 
     The run folder keeps everything: settings, metrics, episodes, the learning curve, the newest checkpoint and the
-    best. A run that was stopped, by Ctrl-C or otherwise, goes on when it is started again with the same settings and
-    the same --out; a finished one goes on with more --steps.
+    best. A run that was stopped, by Ctrl-C or otherwise, resumes when it is started again with the same settings and
+    the same --out; more --steps extend a finished one.
 
     \b
     gemx train game:GuessTheNumber-v0-easy --model tiny
     gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
     """
     # Imported here: a command line that only wants --help should not wait for torch.
-    from gem_train.check import check
     from gem_train.config import load_config, parse_setting, read_toml, to_toml
+    from gem_train.preflight import check
 
     sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
     sources.append({"id": id, **{name: value for name, value in options.items() if value is not None}})
@@ -54,7 +54,8 @@ def train(
             echo(to_toml(config), nl=False)
         return
     with stray_prints_to_stderr():
-        check(config, out)
+        folder = Path("runs") if out is None else out
+        check(config.id, config.env, config.wrappers, config.model, config.warmup.policy, folder)
 
     waiting("loading PyTorch and transformers")
     from transformers.utils import logging
@@ -63,9 +64,9 @@ def train(
     from gem_train.run_folder import new_run_path
     from gem_train.train import train as run
 
-    # Ours is the one progress bar; transformers would draw another at every checkpoint.
-    logging.disable_progress_bar()
-    with Display(config, quiet=as_json) as display, stray_prints_to_stderr():
-        summary = run(config, out or new_run_path(config), display)
+    logging.disable_progress_bar()  # transformers would draw one at every checkpoint, over ours
+    name = f"{config.id}-{config.algorithm}-seed{config.seed}"
+    with Display(quiet=as_json) as display, stray_prints_to_stderr():
+        summary = run(config, out or new_run_path(name), display)
     if as_json:
-        print_json(summary)
+        print_json(summary.as_json())

@@ -116,6 +116,10 @@ class TrainConfig(_Section):
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
 
+    def as_data(self) -> dict[str, Any]:
+        """Every setting as plain data; `load_config` gives the same config back."""
+        return self.model_dump(mode="json", exclude_none=True)
+
 
 TINY: dict[str, Any] = {
     "device": "cpu",
@@ -210,7 +214,7 @@ def parse_setting(text: str) -> dict[str, Any]:
 
 def to_toml(config: TrainConfig) -> str:
     """The whole config as TOML; `read_toml` and `load_config` give the same config back."""
-    return tomli_w.dumps(config.model_dump(mode="json", exclude_none=True))
+    return tomli_w.dumps(config.as_data())
 
 
 def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:

@@ -1,11 +1,10 @@
-"""What a person sees of a run, on standard error: two live lines in a terminal, plain lines elsewhere."""
+"""What a person sees of a run, on standard error: two live lines in a terminal, plain lines otherwise."""
 
 import math
-import shlex
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from rich.console import Group
 from rich.live import Live
@@ -16,8 +15,9 @@ from rich.text import Text
 from gem.cli.output import as_text, console, print_text
 from gem.core import Observation
 from gem.record import EpisodeRecord
-from gem_train.config import TrainConfig
+from gem.rollout.evaluation import Report
 from gem_train.run_folder import RunFolder
+from gem_train.summary import Interval, Summary
 
 _EPISODES = 3
 _QUIET = 20.0
@@ -25,18 +25,16 @@ _QUIET = 20.0
 
 
 class Display:
-    """Shows one run: progress on standard error, what came of it on standard output.
+    """Shows one run: progress on standard error, the result on standard output.
 
-    In a terminal the first live line has the bar, the steps, the time and the time left, and the second how it goes,
+    In a terminal the first live line has the bar, the steps, the time and the time left, and the second the metrics,
     the most important first, cut off at the terminal's width.
 
     Args:
-        config: of the run.
-        quiet: print nothing of what came of it.
+        quiet: do not print the result.
     """
 
-    def __init__(self, config: TrainConfig, *, quiet: bool = False) -> None:
-        self._config = config
+    def __init__(self, *, quiet: bool = False) -> None:
         self._console = console(stderr=True)
         self._result = console()
         self._quiet = quiet
@@ -55,7 +53,7 @@ class Display:
         self._live = Live(self.view, console=self._console, transient=True)
         self._task: TaskID | None = None
         self._phase = ""
-        self._began = self._said = 0.0
+        self._began = self._last_line = 0.0
         self._first = 0
 
     def __enter__(self) -> Self:
@@ -72,24 +70,25 @@ class Display:
         """So many episodes of an evaluation have been played."""
         self._advance(who, done, total, "", every=total + 1)
 
-    def measured(self, who: str, report: Mapping[str, Any] | None) -> None:
-        """An evaluation has ended; None where the env has no expert."""
+    def measured(self, who: str, report: Report | None) -> None:
+        """An evaluation has ended; None where the env does not offer the policy."""
         if report is not None:
-            self._say(f"success {_label(who)}: {_rate(report['success'], report['success_ci'])}")
+            of = "of " if who.endswith("play") else ""
+            self._print(f"success {of}{who}: {_rate(report.success, report.success_ci)}")
 
     def imitating(self, teacher: str) -> None:
         """The warm-up begins."""
-        self._say(f"warm-up: imitating {teacher} play")
+        self._print(f"warm-up: imitating {teacher} play")
 
-    def warmed_up(self, step: int, loss: float) -> None:
+    def warmed_up(self, step: int, steps: int, loss: float) -> None:
         """A step of the warm-up was made."""
-        self._advance("warm-up", step, self._config.warmup.steps, f"loss {loss:.3f}", every=100)
+        self._advance("warm-up", step, steps, f"loss {loss:.3f}", every=100)
 
     def resumed(self, step: int) -> None:
-        """The run goes on from a checkpoint."""
-        self._say(f"resuming from the checkpoint of step {step}")
+        """The run resumes from a checkpoint."""
+        self._print(f"resuming from the checkpoint of step {step}")
 
-    def stepped(self, step: int, metrics: Mapping[str, float]) -> None:
+    def stepped(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
         """A step of training was made."""
         status = f"success {metrics['success']:.2f}  return {metrics['return']:.2f}  turns {metrics['turns']:.1f}"
         if metrics["malformed"]:
@@ -99,28 +98,29 @@ class Display:
         status += f"  entropy {metrics['entropy']:.2f}  kl {metrics['kl']:.4f}"
         if not metrics["signal"]:
             status = f"no signal  {status}"
-        self._advance("training", step, self._config.steps, status, every=10)
+        self._advance("training", step, steps, status, every=10)
 
     def found(self, step: int, text: str) -> None:
-        """The watch has something to say."""
+        """The watch detected something."""
         self._console.print(f"step {step}: {text}", style="bold yellow")
 
-    def interrupted(self, step: int | None, folder: RunFolder) -> None:
-        """Ctrl-C, with what was saved; None before there was anything to save."""
+    def interrupted_early(self) -> None:
+        """Ctrl-C before there was anything to save."""
         self._live.stop()
-        if step is None:
-            self._say("stopped before the first step of training: nothing to resume from; the same command begins anew")
-            return
-        self._say(f"stopped after step {step} of {self._config.steps}, and saved. To resume:")
-        words = self._config.id, "--config", str(folder.path / "config.toml"), "--out", str(folder.path)
-        self._say(f"gemx train {shlex.join(words)}")
+        self._print("stopped before the first step of training: nothing to resume from; the same command begins anew")
 
-    def already_finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
-        """The folder holds this very run, finished."""
-        self._say("this run has finished already; this is what came of it")
+    def interrupted(self, step: int, steps: int, resume_command: str) -> None:
+        """Ctrl-C; a checkpoint was saved."""
+        self._live.stop()
+        self._print(f"stopped after step {step} of {steps}, and saved. To resume:")
+        self._print(resume_command)
+
+    def already_finished(self, summary: Summary, folder: RunFolder) -> None:
+        """The folder holds this run, finished."""
+        self._print("this run has finished already; its result:")
         self.finished(summary, folder)
 
-    def finished(self, summary: Mapping[str, Any], folder: RunFolder) -> None:
+    def finished(self, summary: Summary, folder: RunFolder) -> None:
         """The run is done."""
         self._live.stop()
         if self._quiet:
@@ -130,7 +130,7 @@ class Display:
         for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
             self._result.print(f"\n--- Episode {number} after training, seed {episode.seed} ---", style="bold")
             print_text(_episode(episode))
-        self._result.print(f"\n{summary['id']}, {summary['algorithm']}, seed {summary['seed']}", soft_wrap=True)
+        self._result.print(f"\n{summary.id}, {summary.algorithm}, seed {summary.seed}", soft_wrap=True)
         self._result.print(_summary_table(summary))
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
         self._result.print(f"run folder      {folder.path}", soft_wrap=True)
@@ -141,24 +141,21 @@ class Display:
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(phase, total=total, left="")
-            # A run that goes on has not made its earlier steps in this time.
-            self._phase, self._began, self._said, self._first = phase, now, now, step if every > total else step - 1
+            # A resumed run has not made its earlier steps in this time.
+            self._phase, self._began, self._last_line = phase, now, now
+            self._first = step if every > total else step - 1
         made = step - self._first
         left = (total - step) * (now - self._began) / made if made and now > self._began else None
         self._progress.update(self._task, completed=step, left="" if left is None else f"{_clock(left)} left")
         self._status.plain = status
         if self._console.is_terminal:
             return
-        if step and (step % every == 0 or now - self._said > _QUIET or (every <= total and step in (1, total))):
-            self._said = now
-            self._console.print(f"{phase} {step}/{total}  {status}".rstrip(), soft_wrap=True)
+        if step and (step % every == 0 or now - self._last_line > _QUIET or (every <= total and step in (1, total))):
+            self._last_line = now
+            self._print(f"{phase} {step}/{total}  {status}".rstrip())
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)
-
-
-def _label(who: str) -> str:
-    return f"of {who}" if who.endswith("play") else who
 
 
 def _clock(seconds: float) -> str:
@@ -178,21 +175,25 @@ def _episode(record: EpisodeRecord) -> Text:
     return text
 
 
-def _summary_table(summary: Mapping[str, Any]) -> Table:
+def _summary_table(summary: Summary) -> Table:
     table = Table()
     table.add_column("policy")
     table.add_column("success [95% interval]", justify="right")
-    for name in ("random", "expert"):
-        rate = summary[f"{name}_success"]
+    for name, rate, interval in (
+        ("random play", summary.random_success, summary.random_success_ci),
+        ("expert play", summary.expert_success, summary.expert_success_ci),
+    ):
         if rate is not None:
-            table.add_row(f"{name} play", _rate(rate, summary[f"{name}_success_ci"]))
-    table.add_row("before training", _rate(summary["success_before"], summary["success_before_ci"]))
-    table.add_row("after training", _rate(summary["success_after"], summary["success_after_ci"]), style="bold")
-    for report in summary.get("ids", ()):
-        table.add_row(f"  {report['id']}", _rate(report["success"], report["success_ci"]))
-    table.caption = f"{summary['steps']} steps in {summary['seconds']:.0f} s"
+            table.add_row(name, _rate(rate, interval))
+    table.add_row("before training", _rate(summary.success_before, summary.success_before_ci))
+    table.add_row("after training", _rate(summary.success_after, summary.success_after_ci), style="bold")
+    for report in summary.ids:
+        table.add_row(f"  {report.id}", _rate(report.success, report.success_ci))
+    table.caption = f"{summary.steps} steps in {summary.seconds:.0f} s"
     return table
 
 
-def _rate(rate: float | None, interval: tuple[float, float]) -> str:
-    return "-" if rate is None else f"{rate:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+def _rate(rate: float | None, interval: Interval | None) -> str:
+    if rate is None or interval is None or math.isnan(rate):
+        return "-"
+    return f"{rate:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"

@@ -1,7 +1,7 @@
-"""Warm-up: a model of random weights learns the environment's language from play, before it learns to win.
+"""Warm-up: a model of random weights learns the environment's language by imitation, before it learns to win.
 
-With random play the model learns which replies are well formed and what the environment says to them, and nothing
-about winning; with an expert's it is behaviour cloning.
+From random play the model learns which replies are well formed and how the environment answers them, and nothing about
+winning; with an expert's play it is behaviour cloning.
 """
 
 from collections.abc import Iterator
@@ -17,22 +17,38 @@ from gem.rollout.transcript import Completion, Episode, Transcript
 from gem.vector import VectorEnv
 from gem_train.batch import collate
 from gem_train.chat import ChatEncoder
-from gem_train.config import TrainConfig
+from gem_train.config import OptimConfig, WarmupConfig
 from gem_train.packing import pack
 from gem_train.scoring import all_token_loss
 
 
 def imitate(
-    model: PreTrainedModel, chat: ChatEncoder, policy: Policy, envs: VectorEnv, config: TrainConfig
+    model: PreTrainedModel,
+    chat: ChatEncoder,
+    teacher: Policy,
+    envs: VectorEnv,
+    *,
+    warmup: WarmupConfig,
+    optim: OptimConfig,
+    seed: int,
 ) -> Iterator[float]:
-    """Train `model` on what `policy` plays, on all tokens; yields the loss of each step."""
-    warmup, optim = config.warmup, config.optim
+    """Train `model` on all tokens of what `teacher` plays; yields the loss of each step.
+
+    Args:
+        model: what is trained.
+        chat: its tokenizer and chat template.
+        teacher: the policy to imitate.
+        envs: what it plays on.
+        warmup: steps, episodes per step and learning rate.
+        optim: the optimizer's other settings.
+        seed: of the run.
+    """
     optimizer = torch.optim.AdamW(model.parameters(), lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
     for step in range(warmup.steps):
         for group in optimizer.param_groups:
             group["lr"] = warmup.lr * (1 - step / warmup.steps)
-        seeds = (seeding.derive(config.seed, "warmup", step, index) for index in range(warmup.episodes))
-        batch = collate(tokenised(episode, chat) for episode in rollout(policy, envs, seeds))
+        seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
+        batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, seeds))
         packed = pack(batch.sequences, optim.row_tokens).to(model.device)
         loss = all_token_loss(model, packed)
         optimizer.zero_grad(set_to_none=True)
@@ -42,21 +58,19 @@ def imitate(
         yield loss.item()
 
 
-def tokenised(episode: Episode, chat: ChatEncoder) -> Episode:
-    """`episode` as if the engine had read and sampled it: each completion with its ids (and no log-probabilities)."""
+def tokenized(episode: Episode, chat: ChatEncoder) -> Episode:
+    """`episode` as if the engine had read and sampled it: each completion with its ids, and log-probabilities 0."""
     context: list[int] = []
     past = Transcript("")
     turns = list(episode.turns)
     for index, turn in enumerate(episode.turns):
         past.observation = turn.observation
         prompt = chat.prompt(past, context)
-        said = (*chat.encode(turn.action), chat.end_id)
+        ids = (*chat.encode(turn.action), chat.end_id)
         if prompt.new_segment:
             context = []
-        context += [*prompt.ids, *said]
-        completion = Completion(
-            turn.action, prompt.ids, said, (0.0,) * len(said), "stop", new_segment=prompt.new_segment
-        )
+        context += [*prompt.ids, *ids]
+        completion = Completion(turn.action, prompt.ids, ids, (0.0,) * len(ids), "stop", new_segment=prompt.new_segment)
         turns[index] = replace(turn, completion=completion)
         past.turns.append(turns[index])
     return replace(episode, turns=tuple(turns))

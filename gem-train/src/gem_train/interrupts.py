@@ -1,4 +1,4 @@
-"""Ctrl-C between two steps of training, never in the middle of one."""
+"""Ctrl-C between two steps of training, never during one."""
 
 import signal
 import threading
@@ -8,26 +8,26 @@ from typing import Any
 
 
 @contextmanager
-def whole() -> Generator[None]:
-    """What is done inside is done to its end: Ctrl-C is raised after it. A second Ctrl-C is raised at once.
+def defer_interrupts() -> Generator[None]:
+    """Ctrl-C inside the block is raised after it; a second Ctrl-C is raised at once.
 
-    Only the main thread is interrupted; in another one nothing has to be held back.
+    Only the main thread is interrupted, so in another thread nothing is deferred.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     pending = False
 
-    def hold_back(*_: Any) -> None:
+    def defer(*_: Any) -> None:
         nonlocal pending
         if pending:
             raise KeyboardInterrupt
         pending = True
 
-    usual = signal.signal(signal.SIGINT, hold_back)
+    previous = signal.signal(signal.SIGINT, defer)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, previous)
     if pending:
         raise KeyboardInterrupt

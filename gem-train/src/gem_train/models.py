@@ -1,57 +1,43 @@
-"""A model and its tokenizer, from wherever the settings say."""
+"""A model and its tokenizer, on a device."""
 
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterable
 from pickle import UnpicklingError
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
-from gem import seeding
 from gem.errors import ConfigError
-from gem.rollout import rollout
-from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Episode
 from gem_train.checkpoints import model_folder
-from gem_train.config import TrainConfig
-from gem_train.envs import make_envs
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
-_TOKENIZER_EPISODES = 256
+DType = Literal["float32", "bfloat16"]
+"""Of the arithmetic; weights are always float32."""
 
 
-class Loaded(NamedTuple):
+class LoadedModel(NamedTuple):
     """A causal language model, and the tokenizer that belongs to it."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
 
 
-def load_model(config: TrainConfig, source: Path | None = None, *, teacher: str = "random") -> Loaded:
-    """The model that the settings name, on its device.
+def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> LoadedModel:
+    """A trained model.
 
     Args:
-        config: names the model, the device and the type of its numbers.
-        source: a checkpoint's model to take instead, when a run goes on.
-        teacher: the policy whose words the tokenizer of `tiny` is made for.
+        name: a folder with a model, a run folder, a checkpoint, or a name on the Hugging Face hub.
+        device: see `find_device`.
+        dtype: of the arithmetic.
 
     Raises:
-        ConfigError: there is no such model.
+        ConfigError: there is no such model, or no such device.
     """
-    device = device_named(config.device)
-    if config.model == "tiny" and source is None:
-        tokenizer = _train_tokenizer(config, teacher)
-        model = tiny_model(tokenizer, config.seed)
-        return Loaded(_ready(model, device, config.dtype), tokenizer)
-    name = str(source if source is not None else model_folder(config.model))
+    target = find_device(device)
+    name = model_folder(name)
     try:
-        # Else transformers asks whoever sits at the terminal whether to run code that lies beside a model.
+        # Otherwise transformers asks at the terminal whether to run code that lies beside a model.
         tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
         loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
         model = cast("PreTrainedModel", loaded)
@@ -60,10 +46,27 @@ def load_model(config: TrainConfig, source: Path | None = None, *, teacher: str 
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
         ) from error
-    return Loaded(_ready(model, device, config.dtype), tokenizer)
+    return LoadedModel(_prepare(model, target, dtype), tokenizer)
 
 
-def _ready(model: PreTrainedModel, device: torch.device, dtype: str) -> PreTrainedModel:
+def make_tiny(episodes: Iterable[Episode], seed: int, *, device: str = "auto", dtype: DType = "float32") -> LoadedModel:
+    """The model of `--model tiny`, with random weights.
+
+    Args:
+        episodes: what its tokenizer is trained on.
+        seed: of the weights.
+        device: see `find_device`.
+        dtype: of the arithmetic.
+
+    Raises:
+        ConfigError: there is no such device.
+    """
+    target = find_device(device)
+    tokenizer = tiny_tokenizer(episodes)
+    return LoadedModel(_prepare(tiny_model(tokenizer, seed), target, dtype), tokenizer)
+
+
+def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType) -> PreTrainedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
     if dtype == "bfloat16":
         # Weights stay float32, or small updates would be lost in rounding; sampler and learner compute alike.
@@ -72,8 +75,8 @@ def _ready(model: PreTrainedModel, device: torch.device, dtype: str) -> PreTrain
     return model.eval()
 
 
-def device_named(name: str) -> torch.device:
-    """The device of a name that the settings have.
+def find_device(name: str) -> torch.device:
+    """The device `name`, such as `cpu` or `cuda`; `auto` is a GPU if there is one.
 
     Raises:
         ConfigError: PyTorch, as it is installed here, cannot use it.
@@ -90,13 +93,3 @@ def device_named(name: str) -> torch.device:
             "PyTorch can use one, and else the CPU; gem-train's README says how to choose a PyTorch for either"
         ) from error
     return device
-
-
-def _train_tokenizer(config: TrainConfig, teacher: str) -> PreTrainedTokenizerFast:
-    # What is imitated is what has to be spelt.
-    seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
-    with (
-        closing(make_policy(teacher)) as policy,
-        make_envs(config, config.rollout.num_envs, policy.info_methods) as envs,
-    ):
-        return tiny_tokenizer(rollout(policy, envs, seeds))

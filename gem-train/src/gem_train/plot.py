@@ -7,24 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gem_train.config import TrainConfig
+from gem.rollout.evaluation import Report
+from gem_train.evaluation import Baselines
 
 _WINDOW = 10
 
 
 def plot_curve(
-    config: TrainConfig,
-    metrics: Sequence[Mapping[str, Any]],
-    reports: Mapping[str, Mapping[str, Any] | None],
-    path: Path,
+    path: Path, title: str, metrics: Sequence[Mapping[str, Any]], baselines: Baselines, after: Report | None = None
 ) -> None:
-    """Draw success against steps into a PNG, beside random play, the expert, and the evaluations.
+    """Draw success over steps into a PNG, with random play, the expert, and the evaluations.
 
     Args:
-        config: of the run.
-        metrics: of the training steps so far.
-        reports: of `random`, the `expert` and the `model` before training, and `after` it if that is known.
         path: of the PNG.
+        title: above the curve.
+        metrics: of the training steps so far; at least one.
+        baselines: evaluations from before training.
+        after: the evaluation after training, if there is one yet.
     """
     # Not pyplot: it picks a window system and keeps every figure in global state.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -37,24 +36,20 @@ def plot_curve(
     axes = figure.add_subplot()
     axes.plot(steps, success, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
     axes.plot(steps, _running_mean(success), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
-    for name, colour in (("expert", "tab:green"), ("random", "tab:gray")):
-        report = reports.get(name)
-        if report is not None and report["success"] is not None:
-            axes.axhline(report["success"], color=colour, linestyle="--", label=f"{name} play")
-    for step, name in ((0, "model"), (steps[-1], "after")):
-        report = reports.get(name)
-        if report is not None and report["success"] is not None:
-            rate, (low, high) = report["success"], report["success_ci"]
+    for name, report, colour in (
+        ("expert", baselines.expert, "tab:green"),
+        ("random", baselines.random, "tab:gray"),
+    ):
+        if report is not None and report.failures < report.episodes:
+            axes.axhline(report.success, color=colour, linestyle="--", label=f"{name} play")
+    for step, report in ((0, baselines.model), (steps[-1], after)):
+        if report is not None and report.failures < report.episodes:
+            rate, (low, high) = report.success, report.success_ci
             axes.errorbar(
                 [step], [rate], yerr=[[rate - low], [high - rate]], fmt="o", color="black", capsize=4,
-                label="evaluation, 95% interval" if name == "model" else None,
+                label="evaluation, 95% interval" if step == 0 else None,
             )  # fmt: skip
-    axes.set(
-        xlabel="step",
-        ylabel="success",
-        ylim=(-0.02, 1.05),
-        title=f"{config.id}, {config.algorithm}, seed {config.seed}",
-    )
+    axes.set(xlabel="step", ylabel="success", ylim=(-0.02, 1.05), title=title)
     axes.grid(alpha=0.3)
     axes.legend(loc="best")
     figure.savefig(path)

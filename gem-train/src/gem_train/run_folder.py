@@ -1,27 +1,27 @@
-"""The run folder: everything a run leaves behind, in files that any tool can read.
+"""The run folder: everything that a run leaves behind, in files that other tools can read.
 
 ```
-config.toml      every setting that was in force
-metrics.jsonl    one object a line: {"phase": "warmup" | "train", "step": …}
+config.toml      every setting in force
+metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train", "step": …}
 episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
-checkpoint/      the newest state to go on from, and the best; the `model` folder in each loads with transformers
-curve.png        success against steps
-summary.json     what came of it
+checkpoint/      the newest state to resume from, and the best; the `model` folder in each loads with transformers
+curve.png        success over steps
+summary.json     the result
 ```
 
-Everything that is written can be cut off at any moment: lines are appended whole, other files appear at once, and a
-checkpoint counts only when it is complete.
+A run can be killed at any moment: lines are appended whole, other files are replaced at once, and a checkpoint counts
+only when it is complete.
 """
 
-import json
-import os
+import shlex
 import shutil
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
+import tomli_w
 import torch
 from safetensors import SafetensorError
 from torch.utils.tensorboard.writer import SummaryWriter
@@ -30,8 +30,10 @@ from gem.errors import ConfigError, TrainingStopped
 from gem.record import EpisodeRecord, Recorder, read
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
-from gem_train.config import TrainConfig, read_toml, to_toml
-from gem_train.models import Loaded
+from gem_train.config import read_toml
+from gem_train.files import append_line, read_lines, sync, write, write_json, write_lines
+from gem_train.models import LoadedModel
+from gem_train.summary import Summary
 
 
 class RunFolder:
@@ -39,112 +41,131 @@ class RunFolder:
 
     Args:
         path: the folder; `claim` makes it if it does not exist.
-        config: of the run. A folder that holds a checkpoint or a summary already must hold this run's; only `steps`
-            may differ, as long as the run has not made more already.
+        settings: of the run, as plain data. A folder that already holds a checkpoint or a summary must hold this run's;
+            only `steps` may differ, as long as the run has not made more already.
 
     Raises:
-        ConfigError: the folder holds a run with other settings, or something that is no run.
+        ConfigError: the folder holds a run with other settings, or something that is not a run.
     """
 
-    def __init__(self, path: Path, config: TrainConfig) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
-        self._config = config
+        self._settings = settings
         self._boards: dict[str, SummaryWriter] = {}
         self._recorder: Recorder | None = None
-        self._steps = config.steps
-        """That the folder's own settings name."""
+        self._finished_steps: int | None = None
+        """How many steps the finished run in the folder was to make; None if there is none."""
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
-                self._steps = self._accept(read_toml(path / "config.toml"))
+                steps = self._check_same_run(read_toml(path / "config.toml"))
+                self._finished_steps = steps if (path / "summary.json").exists() else None
         elif path.exists() and (not path.is_dir() or any(file.suffix != ".partial" for file in path.iterdir())):
             raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
 
-    def _accept(self, old: dict[str, Any]) -> int:
-        """See that `old` settings are the run's, and return the steps they name."""
-        steps, config = old.get("steps", 0), self._config
-        _refuse_other(self.path, {**old, "steps": config.steps}, config)
+    def _check_same_run(self, old: dict[str, Any]) -> int:
+        """Check that `old` settings are the run's; returns the steps they name."""
+        steps = self._settings["steps"]
+        _refuse_other(self.path, {**old, "steps": steps}, self._settings)
         newest = self.newest_checkpoint()
-        if newest is not None and config.steps < step_of(newest):
+        if newest is not None and steps < step_of(newest):
             raise ConfigError(
                 f"the run in {self.path} has made {step_of(newest)} steps already; give more --steps to extend it"
             )
-        return steps
+        return old.get("steps", 0)
 
     def claim(self) -> None:
         """Make the folder this run's. Done when the settings have proved good, so that a typo claims nothing."""
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
             (self.path / "summary.json").unlink(missing_ok=True)
-            _write(self.path / "config.toml", to_toml(self._config).encode())
+            write(self.path / "config.toml", tomli_w.dumps(self._settings).encode())
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Whatever cannot be written is one clear line."""
+        """Turns whatever cannot be written into one clear line."""
         try:
             yield
         except (OSError, SafetensorError, RuntimeError) as error:
-            # torch says RuntimeError of a disk that is full, and safetensors has an error of its own.
+            # When the disk is full, torch raises RuntimeError, and safetensors an error of its own.
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
             newest = self.newest_checkpoint()
-            again = f"goes on from step {step_of(newest)}" if newest else "begins anew"
+            then = f"resumes from step {step_of(newest)}" if newest else "begins anew"
             raise TrainingStopped(
                 f"cannot write the run folder {self.path}: {reason}. When that is solved, the same command with "
-                f"--out {self.path} {again}"
+                f"--out {self.path} {then}"
             ) from error
 
     @property
+    def title(self) -> str:
+        """The run in a few words: its id, algorithm and seed."""
+        return "{id}, {algorithm}, seed {seed}".format_map(self._settings)
+
+    @property
     def curve(self) -> Path:
-        """Where the learning curve goes."""
+        """Where the learning curve is."""
         return self.path / "curve.png"
 
-    def draw(self, plot: Callable[[Path], None]) -> None:
-        """Draw the learning curve with `plot`, which writes it to the path that it is given."""
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run."""
+        words = str(self._settings["id"]), "--config", str(self.path / "config.toml"), "--out", str(self.path)
+        return f"gemx train {shlex.join(words)}"
+
+    def draw(self, plot: Callable[[Path, str], None]) -> None:
+        """Draw the learning curve with `plot`, which is given the path to write to and the title."""
         with self._writing():
             partial = self.path / ".curve.partial.png"
-            plot(partial)
+            plot(partial, self.title)
             partial.replace(self.curve)
 
-    def summary(self) -> dict[str, Any] | None:
-        """What came of the run, if it has finished with the steps that are asked for."""
-        path = self.path / "summary.json"
-        return json.loads(path.read_text("utf-8")) if path.exists() and self._steps == self._config.steps else None
+    def summary(self) -> Summary | None:
+        """The result, if the run has finished with the steps that are asked for."""
+        if self._finished_steps != self._settings["steps"]:
+            return None
+        return Summary.parse((self.path / "summary.json").read_text("utf-8"))
 
-    def write_summary(self, summary: Mapping[str, Any]) -> None:
-        """Write what came of the run; the run has finished."""
+    def write_summary(self, summary: Summary) -> None:
+        """Write the result; the run has finished."""
         with self._writing():
-            _write_json(self.path / "summary.json", summary)
+            write_json(self.path / "summary.json", summary.as_json())
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
         """The metrics that were written for a phase."""
-        return [line for line in _lines(self.path / "metrics.jsonl") if line["phase"] == phase]
+        return [line for line in read_lines(self._metrics) if line["phase"] == phase]
 
     def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
         """Append the metrics of one step."""
         with self._writing():
-            _append(self.path / "metrics.jsonl", {"phase": phase, "step": step, **values})
-            # A writer a phase, because purging what a resumed run does again cuts every series of a writer.
+            append_line(self._metrics, {"phase": phase, "step": step, **values})
+            # One writer per phase: a resumed run purges the steps that it repeats, and a writer purges all its series.
             if phase not in self._boards:
                 self._boards[phase] = SummaryWriter(str(self.path / "tensorboard" / phase), purge_step=step)
             for name, value in values.items():
                 self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
 
+    def episodes(self, phase: str) -> list[EpisodeRecord]:
+        """The episodes that were recorded in a phase."""
+        if not self._episodes.exists():
+            return []
+        return [record for record in read(self._episodes) if record.labels["phase"] == phase]
+
     def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
         """Append one episode to the recording, labelled with its phase and step."""
         with self._writing():
             if self._recorder is None:
-                self._recorder = Recorder(self._episodes, policy=self._config.model)
+                self._recorder = Recorder(self._episodes, policy=self._settings["model"])
             self._recorder.write(episode, {"phase": phase, "step": step})
 
     def save_checkpoint(
-        self, loaded: Loaded, state: Mapping[str, Any], step: int, went: tuple[float, float] | None = None
+        self, loaded: LoadedModel, state: Mapping[str, Any], step: int, score: tuple[float, float] | None = None
     ) -> None:
-        """Save what the run needs to go on from `step`, and remove the older ones but for the best.
+        """Save what the run needs to resume from `step`, and remove the older checkpoints except the best.
 
         Args:
             loaded: the model and its tokenizer.
             state: of the learner and the run.
             step: how many steps have been made.
-            went: mean success and return of the batches since the checkpoint before; the highest is the best.
+            score: mean success and mean return of the batches since the checkpoint before; the highest is the best.
         """
         folder = self.path / "checkpoint"
         partial, complete = folder / f".step-{step}", folder / f"step-{step}"
@@ -158,36 +179,24 @@ class RunFolder:
                 loaded.tokenizer.save_pretrained(str(partial / "model"))
                 torch.save(dict(state), partial / "state.pt")
                 for file in partial.rglob("*"):
-                    _sync(file)
+                    sync(file)
                 partial.rename(complete)
             except BaseException:
                 shutil.rmtree(partial, ignore_errors=True)
                 raise
-            _sync(folder)
+            sync(folder)
             best = best_checkpoint(self.path)
-            if went is not None and (best is None or went >= best[1:]):
-                _write(
-                    folder / BEST, json.dumps({"step": step, "success": went[0], "return": went[1]}).encode() + b"\n"
-                )
-                best = (complete, *went)
+            if score is not None and (best is None or score >= best[1:]):
+                write_json(folder / BEST, {"step": step, "success": score[0], "return": score[1]})
+                best = (complete, *score)
             for old in checkpoints(self.path):
                 if old not in (complete, best and best[0]):
                     shutil.rmtree(old)
 
     def newest_checkpoint(self) -> Path | None:
-        """The folder of the checkpoint to go on from, if there is one."""
+        """The folder of the checkpoint to resume from, if there is one."""
         found = checkpoints(self.path)
         return found[-1] if found else None
-
-    @property
-    def _episodes(self) -> Path:
-        return self.path / "episodes.jsonl"
-
-    def episodes(self, phase: str) -> list[EpisodeRecord]:
-        """The episodes that were recorded in a phase."""
-        if not self._episodes.exists():
-            return []
-        return [record for record in read(self._episodes) if record.labels["phase"] == phase]
 
     def rewind(self, step: int | None) -> None:
         """Remove what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
@@ -195,14 +204,22 @@ class RunFolder:
             metrics: list[dict[str, Any]] = []
             episodes: list[bytes] = []
             if step is not None:
-                metrics = [line for line in _lines(self.path / "metrics.jsonl") if _is_before(line, step)]
+                metrics = [line for line in read_lines(self._metrics) if _is_before(line, step)]
                 if self._episodes.exists():
-                    # One record per line; what follows a line that was cut off is nothing.
                     with self._episodes.open("rb") as lines:
+                        # One record per line, except that `read` leaves out a last line that was cut off.
                         pairs = zip(read(self._episodes), lines, strict=False)
                         episodes = [line for record, line in pairs if _is_before(record.labels, step)]
-            _write(self.path / "metrics.jsonl", "".join(json.dumps(line) + "\n" for line in metrics).encode())
-            _write(self._episodes, b"".join(episodes))
+            write_lines(self._metrics, metrics)
+            write(self._episodes, b"".join(episodes))
+
+    @property
+    def _metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def _episodes(self) -> Path:
+        return self.path / "episodes.jsonl"
 
     def __enter__(self) -> Self:
         return self
@@ -211,14 +228,14 @@ class RunFolder:
         if self._recorder is not None:
             self._recorder.close()
         for board in self._boards.values():
-            # The same numbers are in metrics.jsonl; a disk that is full has been reported where it was written.
+            # The same numbers are in metrics.jsonl; a full disk has been reported where it was written.
             with suppress(OSError):
                 board.close()
 
 
-def new_run_path(config: TrainConfig) -> Path:
-    """A folder under `runs/` that does not exist yet, named after the run."""
-    name = f"{config.id}-{config.algorithm}-seed{config.seed}".replace(":", "-").replace("/", "-")
+def new_run_path(name: str) -> Path:
+    """A folder under `runs/` that does not exist yet, named after a run."""
+    name = name.replace(":", "-").replace("/", "-")
     number = 1
     while (path := Path("runs") / f"{name}-{number}").exists():
         number += 1
@@ -229,15 +246,14 @@ def _is_before(line: Mapping[str, Any], step: int) -> bool:
     return line["phase"] == "warmup" or (line["phase"] == "train" and line["step"] <= step)
 
 
-def _refuse_other(path: Path, old: Mapping[str, Any], config: TrainConfig) -> None:
-    new = config.model_dump(mode="json", exclude_none=True)
+def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     if old == new:
         return
     before, now = _flat(old), _flat(new)
     names = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
     raise ConfigError(
         f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
-        "choose another --out, or repeat that run's settings to go on with it"
+        "choose another --out, or repeat that run's settings to resume it"
     )
 
 
@@ -249,35 +265,3 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
         else:
             flat[prefix + key] = repr(value)
     return flat
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a JSONL file; a last line that was cut off is left out."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
-
-
-def _append(path: Path, record: Mapping[str, Any]) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-
-
-def _write_json(path: Path, values: Mapping[str, Any]) -> None:
-    _write(path, json.dumps(values, indent=2).encode() + b"\n")
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    _sync(partial)
-    partial.replace(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

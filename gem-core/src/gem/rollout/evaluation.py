@@ -1,7 +1,7 @@
 """From episodes to numbers: success with an interval, mean return, mean turns, failures."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -89,6 +89,16 @@ class Report:
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in asdict(self).items()
         }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Report":
+        """The report of which `values` is what `as_json` returned."""
+        fields = dict(values)
+        fields["success_ci"] = tuple(values["success_ci"])
+        for name in ("success", "return_mean", "turns_mean"):
+            if fields[name] is None:
+                fields[name] = math.nan
+        return cls(**fields)
 
 
 def _counted(episodes: Iterable[Episode], key: str) -> float | None:

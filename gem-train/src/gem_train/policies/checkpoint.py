@@ -7,11 +7,10 @@ from transformers.utils import logging
 
 from gem.errors import ConfigError
 from gem.rollout.policy import Policy
-from gem_train.chat import ChatEncoder
 from gem_train.checkpoints import best_checkpoint, model_folder, run_of
 from gem_train.config import load_config, read_toml
 from gem_train.models import load_model
-from gem_train.policies.hf import HFPolicy
+from gem_train.policies.hf import make_sampler
 
 
 def checkpoint_policy(
@@ -57,8 +56,5 @@ def checkpoint_policy(
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # whoever evaluates has a line of their own
-    loaded, rollout = load_model(config, model), config.rollout
-    chat = ChatEncoder(loaded.tokenizer, history=rollout.history, template_kwargs=rollout.template_kwargs)
-    return HFPolicy(
-        loaded.model, chat, max_new_tokens=rollout.max_new_tokens, temperature=rollout.temperature, seed=seed
-    )
+    loaded = load_model(str(model), device=config.device, dtype=config.dtype)
+    return make_sampler(loaded, config.rollout, seed)

@@ -16,7 +16,9 @@ from gem.errors import ConfigError
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, FinishReason, Transcript
 from gem_train.chat import ChatEncoder, Prompt
-from gem_train.slots import SlotCache
+from gem_train.config import RolloutConfig
+from gem_train.kv_cache import SlotCache
+from gem_train.models import LoadedModel
 
 
 @dataclass(slots=True)
@@ -205,3 +207,11 @@ class HFPolicy(Policy):
         noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
         chosen = (logprobs.exp() / noise).argmax(-1)
         return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]
+
+
+def make_sampler(loaded: LoadedModel, settings: RolloutConfig, seed: int = 0) -> HFPolicy:
+    """A policy that samples from a model as the settings of a run say."""
+    chat = ChatEncoder(loaded.tokenizer, history=settings.history, template_kwargs=settings.template_kwargs)
+    return HFPolicy(
+        loaded.model, chat, max_new_tokens=settings.max_new_tokens, temperature=settings.temperature, seed=seed
+    )

@@ -1,0 +1,47 @@
+"""Files that can be cut off at any moment: lines are appended whole, other files are replaced at once."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file; a last line that was cut off is left out, and a missing file has no lines."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+
+
+def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """Replace a JSONL file."""
+    write(path, "".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+def append_line(path: Path, values: Mapping[str, Any]) -> None:
+    """Append one object to a JSONL file."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(values) + "\n")
+
+
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Replace a file by one JSON object."""
+    write(path, json.dumps(values, indent=2).encode() + b"\n")
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a file: afterwards the old content is there or the new, never a part."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(content)
+    sync(partial)
+    partial.replace(path)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

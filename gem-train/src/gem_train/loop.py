@@ -1,0 +1,203 @@
+"""The training loop: play, score, credit, update, sync. One loop for every algorithm."""
+
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from gem import seeding
+from gem.errors import TrainingStopped
+from gem.rollout import rollout
+from gem.rollout.evaluation import Report
+from gem.rollout.transcript import Episode
+from gem_train.batch import collate
+from gem_train.build import Parts
+from gem_train.checkpoints import best_checkpoint
+from gem_train.config import RolloutConfig
+from gem_train.display import Display
+from gem_train.evaluation import Baselines, Evaluation
+from gem_train.interrupts import defer_interrupts
+from gem_train.plot import plot_curve
+from gem_train.run_folder import RunFolder
+from gem_train.watch import Finding, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long a run is, and what each of its steps plays."""
+
+    seed: int
+    steps: int
+    checkpoint_every: int
+    rollout: RolloutConfig
+    stop: bool
+    """Whether a run that learns nothing or gets worse is stopped."""
+
+
+class Run:
+    """A training run in this process.
+
+    Args:
+        schedule: its steps.
+        parts: what plays and learns.
+        evaluation: of the model, before and after.
+        watch: judges the steps.
+        baselines: what was measured before.
+        folder: its files.
+        display: is told what happens.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        parts: Parts,
+        evaluation: Evaluation,
+        watch: Watch,
+        baselines: Baselines,
+        folder: RunFolder,
+        display: Display,
+    ) -> None:
+        self.schedule = schedule
+        self.parts = parts
+        self.evaluation = evaluation
+        self.baselines = baselines
+        self.folder = folder
+        self.display = display
+        self._watch = watch
+        self._started = time.monotonic()
+        self._since_saved: list[tuple[float, float]] = []
+        """Success and return of each step since the last checkpoint."""
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken, all of its processes together."""
+        return time.monotonic() - self._started
+
+    def begin(self) -> None:
+        """Evaluate the model before the first step."""
+        [report, *_] = self.evaluate("before")
+        self.baselines = replace(self.baselines, model=report)
+        self._save()
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Resume from the state in a checkpoint; the model already has its weights."""
+        self.parts.learner.restore(state["learner"])
+        self._started = time.monotonic() - state["seconds"]
+        self.folder.rewind(self.parts.learner.step)
+        self.display.resumed(self.parts.learner.step)
+
+    def learn(self) -> None:
+        """The loop."""
+        schedule, (_, policy, envs, algorithm, learner) = self.schedule, self.parts
+        solved = any(self._judge(line) for line in self.folder.metrics("train"))
+        for step in range(learner.step, schedule.steps):
+            if solved:
+                break
+            policy.reseed(seeding.derive(schedule.seed, "sampling", step))
+            episodes = list(rollout(policy, envs, self._seeds(step), schedule.rollout.group_size))
+            batch = collate(episodes)
+            scores = learner.score(batch, algorithm.needs)
+            credit = algorithm.credit(batch, scores)
+            with defer_interrupts():
+                metrics = learner.update(batch, scores, credit, algorithm.loss)
+                policy.load(learner.weights())
+                values = self._report(episodes, metrics)
+            solved = self._judge(values, show=True)
+            if solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
+                self._save()
+
+    def evaluate(self, when: str) -> list[Report]:
+        """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
+        self.parts.policy.reseed(seeding.derive(self.schedule.seed, "sampling", when))
+        progress = functools.partial(self.display.measuring, f"{when} training")
+        episodes = self.evaluation.play(self.parts.policy, self.parts.envs, progress)
+        if when == "after":
+            for episode in episodes:
+                self.folder.write_episode(self.parts.learner.step, episode, phase="evaluation")
+        report = self.evaluation.report(episodes)
+        self.display.measured(f"{when} training", report)
+        return [report, *self.evaluation.report_per_id(episodes)]
+
+    def draw(self, after: Report | None = None) -> None:
+        """Draw the learning curve so far."""
+        lines = self.folder.metrics("train")
+        if lines:
+            self.folder.draw(lambda path, title: plot_curve(path, title, lines, self.baselines, after))
+
+    def interrupted(self) -> None:
+        """Ctrl-C between two steps: save a checkpoint."""
+        if self.baselines.model is None:
+            self.display.interrupted_early()
+            return
+        self._save()
+        self.display.interrupted(self.parts.learner.step, self.schedule.steps, self.folder.resume_command)
+
+    def _seeds(self, step: int) -> Iterator[int]:
+        play = self.schedule.rollout
+        for index in range(play.episodes // play.group_size):
+            yield seeding.derive(self.schedule.seed, "train", step, index)
+
+    def _judge(self, metrics: Mapping[str, Any], *, show: bool = False) -> bool:
+        """Whether nothing is left to learn; `show` reports what the watch finds, and stops a run that collapsed."""
+        finding = self._watch.see(metrics)
+        if finding is None:
+            return False
+        if show:
+            self._show(finding, int(metrics["step"]))
+        return finding.kind == "solved" and self.schedule.stop
+
+    def _show(self, finding: Finding, step: int) -> None:
+        if finding.kind == "collapse" and self.schedule.stop:
+            self.draw()
+            raise TrainingStopped(f"stopped at step {step}: {finding.text}. {self._what_is_kept()}")
+        self.display.found(step, finding.text)
+
+    def _what_is_kept(self) -> str:
+        """What is kept of a run that went wrong, and how to continue."""
+        best = best_checkpoint(self.folder.path)
+        kept = f"Metrics and episodes are in {self.folder.path}. "
+        if best is not None and best[1] > 0.01:
+            kept = (
+                f"The best checkpoint is kept (success {best[1]:.2f} in training): start a new run from it with "
+                f"--config {self.folder.path / 'config.toml'} --model {best[0]} --set warmup.steps=0 and the settings "
+                "to change. "
+            )
+        return f"{kept}`--set watch.stop=false` continues regardless"
+
+    def _report(self, episodes: Sequence[Episode], metrics: dict[str, float]) -> dict[str, Any]:
+        step = self.parts.learner.step
+        values = {**self._play_metrics(episodes), **metrics, "seconds": self.seconds}
+        self.folder.write_metrics("train", step, values)
+        for episode in episodes[: self.schedule.rollout.record]:
+            self.folder.write_episode(step, episode, phase="train")
+        self._since_saved.append((values["success"], values["return"]))
+        self.display.stepped(step, self.schedule.steps, values)
+        return {"step": step, **values}
+
+    def _play_metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
+        report, each = self.evaluation.report(episodes), self.evaluation.report_per_id(episodes)
+        turns = [turn for episode in episodes for turn in episode.turns]
+        return {
+            "success": report.success,
+            "return": report.return_mean,
+            "turns": report.turns_mean,
+            "failures": report.failures,
+            "malformed": sum(bool(turn.info.get("malformed")) for turn in turns) / max(1, len(turns)),
+            "tokens": sum(len(turn.completion.ids) for turn in turns),
+            "cut_replies": sum(turn.completion.finish_reason == "length" for turn in turns) / max(1, len(turns)),
+            **({f"success/{report.id}": report.success for report in each} if len(each) > 1 else {}),
+        }
+
+    def _save(self) -> None:
+        state = {
+            "learner": self.parts.learner.state(),
+            "before": self.baselines.as_json(),
+            "seconds": self.seconds,
+        }
+        saved = self._since_saved
+        score = (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
+        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step, score)
+        self._since_saved = []
+        self.draw()

@@ -1,0 +1,90 @@
+"""Checks of the settings of a run before torch is imported or anything is built."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gem.errors import ConfigError
+from gem.packs.component_ref import as_list
+from gem.packs.preflight import check_envs
+from gem.rollout.named_policies import check_policy, make_policy
+from gem_train.checkpoints import model_folder
+from gem_train.evaluation import AUTO
+
+TINY = "tiny"
+
+_CHOICES = "Give the path of a folder with a model, a name on the Hugging Face hub, or 'tiny'."
+
+
+def check(
+    id: str, env: dict[str, Any], wrappers: str | list[str | dict[str, Any]], model: str, teacher: str, out: Path
+) -> None:
+    """Check that the env can be made, the policy and the model exist, and the folder can be written.
+
+    Args:
+        id, env, wrappers: the environment, its keyword arguments and the wrappers around it.
+        model: see `check_model`.
+        teacher: the policy to imitate, or `auto`.
+        out: the run folder, or the folder that it will be made in.
+
+    Raises:
+        GemError: what is wrong, and what to do about it.
+    """
+    if teacher != AUTO:
+        check_policy(teacher)
+        if not Path(teacher).is_dir():  # a model's folder is read when it is needed
+            make_policy(teacher).close()
+    check_envs(id, as_list(wrappers), **env)
+    check_model(model)
+    check_writable(out)
+
+
+def check_model(name: str) -> None:
+    """Check that there is a model of this name: `tiny`, a folder, or on the Hugging Face hub.
+
+    Raises:
+        ConfigError: there is not, or the hub cannot be reached.
+    """
+    if name == TINY:
+        return
+    folder = Path(model_folder(name))
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise ConfigError(f"the folder {name} holds no model: there is no config.json in it. {_CHOICES}")
+        return
+    # A name on the hub is `name` or `owner/name`.
+    if folder.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
+        raise ConfigError(f"there is no model at {name!r}. {_CHOICES}")
+    # Imported here: it takes a moment, and a path does not need it.
+    from huggingface_hub import model_info, try_to_load_from_cache
+
+    try:
+        if not isinstance(try_to_load_from_cache(name, "config.json"), str):
+            model_info(name, timeout=20)
+    except Exception as error:
+        # Whatever the hub's client raises, from a name it cannot read to a network it cannot reach.
+        raise ConfigError(
+            f"cannot load the model {name!r}: {str(error).splitlines()[0].rstrip('.')}. {_CHOICES}"
+        ) from error
+
+
+def check_writable(path: Path) -> None:
+    """Check that a folder can be made at `path`, or written if it exists; makes nothing.
+
+    Raises:
+        ConfigError: it cannot.
+    """
+    for folder in (path, *path.absolute().parents):
+        if not os.path.lexists(folder):
+            continue
+        if not folder.is_dir():
+            raise ConfigError(f"cannot make the run folder {path}: {folder} is not a folder; choose another --out")
+        try:
+            # Permissions alone do not tell: a file system may be read-only, or unable to hold files.
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise ConfigError(
+                f"cannot write the run folder {path}: {folder}: {error.strerror}; choose another --out"
+            ) from error
+        return
