@@ -9,7 +9,7 @@
 
 import ast
 import importlib
-import inspect
+import itertools
 import posixpath
 import re
 import sys
@@ -177,8 +177,24 @@ def _table(module: ModuleType) -> list[str]:
     for name in defines(_tree(module.__name__)):
         value = getattr(module, name)
         path = value.__name__ if isinstance(value, ModuleType) else f"{module._MODULE_OF[name]}.{name}"
-        rows.append(f"| [`gem.{name}`][{path}] | {(inspect.getdoc(value) or '').partition(chr(10))[0]} |")
+        rows.append(f"| [`gem.{name}`][{path}] | {_summary(path).partition(chr(10))[0]} |")
     return rows
+
+
+def _summary(path: str) -> str:
+    """The documentation of a module or of an object in it: a docstring, or the text below a constant."""
+    module, _, name = path.rpartition(".")
+    if path in sys.modules:
+        return ast.get_docstring(_tree(path)) or ""
+    for node, below in itertools.pairwise([*_tree(module).body, ast.Pass()]):
+        match node:
+            case ast.ClassDef(name=found) | ast.FunctionDef(name=found) if found == name:
+                return ast.get_docstring(node) or ""
+            case ast.Assign(targets=[ast.Name(id=found)]) if found == name and isinstance(below, ast.Expr):
+                return ast.literal_eval(below.value)
+            case ast.ImportFrom(names=names, module=home) if name in [alias.name for alias in names]:
+                return _summary(f"{home}.{name}")
+    return ""
 
 
 def _paths(nav: Any) -> Iterator[str]:

@@ -85,13 +85,34 @@ def _of_body(
         if not name or name.startswith("_") or name in FRAMEWORK or _explains_itself(node):
             continue
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            explained = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-            if not explained and name not in told and not re.search(rf"`{name}\b|^\s*{name}:", text, re.MULTILINE):
+            if name not in told and not _explained(name, below, text):
                 yield name
         elif name not in told:
             yield name
         if isinstance(node, ast.ClassDef):
             yield from (f"{name}.{member}" for member in _of_body(source, node, frozenset(_inherited(source, node))))
+            yield from (f"{name}.{attribute}" for attribute in _of_constructor(source, node))
+
+
+def _of_constructor(source: Source, owner: ast.ClassDef) -> Iterator[str]:
+    """The attributes that a constructor sets, without documentation there or in the docstring of the class."""
+    known = {_name(node) for node in owner.body} | set(_inherited(source, owner))
+    text = ast.get_docstring(owner) or ""
+    for made in (node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"):
+        for node, below in zip(made.body, [*made.body[1:], None], strict=True):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Attribute(ast.Name("self"), name)])
+                    | ast.AnnAssign(target=ast.Attribute(ast.Name("self"), name))
+                ):
+                    if not name.startswith("_") and name not in known and not _explained(name, below, text):
+                        yield name
+
+
+def _explained(name: str, below: ast.stmt | None, text: str) -> bool:
+    """Whether there is a text below the attribute, or the docstring of its class names it."""
+    said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    return said or re.search(rf"`{name}\b|^\s*{name}:", text, re.MULTILINE) is not None
 
 
 def _inherited(source: Source, owner: ast.ClassDef) -> Iterator[str]:

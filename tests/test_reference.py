@@ -58,6 +58,7 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
         ('"""A module."""\nLIMIT = 3', ["planted.LIMIT"]),
         ('"""A module."""\nclass C:\n    """A class."""\n    def f(self): ...', ["planted.C.f"]),
         ('"""A module."""\nclass C:\n    """A class."""\n    field: int', ["planted.C.field"]),
+        ('"""A module."""\nclass C:\n    """A class."""\n    def __init__(self): self.x = 1', ["planted.C.x"]),
         ("def _private(): ...", ["planted"]),
         ('"""A module."""\nLIMIT = 3\n"""The most."""\nclass C:\n    """A class with `field`."""\n    field: int', []),
         ('"""A module."""\nclass A:\n    """A."""\n    f = 1\n    """f"""\nclass B(A):\n    """B."""\n    f = 2', []),

@@ -289,6 +289,7 @@ class Wrapper(Env):
         if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an id
             raise ConfigError(f"{type(self).__name__} goes around an env, such as gem.make(id), not {env!r}")
         self.env = env
+        """The inner env."""
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         return self.env.reset(seed=seed, options=options)

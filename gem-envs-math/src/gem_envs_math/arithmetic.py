@@ -34,10 +34,12 @@ class Arithmetic(NumberQuestion):
         super().__init__(use_format_error_reward)
         self.operands = check_int("operands", operands, 2, 20)
         self.max_number = 10 ** check_int("digits", digits, 1, 9) - 1
+        """The largest number of a question."""
         if not operators or len(set(operators)) < len(operators) or not set(operators) <= set(expressions.OPERATORS):
             raise ConfigError(f"operators holds one or more of '+', '-' and '*', each once, not {operators!r}")
         self.operators = operators
         self.expression: expressions.Expression = 0
+        """What is asked."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.expression = expressions.draw(self.rng, self.operands, self.max_number, self.operators)

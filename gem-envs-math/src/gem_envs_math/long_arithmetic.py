@@ -33,6 +33,7 @@ class LongArithmetic(NumberQuestion):
         super().__init__(use_format_error_reward)
         self.digits = check_int("digits", digits, 1, MOST_DIGITS)
         self.factors = (0, 0)
+        """What is to be multiplied."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.factors = self._draw(self.rng)

@@ -52,8 +52,10 @@ class Reasoning(QuestionEnv[str]):
     ) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
         self.name = dataset
+        """Of the dataset."""
         self._dataset = datasets.build(dataset, datasets.configure(dataset, level, settings))
         self.item: dict[str, Any] = {}
+        """The question, its answer and metadata, as reasoning-gym gives them."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.item = datasets.draw(self._dataset, self.name, self.rng.getrandbits(32))

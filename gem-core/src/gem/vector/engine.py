@@ -54,6 +54,7 @@ class VectorEnv:
         mixture: Sequence[tuple[EnvSpec, float]] = (),
     ) -> None:
         self.autoreset: Autoreset = autoreset
+        """What follows the end of an episode."""
         self._backend = backend
         self._specs = list(specs)
         self._any = {spec.id: spec for spec, _ in mixture}

@@ -62,6 +62,7 @@ class Curriculum(Wrapper):
         self.promote = promote
         self.demote = demote
         self.level = 0
+        """The level of the current episode."""
         self._successes: list[bool] = []
         env.close()
 

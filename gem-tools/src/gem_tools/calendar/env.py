@@ -44,6 +44,7 @@ class Calendar(CalendarTools, TurnEnv):
             "todos": check_int("todos", todos, 0, MOST_TODOS),
             "tasks": check_int("tasks", tasks, 1, MOST_TASKS),
         }
+        """How many events, to-dos and tasks an episode has."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.week, self.tasks, self.goal = draw(self.rng, **self.sizes)
