@@ -28,6 +28,15 @@ RUNNABLE = [
     for name, text in DOCUMENTS.items()
     if any(block.run and block.language in ("python", "console") for block in documents.blocks(text))
 ]
+# Pages that train a model, install packs or start many programs, which take ten to thirty seconds each.
+LONG = {
+    "docs/mcp.md",
+    "docs/training.md",
+    "docs/writing-a-tool-pack.md",
+    "docs/writing-an-environment.md",
+    "gem-core/README.md",
+    "gem-tools/README.md",
+}
 
 _NAME = re.compile(r"gem(_\w+)?(\.\w+)+")
 _PATH = re.compile(r"[\w.-]+/[\w./-]*")
@@ -43,7 +52,9 @@ def run(document: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
-@pytest.mark.parametrize("name", RUNNABLE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name in LONG else []) for name in RUNNABLE]
+)
 def test_the_code_of_a_document_runs(name: str, tmp_path: Path) -> None:
     done = run(ROOT / name, tmp_path)
 

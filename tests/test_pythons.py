@@ -10,6 +10,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
+import pytest
 from play_digest import PACKS
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,7 @@ OTHERS = sorted(map(str, ROOT.glob(".venv/pythons/*/bin/python")))
 SEEDS = "25"
 
 
+@pytest.mark.full
 def test_the_same_seeds_give_the_same_bytes_in_every_process_and_every_version_of_python() -> None:
     processes = {
         f"{python}, PYTHONHASHSEED={hash_seed}": subprocess.Popen(

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from click.testing import CliRunner, Result
 from safetensors.torch import load_file
 
+from gem.cli.main import main
 from gem.record import EpisodeRecord, read
 
+STEPS = 14
 SETTINGS = {
     "rollout.episodes": 8,
     "rollout.num_envs": 8,
@@ -23,7 +26,7 @@ SETTINGS = {
     "eval.episodes": 8,
     "checkpoint_every": 3,
     "watch.stop": "false",  # what so small a run does to its model is not the question here
-    "steps": 20,
+    "steps": STEPS,
 }
 
 
@@ -36,6 +39,11 @@ def command(id: str, out: Path, **settings: int | str) -> list[str]:
 
 def start(out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command("core:Echo-v0", out), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def train(id: str, out: Path, *flags: str, **settings: int | str) -> Result:
+    """The same command in this process, which has imported torch already."""
+    return CliRunner().invoke(main, [*command(id, out, **settings)[3:], *flags])
 
 
 def finish(process: subprocess.Popen[bytes]) -> None:
@@ -59,11 +67,11 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "unbroken"
     finish(start(out))
     # Weights that never changed would be equal for no good reason.
-    assert sum(line["signal"] for line in metrics(out) if line["phase"] == "train") > 10
+    assert sum(line["signal"] for line in metrics(out) if line["phase"] == "train") > STEPS / 2
     return out
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.full)])
 def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbroken, sent):
     stopped = tmp_path / "stopped"
     process = start(stopped)
@@ -84,7 +92,7 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
         made = [line["step"] for line in metrics(stopped) if line["phase"] == "train"]
         assert process.returncode == 130
         assert made[-1] in kept
-        assert f"stopped after step {made[-1]} of 20, and saved" in said
+        assert f"stopped after step {made[-1]} of {STEPS}, and saved" in said
         # The line that it prints is the whole command.
         again = next(line for line in said.splitlines() if line.startswith("gemx train ")).split()[1:]
     else:
@@ -100,9 +108,9 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
 
     assert metrics(stopped) == metrics(unbroken)
     steps = [line["step"] for line in metrics(stopped) if line["phase"] == "train"]
-    assert steps == list(range(1, 21))
-    ours = load_file(stopped / "checkpoint" / "step-20" / "model" / "model.safetensors")
-    theirs = load_file(unbroken / "checkpoint" / "step-20" / "model" / "model.safetensors")
+    assert steps == list(range(1, STEPS + 1))
+    ours = load_file(stopped / "checkpoint" / f"step-{STEPS}" / "model" / "model.safetensors")
+    theirs = load_file(unbroken / "checkpoint" / f"step-{STEPS}" / "model" / "model.safetensors")
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert episodes(stopped) == episodes(unbroken)
@@ -110,13 +118,14 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
 
 def test_a_finished_run_and_a_run_with_other_settings_are_told_apart(tmp_path):
     out = tmp_path / "run"
-    words = [*command("core:Echo-v0", out, **{"steps": 1, "warmup.steps": 1}), "--json"]
-    first = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
-    again = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
+    settings = {"steps": 1, "warmup.steps": 1}
+    first = train("core:Echo-v0", out, "--json", **settings)
+    again = train("core:Echo-v0", out, "--json", **settings)
+    assert (first.exit_code, again.exit_code) == (0, 0)
     assert json.loads(first.stdout) == json.loads(again.stdout)
     assert "finished already" in again.stderr
-    other = subprocess.run([*words, "--seed", "1"], capture_output=True, text=True, timeout=300, check=False)
-    assert other.returncode != 0
+    other = train("core:Echo-v0", out, "--json", "--seed", "1", **settings)
+    assert other.exit_code != 0
     assert "other settings" in other.stderr
     assert "seed" in other.stderr
     expected = {
@@ -135,11 +144,12 @@ def test_a_finished_run_and_a_run_with_other_settings_are_told_apart(tmp_path):
 def test_a_finished_run_is_extended_by_more_steps_and_by_nothing_else(unbroken, tmp_path):
     out = tmp_path / "run"
     shutil.copytree(unbroken, out)
-    fewer = subprocess.run([*command("core:Echo-v0", out, steps=19)], capture_output=True, text=True, check=False)
-    assert (fewer.returncode, "has made 20 steps already" in fewer.stderr) == (1, True)
+    fewer = train("core:Echo-v0", out, steps=STEPS - 1)
+    assert (fewer.exit_code, f"has made {STEPS} steps already" in fewer.stderr) == (1, True)
     assert (out / "summary.json").exists()
-    finish(subprocess.Popen(command("core:Echo-v0", out, steps=23), stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+    more = train("core:Echo-v0", out, steps=STEPS + 3)
+    assert more.exit_code == 0, more.output
     lines = [line for line in metrics(out) if line["phase"] == "train"]
-    assert lines[:20] == [line for line in metrics(unbroken) if line["phase"] == "train"]
-    assert [line["step"] for line in lines] == list(range(1, 24))
-    assert json.loads((out / "summary.json").read_text())["steps"] == 23
+    assert lines[:STEPS] == [line for line in metrics(unbroken) if line["phase"] == "train"]
+    assert [line["step"] for line in lines] == list(range(1, STEPS + 4))
+    assert json.loads((out / "summary.json").read_text())["steps"] == STEPS + 3
