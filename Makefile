@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PACKAGES := gem-core gem-envs-games gem-envs-math gem-envs-code gem-envs-reasoning gem-tools gem-train
+PACKAGES := gem-core gem-sandbox gem-envs-games gem-envs-math gem-envs-code gem-envs-reasoning gem-tools gem-train
 PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
@@ -45,7 +45,7 @@ pythons: $(VENV)/dev
 		venv=$(VENV)/pythons/$$version; \
 		if [ $$version = $$own ] || [ $$venv/made -nt constraints.txt ]; then continue; fi; \
 		$$python -m venv $$venv && $$venv/bin/python -m pip --disable-pip-version-check --quiet install \
-			-c constraints.txt -e gem-core -e gem-envs-games -e gem-envs-math -e gem-tools && \
+			-c constraints.txt -e gem-core -e gem-sandbox -e gem-envs-games -e gem-envs-math -e gem-tools && \
 			touch $$venv/made || \
 			{ rm -rf $$venv; echo "Python $$version is left out: the packages cannot be installed"; }; \
 	done

@@ -1,4 +1,4 @@
-"""gem.sandbox at its strongest level beside gem-llm's runner of Python code, in one run, the sides taking turns.
+"""gem_sandbox at its strongest level beside gem-llm's runner of Python code, in one run, the sides taking turns.
 
     python benchmarks/sandbox.py [--rounds 20] [--json FILE]
 

@@ -1,9 +1,9 @@
-"""20,000 programs in gem.sandbox, two at a time, one in twenty of them an attack, and what is left of them.
+"""20,000 programs in gem_sandbox, two at a time, one in twenty of them an attack, and what is left of them.
 
     python benchmarks/sandbox_soak.py [--runs 20000] [--level strongest] [--as-root] [--json FILE]
 
 Every other program must give the right answer, the last thousand as fast as the first, and nothing may stay behind:
-no process, no thread, no descriptor, no file. The attacks are those of gem-core/tests/attacks, and all of it runs in
+no process, no thread, no descriptor, no file. The attacks are those of gem-sandbox/tests/attacks, and all of it runs in
 their outer container, which needs bubblewrap. With `--as-root` the sandbox finds itself to be root there.
 """
 

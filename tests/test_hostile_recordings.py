@@ -201,7 +201,7 @@ def forget() -> None:
             del sys.modules[name]
 
 
-@pytest.mark.filterwarnings("ignore::gem.sandbox.NotIsolated")
+@pytest.mark.filterwarnings("ignore::gem_sandbox.NotIsolated")
 @pytest.mark.parametrize("name", DOORS)
 def test_a_hostile_recording_runs_nothing_without_trust_and_with_it_does(
     name: str, mark: Path, server: tuple[str, list[str]]

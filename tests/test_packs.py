@@ -182,7 +182,7 @@ def test_the_doctor_names_each_broken_pack_with_its_reason(diagnosis: dict[str, 
 def test_the_doctor_says_what_mends_a_pack(
     diagnosis: dict[str, dict[str, Any]], name: str, command: str | None
 ) -> None:
-    assert diagnosis[name]["mend"] == command
+    assert diagnosis[name]["fix"] == command
 
 
 def test_the_other_packs_work_beside_broken_ones(crowded: Scratch, diagnosis: dict[str, dict[str, Any]]) -> None:

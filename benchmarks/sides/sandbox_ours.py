@@ -1,8 +1,8 @@
-"""gem.sandbox at the strongest level, for `sandbox.py`."""
+"""gem_sandbox at the strongest level, for `sandbox.py`."""
 
 from sides.programs import PROGRAMS
 
-from gem import sandbox
+import gem_sandbox as sandbox
 
 
 class Runner:

@@ -184,8 +184,8 @@ def test_doctor_is_content_with_the_core_alone(monkeypatch: pytest.MonkeyPatch) 
 
     assert done.exit_code == 0
     assert report["ok"] is True
-    assert (packs["gem-core"]["state"], packs["gem-core"]["envs"], packs["gem-core"]["mend"]) == ("loaded", 1, None)
-    assert packs["gem-tools"]["mend"] == "pip install ./gem-tools in a clone of the GEM repository"
+    assert (packs["gem-core"]["state"], packs["gem-core"]["envs"], packs["gem-core"]["fix"]) == ("loaded", 1, None)
+    assert packs["gem-tools"]["fix"] == "pip install ./gem-tools in a clone of the GEM repository"
 
 
 FAULTY = """
@@ -227,7 +227,7 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
     done = gemx("doctor", "--json")
     (row,) = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "faulty-pack"]
     assert (done.exit_code, json.loads(done.stdout)["ok"], row["state"]) == (1, False, "faulty")
-    assert row["mend"] == "pip install --upgrade faulty-pack"
+    assert row["fix"] == "pip install --upgrade faulty-pack"
     assert row["reason"].split("; ") == [
         "faulty:A: 'no_such_module:A' cannot be imported: ModuleNotFoundError: No module named 'no_such_module'",
         "faulty:B: 'sample_envs:Summ': sample_envs has no 'Summ'. Did you mean 'Sum'?",

@@ -106,7 +106,7 @@ def test_a_planted_bad_env_fails_its_check_and_no_other(env: str, check: str, sa
 
     assert list(failed) == [check], failed
     assert said in failed[check].what
-    assert failed[check].mend
+    assert failed[check].fix
     assert failed[check].traceback is None
 
 
@@ -132,7 +132,7 @@ def test_a_violation_is_an_assertion_error_that_says_what_and_how_to_mend_it(els
         CHECKS["types"](subject("NanReward", elsewhere))
 
     assert isinstance(caught.value, AssertionError)
-    assert str(caught.value) == f"{caught.value.what}\n{caught.value.mend}"
+    assert str(caught.value) == f"{caught.value.what}\n{caught.value.fix}"
 
 
 def test_an_env_that_raises_is_an_outcome_with_its_place_and_traceback(elsewhere: Elsewhere) -> None:

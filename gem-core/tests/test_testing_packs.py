@@ -86,7 +86,7 @@ def test_a_plugin_module_that_imports_too_much_fails_the_check_of_imports_and_no
     assert done.exit_code == 1
     assert [check["check"] for check in failed] == ["imports"]
     assert said in failed[0]["what"]
-    assert "entry points are strings" in failed[0]["mend"]
+    assert "entry points are strings" in failed[0]["fix"]
 
 
 @pytest.mark.usefixtures("core_only")

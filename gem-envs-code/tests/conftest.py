@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gem import sandbox
+import gem_sandbox as sandbox
 
 # pytest's importlib mode puts nothing on the path, and tests import `working_levels`.
 sys.path.append(str(Path(__file__).parent))

@@ -7,10 +7,10 @@ import pytest
 
 import gem
 from gem.core import Step
-from gem.errors import ConfigError, SandboxUnavailable
+from gem.errors import ConfigError
 from gem.parsing import fenced_code
-from gem.sandbox import Sandbox
 from gem_envs_code.basics import Basics
+from gem_sandbox import Sandbox, SandboxUnavailable
 
 SUM = 0
 

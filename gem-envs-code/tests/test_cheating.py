@@ -8,9 +8,9 @@ import pytest
 from working_levels import need
 
 import gem_envs_code
-from gem import sandbox
-from gem.sandbox import NotIsolated
+import gem_sandbox as sandbox
 from gem_envs_code.basics import Basics
+from gem_sandbox import NotIsolated
 
 PACK = Path(gem_envs_code.__file__).parent
 CHEATS = {

@@ -2,11 +2,10 @@
 
 import pytest
 
-from gem.errors import SandboxLost
-from gem.sandbox import Limits, Sandbox
-from gem.sandbox.slot import SlotLost
 from gem_envs_code.judge import Judgement, judge, same_output
 from gem_envs_code.tasks import Case
+from gem_sandbox import Limits, Sandbox, SandboxLost
+from gem_sandbox.slot import SlotLost
 
 DOUBLE = tuple(Case(f"{n}\n", f"{2 * n}\n") for n in (1, 2, 3, 4))
 

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from gem import sandbox
+import gem_sandbox as sandbox
 
 
 @functools.cache

@@ -1,4 +1,8 @@
-"""The errors of GEM, as one small tree with standard-library parents.
+"""The errors of GEM, in two small trees with standard-library parents.
+
+`GemError` is what the caller can set right: an id, a setting, the order of calls, an installation. `Fault` is what the
+world did: a server that does not answer, a tool that does not come back. Where an environment runs, a fault costs an
+episode, which is reported as failed; a `GemError` says that the program was called wrongly, and ends it.
 
 ```
 GemError
@@ -18,14 +22,14 @@ GemError
 ├── TrainingStopped(RuntimeError)  a training that learns nothing, gets worse, or cannot write what it learned
 ├── ToolError(RuntimeError)        a tool that could not do what it was asked: its text is the agent's answer
 ├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool: text for the agent as well
-├── ToolTimeout(TimeoutError)      a tool that has not come back in time: a fault, not an answer
-├── SandboxUnavailable(RuntimeError) no sandbox here that is as strong as was asked for
-├── SandboxLost(RuntimeError)      a sandbox that failed under a program, twice
 └── ConfigError(ValueError)        settings that are unknown or out of range
+
+Fault
+└── ToolTimeout(TimeoutError)      a tool that has not come back in time: not an answer that an agent may learn from
 ```
 
-Every message says what was wrong and what to do next. A fault inside an environment, a tool or a grader is
-none of these: it keeps its own type.
+Every message says what was wrong and what to do next. Packs derive faults of their own from `Fault`; any other
+exception that an environment, a tool or a grader raises is treated in the same way and keeps its own type.
 """
 
 import difflib
@@ -33,7 +37,11 @@ from collections.abc import Iterable
 
 
 class GemError(Exception):
-    """The parent of every error that GEM raises on purpose."""
+    """The parent of every error that a caller can set right."""
+
+
+class Fault(Exception):
+    """The parent of the errors that no caller can set right: something that GEM depends on has failed."""
 
 
 class SpecError(GemError, ValueError):
@@ -81,14 +89,14 @@ class PolicyError(GemError, TypeError):
 
 
 class ContractViolation(GemError, AssertionError):
-    """An environment breaks the contract. `what` says what happened and where, `mend` what to do about it."""
+    """An environment breaks the contract. `what` says what happened and where, `fix` what to do about it."""
 
-    def __init__(self, what: str, mend: str) -> None:
-        super().__init__(what, mend)
-        self.what, self.mend = what, mend
+    def __init__(self, what: str, fix: str) -> None:
+        super().__init__(what, fix)
+        self.what, self.fix = what, fix
 
     def __str__(self) -> str:
-        return f"{self.what}\n{self.mend}"
+        return f"{self.what}\n{self.fix}"
 
 
 class NothingToLearn(GemError, RuntimeError):
@@ -97,10 +105,6 @@ class NothingToLearn(GemError, RuntimeError):
 
 class TrainingStopped(GemError, RuntimeError):
     """A training run learns nothing or gets worse, or its files cannot be written. What it saved is kept."""
-
-
-class SandboxUnavailable(GemError, RuntimeError):
-    """This machine offers no sandbox that is as strong as was asked for."""
 
 
 class ToolError(GemError, RuntimeError):
@@ -114,16 +118,12 @@ class BadArguments(GemError, ValueError):
     """The arguments of a tool call do not fit the tool. The text says which and why, for the agent to read."""
 
 
-class ToolTimeout(GemError, TimeoutError):
+class ToolTimeout(Fault, TimeoutError):
     """A tool has not come back in time.
 
     This is a fault: how long a call takes depends on the machine's load, and an agent must not be taught by that. A
     tool that gives its agent so much time and no more measures it itself, and raises `ToolError`.
     """
-
-
-class SandboxLost(GemError, RuntimeError):
-    """A sandbox failed under a program, and failed again; nothing is known about the program."""
 
 
 class ConfigError(GemError, ValueError):

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from gem import sandbox
+import gem_sandbox
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
+from gem.errors import ConfigError
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.judge import LIMITS, judge
@@ -43,12 +44,15 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
     def __init__(
         self,
         *,
-        level: sandbox.Level | None = None,
-        min_level: sandbox.Level = "landlock",
+        level: gem_sandbox.Level | None = None,
+        min_level: gem_sandbox.Level = "landlock",
         format_error_reward: float = FORMAT_ERROR_REWARD,
     ) -> None:
         super().__init__(format_error_reward=format_error_reward)
-        self._box = sandbox.default(level, min_level)
+        try:
+            self._box = gem_sandbox.default(level, min_level)
+        except gem_sandbox.ConfigError as error:  # as any setting that an environment refuses
+            raise ConfigError(str(error)) from error
 
     @property
     def rows(self) -> Sequence[ProgrammingTask]:

@@ -5,8 +5,8 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import NamedTuple
 
-from gem.sandbox import Limits, Result, Sandbox
 from gem_envs_code.tasks import Case
+from gem_sandbox import Limits, Result, Sandbox
 
 LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
 """Limits for a case. The wall-clock time is generous: a busy machine is not the program's fault."""

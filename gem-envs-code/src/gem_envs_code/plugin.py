@@ -21,3 +21,8 @@ def gem_envs() -> list[gem.EnvSpec]:
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # Not `level` and `min_level`: they can switch isolation off.
     return {"gem_envs_code.basics:Basics": ("format_error_reward",)}
+
+
+@gem.hookimpl
+def gem_diagnostics() -> dict[str, str]:
+    return {"sandbox": "gem_sandbox.probe:diagnose"}

@@ -104,3 +104,8 @@ def gem_commands() -> list[gem.CommandSpec]:
             help="Serve a search index over HTTP, for many clients",
         ),
     ]
+
+
+@gem.hookimpl
+def gem_diagnostics() -> dict[str, str]:
+    return {"sandbox": "gem_sandbox.probe:diagnose"}

@@ -37,7 +37,7 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
     """Check that environments keep the contract.
 
     NAME is an id, a "module:Class", or a pack by its distribution or namespace. Each line is one check; a failed one
-    says what happened and how to mend it. The exit status is 1 if any check failed.
+    says what happened and how to fix it. The exit status is 1 if any check failed.
     """
     entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
     debug: bool = ctx.find_root().params["debug"]
@@ -80,7 +80,7 @@ def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
     out.print(f"  {outcome.check:14} {summary(outcome.check)}{said}", soft_wrap=True)
     if outcome.state == "failed":
         out.print(f"        {outcome.what}", soft_wrap=True)
-        out.print(f"        {outcome.mend}", style="cyan", soft_wrap=True)
+        out.print(f"        {outcome.fix}", style="cyan", soft_wrap=True)
     if debug and outcome.traceback:
         echo(outcome.traceback, err=True)
 
@@ -90,6 +90,6 @@ def _as_json(entry: Entry, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "id": entry.spec.id,
         "pack": entry.pack.distribution if entry.pack else None,
         "checks": [
-            {"check": each.check, "state": each.state, "what": each.what, "mend": each.mend} for each in outcomes
+            {"check": each.check, "state": each.state, "what": each.what, "fix": each.fix} for each in outcomes
         ],
     }

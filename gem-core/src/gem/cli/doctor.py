@@ -1,17 +1,20 @@
-"""`gemx doctor`: every pack, what became of it, how to mend what failed, and which sandbox works here."""
+"""`gemx doctor`: every pack, what became of it, how to fix what failed, and what packs say about this machine."""
 
 import platform
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 import click
 from rich.table import Table
 
-from gem import __version__, sandbox
+from gem import __version__
 from gem.cli.entry_points import faults
+from gem.cli.faults import in_a_line
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.hookspecs import Diagnostic
+from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
@@ -22,7 +25,7 @@ _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "no
 @as_json
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check every installed pack and the sandbox, and say how to mend what is broken.
+    """Check every installed pack and what it depends on, and say how to fix what is broken.
 
     A pack is faulty if some of what its tables name cannot be imported or used; to find out, all of it is imported. The
     exit status is 1 if any pack failed or is faulty. `gemx --debug doctor` shows the tracebacks.
@@ -30,14 +33,15 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     with stray_prints_to_stderr():
         packs = registry().load()
         rows = [_row(pack) for pack in packs] + _missing(packs)
-    levels = sandbox.levels()
+        diagnostics = [(name, _diagnose(entry_point)) for name, entry_point in _diagnostics(packs)]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
-        print_json(report | {"sandbox": [asdict(level) for level in levels]})
+        shown = [{"name": name, **diagnostic.model_dump(mode="json")} for name, diagnostic in diagnostics]
+        print_json(report | {"diagnostics": shown})
     else:
         _print(rows)
-        _print_sandbox(levels)
+        _print_diagnostics(diagnostics)
     if ctx.find_root().params["debug"]:
         for pack in (pack for pack in packs if pack.state == "failed"):
             echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
@@ -55,7 +59,7 @@ def _row(pack: Pack) -> dict[str, Any]:
         "envs": len(pack.envs),
         "seconds": round(pack.seconds, 4),
         "reason": "; ".join(faulty) or pack.reason,
-        "mend": how_to_install(pack.distribution, "--upgrade") if faulty else pack.mend,
+        "fix": how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix,
     }
 
 
@@ -75,7 +79,7 @@ def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
             "envs": 0,
             "seconds": 0.0,
             "reason": None,
-            "mend": how_to_install(distribution),
+            "fix": how_to_install(distribution),
         }
         for distribution, names in namespaces.items()
     ]
@@ -92,21 +96,28 @@ def _print(rows: list[dict[str, Any]]) -> None:
         for row in chosen:
             provides = f"provides {', '.join(row['namespaces'])}"
             out.print(f"  {row['pack']}: {row['reason'] or provides}", soft_wrap=True)
-            if row["mend"]:
-                out.print(f"    {row['mend']}", style="cyan", soft_wrap=True)
+            if row["fix"]:
+                out.print(f"    {row['fix']}", style="cyan", soft_wrap=True)
 
 
-def _print_sandbox(levels: list[sandbox.LevelReport]) -> None:
-    """The level that untrusted programs run at, and why not at a stronger one."""
+def _diagnostics(packs: Sequence[Pack]) -> list[tuple[str, str]]:
+    """The names and entry points of all packs' diagnostics, each once."""
+    return list(dict.fromkeys(item for pack in packs for item in pack.diagnostics.items()))
+
+
+def _diagnose(entry_point: str) -> Diagnostic:
+    try:
+        return Diagnostic.model_validate(import_object(entry_point)())
+    except Exception as error:
+        return Diagnostic(status="this diagnostic failed", ok=False, details=(in_a_line(error),))
+
+
+def _print_diagnostics(diagnostics: Sequence[tuple[str, Diagnostic]]) -> None:
     out = console()
-    strongest = next((report.level for report in levels if report.works), None)
-    promised = strongest is not None and strongest != "process"
-    name = f"level {strongest}" if promised else "none"
-    out.print(f"\nSandbox: {name}", style="" if promised else "bold yellow")
-    for report in levels:
-        if report.level == strongest:
-            break
-        out.print(f"  {report.level}: {report.reason}", soft_wrap=True)
+    for name, diagnostic in diagnostics:
+        out.print(f"\n{name.capitalize()}: {diagnostic.status}", style="" if diagnostic.ok else "bold yellow")
+        for line in diagnostic.details:
+            out.print(f"  {line}", soft_wrap=True)
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -13,7 +13,7 @@ import click
 
 import gem
 from gem.cli.output import Promise, echo
-from gem.errors import GemError
+from gem.errors import Fault, GemError
 
 FAILED = 1
 _LIBRARIES = (
@@ -50,7 +50,7 @@ def reported(context: click.Context) -> Generator[None]:
 
 def in_a_line(error: BaseException) -> str:
     """What an error says: of GEM's own its text, of an OSError the file and why, of others where they were raised."""
-    if isinstance(error, GemError):
+    if isinstance(error, GemError | Fault):
         return " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror

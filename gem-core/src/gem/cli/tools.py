@@ -8,7 +8,7 @@ from rich.table import Table
 
 from gem.cli.options import as_json, components
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
-from gem.errors import GemError
+from gem.errors import Fault, GemError
 from gem.packs.component_ref import name_and_settings
 from gem.packs.lookup import find_tools, tool_settings
 from gem.packs.registry import registry
@@ -78,6 +78,6 @@ def _row(name: str, pack: str) -> dict[str, Any]:
     """The first line of what agents are told, or what is needed first: a setting, or a library."""
     try:
         described = " ".join(tool.description.partition("\n")[0] for tool in find_tools(name))
-    except (GemError, ImportError) as error:
+    except (GemError, Fault, ImportError) as error:
         return {"name": name, "pack": pack, "description": None, "needs": str(error)}
     return {"name": name, "pack": pack, "description": described, "needs": None}

@@ -71,8 +71,8 @@ class Pack:
     reason: str | None = None
     """Why it failed or is disabled, in one line."""
     traceback: str | None = None
-    mend: str | None = None
-    """The command that can mend a failed pack."""
+    fix: str | None = None
+    """The command that can fix a failed pack."""
     seconds: float = 0.0
     """How long its plugin module took to import."""
     envs: Sequence[EnvSpec] = ()
@@ -80,19 +80,20 @@ class Pack:
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
+    diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
     safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """'module:object' → the settings that somebody else's file may give it; see `gem.packs.hookspecs`."""
 
-    def fail(self, reason: str, *, error: BaseException | None = None, mend: str | None = None) -> None:
+    def fail(self, reason: str, *, error: BaseException | None = None, fix: str | None = None) -> None:
         """Record why this pack is left out, and let go of everything it offered.
 
-        Without a `mend` of its own, the fault lies in the pack's code, and a newer version is what can help.
+        Without a `fix` of its own, the fault lies in the pack's code, and a newer version is what can help.
         """
         self.state, self.reason = "failed", " ".join(reason.split())
-        self.mend = mend or how_to_install(self.distribution, "--upgrade")
+        self.fix = fix or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.commands = (), ()
-        self.tools, self.wrappers, self.policies, self.safe_settings = {}, {}, {}, {}
+        self.tools, self.wrappers, self.policies, self.safe_settings, self.diagnostics = {}, {}, {}, {}, {}
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
@@ -137,7 +138,7 @@ def load(pack: Pack) -> None:
         raise
     except BaseException as error:  # a pack may even call sys.exit() on import; that must not end the program
         reason = f"importing {pack.module} raised {type(error).__name__}: {error}"
-        pack.fail(reason, error=error, mend=how_to_install(pack.distribution, "--force-reinstall"))
+        pack.fail(reason, error=error, fix=how_to_install(pack.distribution, "--force-reinstall"))
         return
     finally:
         pack.seconds = time.perf_counter() - started
@@ -160,7 +161,7 @@ def _refuse_version(pack: Pack, target: object) -> None:
         advice = f"upgrade {CORE if newer else pack.distribution}"
     pack.fail(
         f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; {advice}",
-        mend=how_to_install(CORE) if newer else None,
+        fix=how_to_install(CORE) if newer else None,
     )
 
 
@@ -175,6 +176,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.tools = _table(hooks.gem_tools)
     pack.wrappers = _table(hooks.gem_wrappers)
     pack.policies = _table(hooks.gem_policies)
+    pack.diagnostics = _table(hooks.gem_diagnostics)
     pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
     for spec in pack.envs:
         if spec.namespace not in pack.namespaces:

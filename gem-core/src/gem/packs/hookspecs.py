@@ -84,6 +84,28 @@ def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy."""
 
 
+class Diagnostic(BaseModel):
+    """What `gemx doctor` shows of something that a pack depends on beside Python packages."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    status: str
+    """One line, such as "level bubblewrap" or "CUDA, 1 GPU"."""
+    ok: bool = True
+    """False for what its user should look at. It does not change the exit status of `gemx doctor`."""
+    details: tuple[str, ...] = ()
+    """Why it is not better, and what to do about it; one line each."""
+
+
+@hookspec
+def gem_diagnostics() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """What `gemx doctor` should look at for this pack: name → 'module:function'.
+
+    The function takes nothing and returns a `Diagnostic`, or a mapping with its fields. It is imported and called only
+    by `gemx doctor`. Packs that share a dependency may name the same function, which is then called once.
+    """
+
+
 @hookspec
 def gem_commands() -> Sequence[CommandSpec]:  # pyright: ignore[reportReturnType]
     """The subcommands that this pack adds to `gemx`."""

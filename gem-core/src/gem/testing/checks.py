@@ -43,7 +43,7 @@ class Outcome:
     state: Literal["passed", "failed", "skipped"]
     what: str = ""
     """What happened and where, or why the check was skipped."""
-    mend: str = ""
+    fix: str = ""
     """What to do about it."""
     traceback: str | None = None
     """Where the env raised, if that is how it failed."""
@@ -54,7 +54,7 @@ def run_check(name: str, subject: Subject) -> Outcome:
     try:
         CHECKS[name](subject)
     except ContractViolation as violation:
-        return Outcome(name, "failed", violation.what, violation.mend)
+        return Outcome(name, "failed", violation.what, violation.fix)
     except (Inapplicable, MissingExtra) as reason:
         return Outcome(name, "skipped", str(reason))
     except KeyboardInterrupt:
@@ -62,8 +62,8 @@ def run_check(name: str, subject: Subject) -> Outcome:
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
-        mend = "Mend that fault first; `gemx --debug check` shows its traceback."
-        return Outcome(name, "failed", what, mend, "".join(traceback.format_exception(error)))
+        fix = "Fix that fault first; `gemx --debug check` shows its traceback."
+        return Outcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
     return Outcome(name, "passed")
 
 

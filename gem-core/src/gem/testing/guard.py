@@ -59,13 +59,13 @@ class Guard:
                 return worker.connection.recv()
         except (EOFError, OSError):
             what = f"The env ended the process that played it, {_ended(worker.status())}."
-            mend = "Let the env raise an exception: whoever runs it may run others in the same process."
+            fix = "Let the env raise an exception: whoever runs it may run others in the same process."
         else:
             what = f"The check did not end within {self._limit:g} s; standard error has where it was."
-            mend = "Let reset(), step() and close() come back; where that takes this long, allow more by --timeout."
+            fix = "Let reset(), step() and close() come back; where that takes this long, allow more by --timeout."
         self._strikes[spec.id] += 1
         self.close()
-        return Outcome(name, "failed", what, mend)
+        return Outcome(name, "failed", what, fix)
 
     def close(self) -> None:
         """End the process, and those that it has started."""

@@ -114,15 +114,15 @@ def difference(expected: Sequence[Moment], got: Sequence[Moment], first_turn: in
     return None
 
 
-def expect_same(expected: Sequence[Moment], got: Sequence[Moment], fault: str, mend: str, first_turn: int = 0) -> None:
+def expect_same(expected: Sequence[Moment], got: Sequence[Moment], fault: str, fix: str, first_turn: int = 0) -> None:
     """Compare two episodes as `difference` does.
 
     Raises:
-        ContractViolation: they part; it says `fault` and where, and how to `mend` it.
+        ContractViolation: they part; it says `fault` and where, and how to `fix` it.
     """
     found = difference(expected, got, first_turn)
     if found:
-        raise ContractViolation(f"{fault}: {found}.", mend)
+        raise ContractViolation(f"{fault}: {found}.", fix)
 
 
 def as_line(raw: object) -> str:

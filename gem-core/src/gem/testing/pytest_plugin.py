@@ -83,6 +83,6 @@ def gem_check(request: pytest.FixtureRequest, _gem_guard: "Guard") -> Callable[[
             pytest.skip(outcome.what)
         if outcome.state == "failed":
             # The traceback of a check says nothing to the author of an env, unless it was the env that raised.
-            pytest.fail("\n".join(filter(None, (outcome.traceback, outcome.what, outcome.mend))), pytrace=False)
+            pytest.fail("\n".join(filter(None, (outcome.traceback, outcome.what, outcome.fix))), pytrace=False)
 
     return run

@@ -35,17 +35,17 @@ def check_determinism(subject: Subject) -> None:
 
 def check_spawning(subject: Subject) -> None:
     """A spawned process builds the env from its pickled spec, and plays as this process does."""
-    mend = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
+    fix = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
     plays: list[list[Play]] = []
     for answer in subject.spawned:
         if isinstance(answer, Fault):
-            raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", mend)
+            raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", fix)
         plays.append(answer)
     for here, there, elsewhere in zip(subject.reference, *plays, strict=True):
         # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
         if not difference(there.moments, elsewhere.moments):
             fault = f"A spawned process plays the episode from seed {here.seed} differently than this one"
-            expect_same(here.moments, there.moments, fault, mend)
+            expect_same(here.moments, there.moments, fault, fix)
 
 
 def check_independence(subject: Subject) -> None:

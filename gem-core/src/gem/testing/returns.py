@@ -99,24 +99,24 @@ def _check_step(step: object, where: str) -> None:
 def _check_observation(observation: object, where: str) -> None:
     if isinstance(observation, str):
         return
-    mend = "An observation is text, or a list of parts such as {'type': 'text', 'text': '…'}."
+    fix = "An observation is text, or a list of parts such as {'type': 'text', 'text': '…'}."
     if not isinstance(observation, list):
-        raise ContractViolation(f"{where} gives {_kind(observation)} for an observation.", mend)
+        raise ContractViolation(f"{where} gives {_kind(observation)} for an observation.", fix)
     parts = cast("list[object]", observation)
     for number, part in enumerate(parts):
         fields: Mapping[str, object] = cast("Mapping[str, object]", part) if isinstance(part, Mapping) else {}
         kind = fields.get("type")
         if not isinstance(kind, str) or not isinstance(fields.get(kind), _CONTENT.get(kind, object)):
-            raise ContractViolation(f"{where} gives an observation whose part {number} is {part!r}.", mend)
+            raise ContractViolation(f"{where} gives an observation whose part {number} is {part!r}.", fix)
 
 
 def _check_info(info: object, where: str) -> None:
-    mend = "info is a dict whose keys are strings."
+    fix = "info is a dict whose keys are strings."
     if not isinstance(info, dict):
-        raise ContractViolation(f"{where} gives {_kind(info)} for an info.", mend)
+        raise ContractViolation(f"{where} gives {_kind(info)} for an info.", fix)
     for key in cast("dict[object, object]", info):
         if not isinstance(key, str):
-            raise ContractViolation(f"{where} gives an info with the key {key!r}.", mend)
+            raise ContractViolation(f"{where} gives an info with the key {key!r}.", fix)
 
 
 def _kind(value: object) -> str:

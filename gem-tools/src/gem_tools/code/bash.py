@@ -1,15 +1,16 @@
 """The tool `bash`: commands in a sandbox."""
 
 from gem.checks import check_int
-from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
-from gem_tools.code.boxes import format_result, shared_box
+from gem_sandbox import Level, Limits
+from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
 
 _PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
 _PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
 """Where bash and what it calls are."""
 
 
+@refused_as_by_gem()
 def bash_tool(
     *, timeout: float = 5.0, memory: int = 512 << 20, processes: int = 32, level: Level | None = None
 ) -> Tool:

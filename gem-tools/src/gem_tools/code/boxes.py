@@ -1,10 +1,12 @@
 """What the tools that run programs share: the sandboxes, and how an end is told."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import cache
 
-from gem.errors import SandboxLost
-from gem.sandbox import Level, Result, Sandbox
+from gem.errors import ConfigError, MissingExtra
 from gem.tool import ToolError
+from gem_sandbox import Level, Result, Sandbox, SandboxLost
 
 _BEGINNINGS = {
     "cpu": "The program used",
@@ -16,6 +18,17 @@ _BEGINNINGS = {
     "error": "The program",
 }
 """Reason → what its note goes on from, to make a sentence."""
+
+
+@contextmanager
+def refused_as_by_gem() -> Generator[None]:
+    """Settings that the sandbox refuses are refused as by an environment: in one line, before anything is played."""
+    try:
+        yield
+    except gem_sandbox.ConfigError as error:
+        raise ConfigError(str(error)) from error
+    except gem_sandbox.ModuleMissing as error:
+        raise MissingExtra(str(error)) from error
 
 
 @cache

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 
-from gem.sandbox import Level, Limits
 from gem.tool import Resource, Tool, tool
-from gem_tools.code.boxes import format_result, shared_box
+from gem_sandbox import Level, Limits
+from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
 
 Cells = list[str]
 """What a notebook is: the cells that were run, in order."""
@@ -35,6 +35,7 @@ class Notebook(Resource[Cells]):
         state[:] = json.loads(saved)
 
 
+@refused_as_by_gem()
 def notebook_tool(
     *,
     timeout: float = 10.0,

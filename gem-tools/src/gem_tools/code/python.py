@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
-from gem.sandbox import Level, Limits
 from gem.tool import Tool, tool
-from gem_tools.code.boxes import format_result, shared_box
+from gem_sandbox import Level, Limits
+from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
 
 
+@refused_as_by_gem()
 def python_tool(
     *,
     timeout: float = 5.0,
@@ -17,7 +18,7 @@ def python_tool(
 ) -> Tool:
     """The tool `python`: a whole program in, what it prints out.
 
-    Each call is a process of its own in a sandbox (`gem.sandbox`): it keeps nothing from the call before and reaches
+    Each call is a process of its own in a sandbox (`gem_sandbox`): it keeps nothing from the call before and reaches
     no file, no network and no other process. A program that fails, or is ended at a limit, is an answer to the agent,
     with what it printed before.
 

@@ -1,9 +1,9 @@
 """The fault of a server, as opposed to a mistake of the agent, which is a `ToolError` and becomes text."""
 
-from gem.errors import GemError
+from gem.errors import Fault
 
 
-class McpServerError(GemError, RuntimeError):
+class McpServerError(Fault, RuntimeError):
     """An MCP server could not be started or reached, died, broke the protocol, or did not answer in time.
 
     The message names the server and its command or address, and ends with what the server last wrote to its standard

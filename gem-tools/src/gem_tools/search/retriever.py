@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gem.errors import GemError
+from gem.errors import Fault
 from gem_tools.search.corpus import Document
 
 
@@ -30,7 +30,7 @@ class Retriever(Protocol):
         ...
 
 
-class SearchFault(GemError, ConnectionError):
+class SearchFault(Fault, ConnectionError):
     """A search server or search engine cannot be reached, or does not answer as it should."""
 
 

@@ -1,0 +1,50 @@
+"""Running untrusted programs.
+
+```python
+import gem_sandbox
+
+result = gem_sandbox.run("print(input()[::-1])", stdin="olleh")
+print(result.stdout, result.reason, result.level)
+```
+
+Each program is a process of its own, without network, without processes beside it, without anything of this machine but
+an interpreter and its libraries, and with limits on time, memory, output and disk. `docs/sandbox.md` says what holds at
+which level.
+"""
+
+from gem_sandbox.box import NotIsolated, Sandbox
+from gem_sandbox.cases import CaseVerdict, Stop, Verdict, same_output
+from gem_sandbox.defaults import arun, default, run, run_many, run_tests
+from gem_sandbox.errors import ConfigError, ModuleMissing, SandboxError, SandboxLost, SandboxUnavailable
+from gem_sandbox.probe import LevelReport, levels
+from gem_sandbox.types import LEVELS, Job, Level, Limits, Reason, Result
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LEVELS",
+    "CaseVerdict",
+    "ConfigError",
+    "Job",
+    "Level",
+    "LevelReport",
+    "Limits",
+    "ModuleMissing",
+    "NotIsolated",
+    "Reason",
+    "Result",
+    "Sandbox",
+    "SandboxError",
+    "SandboxLost",
+    "SandboxUnavailable",
+    "Stop",
+    "Verdict",
+    "__version__",
+    "arun",
+    "default",
+    "levels",
+    "run",
+    "run_many",
+    "run_tests",
+    "same_output",
+]

@@ -1,0 +1,94 @@
+"""The sandboxes of this process that nobody has to make: one for each level asked for, made when first used."""
+
+import atexit
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gem_sandbox.box import Sandbox
+from gem_sandbox.cases import Case, Same, Stop, Verdict, same_output
+from gem_sandbox.types import Job, Level, Result, check_levels
+
+_boxes: dict[tuple[Level | None, Level], Sandbox] = {}
+_lock = threading.Lock()
+
+
+def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbox:
+    """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends.
+
+    Raises:
+        ConfigError: one of them is no level.
+    """
+    check_levels(level, min_level)
+    with _lock:
+        box = _boxes.get((level, min_level))
+        if box is None:
+            box = _boxes[level, min_level] = Sandbox(level=level, min_level=min_level)
+        return box
+
+
+def run(
+    code: str,
+    *,
+    stdin: str | bytes = "",
+    files: Mapping[str, str | bytes] | None = None,
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Result:
+    """Run `code` in this process's own sandbox: see `Sandbox.run`. `limits` are those of `Limits`, by name.
+
+    Raises:
+        SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
+        ConfigError: an argument is of another type, a limit is out of range, or its name is none of a limit.
+    """
+    return default(level, min_level).run(code, stdin=stdin, files=files, **limits)
+
+
+async def arun(
+    code: str,
+    *,
+    stdin: str | bytes = "",
+    files: Mapping[str, str | bytes] | None = None,
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Result:
+    """`run`, for coroutines."""
+    return await default(level, min_level).arun(code, stdin=stdin, files=files, **limits)
+
+
+def run_many(jobs: Iterable[Job | str], *, level: Level | None = None, min_level: Level = "landlock") -> list[Result]:
+    """Run programs, as many at once as there are processors: see `Sandbox.run_many`."""
+    return default(level, min_level).run_many(jobs)
+
+
+def run_tests(
+    code: str,
+    cases: Iterable[Case],
+    *,
+    same: Same = same_output,
+    stop: Stop = "failure",
+    level: Level | None = None,
+    min_level: Level = "landlock",
+    **limits: Any,
+) -> Verdict:
+    """Run `code` on each input of `cases`, pairs of an input and the expected output: see `Sandbox.run_tests`."""
+    return default(level, min_level).run_tests(code, cases, same=same, stop=stop, **limits)
+
+
+def _close() -> None:
+    for box in _boxes.values():
+        box.close()
+
+
+def _after_fork() -> None:
+    """Another thread may have held the lock, and is not in this process."""
+    global _lock  # noqa: PLW0603
+    _lock = threading.Lock()
+
+
+atexit.register(_close)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,30 @@
+"""The errors of the sandbox.
+
+```
+SandboxError
+├── ConfigError(ValueError)            a setting is unknown or out of range
+├── ModuleMissing(ImportError)         a module that programs should find imported is not installed
+├── SandboxUnavailable(RuntimeError)   no level works here that is as strong as was asked for
+└── SandboxLost(RuntimeError)          the sandbox failed under a program, twice
+```
+"""
+
+
+class SandboxError(Exception):
+    """The parent of every error that the sandbox raises on purpose."""
+
+
+class ConfigError(SandboxError, ValueError):
+    """A setting is unknown or out of range."""
+
+
+class ModuleMissing(SandboxError, ImportError):
+    """A module that programs should find imported is not installed."""
+
+
+class SandboxUnavailable(SandboxError, RuntimeError):
+    """No level works on this machine that is as strong as was asked for. The message says for each level why."""
+
+
+class SandboxLost(SandboxError, RuntimeError):
+    """The sandbox failed under a program, and failed again; nothing is known about the program."""

@@ -1,0 +1,240 @@
+"""The fork server of a slot: one child for each program, and the truth about how it ended.
+
+It never reads what a program writes. Programs, their input and their output travel as descriptors that the supervisor
+has made; what the server tells about a program it has from the kernel.
+"""
+
+import gc
+import importlib
+import json
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from . import calls, finder, program
+from . import common as _common  # pyright: ignore[reportUnusedImport]  # noqa: F401
+from .confinement import Confinement
+from .workspace import Workspace, enter
+
+MOST_BYTES = 1 << 17
+"""Bytes of the longest message."""
+
+MOST_DESCRIPTORS = 4
+"""Descriptors of one message: the program, its input and its two outputs."""
+
+_GENERATORS = {"random", "numpy.random"}
+"""Modules with a generator that is seeded when they are imported."""
+
+_NEEDLESS_HOOKS = {"asyncio.events", "concurrent.futures.thread", "logging", "random"}
+"""Modules that free locks after a fork, which nothing holds here, or draw a new seed, which `_serve` does."""
+
+_MOST_ADDRESSES = 1 << 47  # bytes that a process can address
+_TICK = 0.005  # seconds between two looks at a program that is near its limit
+
+
+def main(channel: int, supervisor: int) -> None:
+    """Serve until the supervisor closes the socket `channel`, or dies, which `supervisor` tells, a pidfd of it."""
+    sock = socket.socket(fileno=channel)
+    config: dict[str, Any] = json.loads(sock.recv(MOST_BYTES))
+    workspace = enter(config, sock)
+    sys.path += config["path"]
+    if config["level"] == "landlock":
+        finder.know(config["path"], config["view"]["shown"])
+    fork = _load(config["preload"])
+    program.prepare()
+    base = _address_space()
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    poll = select.poll()
+    for fd in (channel, supervisor, *workspace.watched):
+        poll.register(fd, select.POLLIN)
+    workspace.ready()
+    sock.send(b"{}")
+    while all(fd == channel for fd, _ in poll.poll()) and _next(sock, base, workspace, poll, fork):
+        pass
+    workspace.leave()
+    os._exit(0)
+
+
+def _next(sock: socket.socket, base: int, workspace: Workspace, poll: select.poll, fork: Callable[[], int]) -> bool:
+    """Run the next program. Returns whether the supervisor is still there.
+
+    Nothing of it may outlive this call: the program after it finds whatever is alive in its copy of this process.
+    """
+    message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
+    if not message:
+        return False
+    job: dict[str, Any] = json.loads(message)
+    job["address_space"] = base + job["memory"]
+    outcome = _serve(job, fds, workspace, poll, fork)
+    if outcome is None:
+        return False
+    sock.send(json.dumps(outcome).encode())
+    workspace.clear()
+    return True
+
+
+def _load(modules: Sequence[str]) -> Callable[[], int]:
+    """Import modules for the programs. Returns how to fork a process that has."""
+    register, callers = os.register_at_fork, set[str | None]()
+
+    def noted(**hooks: Any) -> None:
+        callers.add(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
+        register(**hooks)
+
+    os.register_at_fork = noted
+    for name in modules:
+        importlib.import_module(name)
+    os.register_at_fork = register
+    alone = len(sys._current_frames()) == 1  # pyright: ignore[reportPrivateUsage]
+    return calls.fork if alone and callers <= _NEEDLESS_HOOKS else os.fork
+
+
+def _serve(
+    job: Mapping[str, Any], fds: list[int], workspace: Workspace, poll: select.poll, fork: Callable[[], int]
+) -> dict[str, Any] | None:
+    """Run one program to its end. None: the supervisor is gone."""
+    for name in _GENERATORS & sys.modules.keys():
+        sys.modules[name].seed()  # each program draws its own numbers
+    workspace.fresh(job)
+    confinement = workspace.confinement(job)
+    confined, tell = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = os.getpid()
+    gc.collect()  # or a program could tell how many came before it, by what the collector has left to do
+    start = time.monotonic()
+    pid = _fork_here(fork)
+    if pid == 0:
+        workspace.tie(server)
+        _become(job, fds, workspace, confinement, tell)
+    for fd in fds:
+        os.close(fd)
+    tell.close()
+    ended = _watch(pid, start, job, workspace, poll)
+    _, status, usage = os.wait4(pid, 0)
+    duration = time.monotonic() - start
+    workspace.sweep(job)
+    if ended is None and workspace.overfull(job, ended=True):
+        ended = "disk"
+    full = workspace.full()
+    with confined:
+        started = confined.recv(1) != b""
+    if ended == "orphaned":
+        return None
+    return {
+        "status": os.waitstatus_to_exitcode(status),
+        "ended": ended,
+        "duration": duration,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "max_rss": usage.ru_maxrss * 1024,
+        "full": full,
+        "started": started,
+    }
+
+
+def _fork_here(fork: Callable[[], int]) -> int:
+    """Fork a child that begins on this processor, which the server is about to leave, and may go anywhere from there.
+
+    Sent to another one, it may wait there for the slice of another slot's program to end, longer than it runs itself.
+    """
+    anywhere = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {calls.processor()})
+    except OSError:  # as in a container that lets no process choose
+        return fork()
+    pid = fork()
+    os.sched_setaffinity(0, anywhere)
+    return pid
+
+
+def _watch(pid: int, start: float, job: Mapping[str, Any], workspace: Workspace, poll: select.poll) -> str | None:
+    """Wait for the end of the child `pid`, or bring it about. Returns why, or None where it ended by itself."""
+    child = os.pidfd_open(pid)
+    clock = ~pid << 3 | 2  # the process's CPU time: clock_getcpuclockid(3)
+    poll.register(child, select.POLLIN)
+    cores = os.cpu_count() or 1
+    ended = None
+    try:
+        while ended is None:
+            cpu_left = job["cpu"] - time.clock_gettime(clock)
+            wall_left = start + job["wall"] - time.monotonic()
+            if cpu_left <= 0:
+                ended = "cpu"
+            elif wall_left <= 0:
+                ended = "timeout"
+            elif workspace.overfull(job, ended=False):
+                ended = "disk"
+            else:
+                pause = max(_TICK, min(cpu_left / cores, wall_left, workspace.pause))
+                ready = {fd for fd, _ in poll.poll(pause * 1000)}
+                if child in ready:
+                    return None
+                if ready:
+                    ended = "orphaned"
+        os.kill(pid, signal.SIGKILL)
+        return ended
+    finally:
+        poll.unregister(child)
+        os.close(child)
+
+
+def _become(
+    job: Mapping[str, Any], fds: list[int], workspace: Workspace, confinement: Confinement, tell: socket.socket
+) -> None:
+    """The child: from a copy of the server to the program. Does not return.
+
+    When it is confined, and before the program gets a say, it sends a byte through `tell`.
+    """
+
+    def confine() -> None:
+        confinement.enter()
+        tell.send(b"1")
+
+    source, stdin, stdout, stderr = fds
+    try:
+        workspace.drop_rights()
+        code = os.pread(source, job["source"], 0)
+        if job["table"]:
+            _write_files(source, len(code), job["table"])
+        program.play(code, (stdin, stdout, stderr), confine)
+    except BaseException as error:
+        os.write(stderr, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(program.FAILED)
+
+
+def _write_files(source: int, at: int, table: int) -> None:
+    """Write the files of a program, which lie in `source` behind a table of `table` bytes, at `at`: names and sizes."""
+    files = json.loads(os.pread(source, table, at))
+    at += table
+    for name, size in files:
+        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
+        with open(name, "wb") as file:
+            file.write(os.pread(source, size, at))
+        at += size
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process uses now.
+
+    There is no /proc here, so the limit is lowered until one page more does not fit.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, _MOST_ADDRESSES if hard == resource.RLIM_INFINITY else hard
+    while high - low > mmap.PAGESIZE:
+        middle = (low + high) // 2
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+            mmap.mmap(-1, mmap.PAGESIZE).close()
+            high = middle
+        except (OSError, MemoryError):
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high

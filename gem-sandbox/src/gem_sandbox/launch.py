@@ -1,0 +1,305 @@
+"""Starting the fork server of a slot, at one level of isolation."""
+
+import dataclasses
+import json
+import os
+import platform
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gem_sandbox import identity, seccomp
+from gem_sandbox.errors import SandboxUnavailable
+from gem_sandbox.inside import folders
+from gem_sandbox.types import Level
+from gem_sandbox.visible import INSIDE, View
+
+START_SECONDS = 30.0
+"""How long a slot may take to start: it may import what is slow to import."""
+
+FOLDER = "/sandbox"
+"""A program's folder, where it has a file system of its own: a path that no machine has."""
+
+_PROGRAM = (
+    "import sys, types; package = types.ModuleType('inside'); package.__path__ = [sys.argv[1]]; "
+    "sys.modules['inside'] = package; from inside.server import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+)
+_ENVIRONMENT = {
+    "HOME": FOLDER,
+    "TMPDIR": FOLDER,
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PATH": "/usr/bin:/bin",
+    # Sets of strings have one order in every slot, so that the same program gives the same output.
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+PRIVATE: tuple[Level, ...] = ("bubblewrap", "unshare")
+"""The levels with namespaces, and so with a file system of their own."""
+
+_MEMORY, _PLENTY = "/dev/shm", 1 << 30
+
+_UID = 1  # a program's, inside its namespace
+_CAP_DAC_READ_SEARCH = 2
+_SERVER_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A fork server that is ready.
+
+    Attributes:
+        process: It, or the process around it.
+        socket: Our end of the socket between us.
+        folder: The folder of this machine that holds its programs' folder, if it needs one.
+    """
+
+    process: subprocess.Popen[bytes]
+    socket: socket.socket
+    folder: str | None
+
+    def end(self) -> None:
+        """End it and whatever runs in it."""
+        self.socket.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        if self.folder is not None:
+            with suppress(OSError):
+                folders.remove(self.folder)
+
+
+def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
+    """Start a fork server.
+
+    Raises:
+        SandboxUnavailable: it does not start here; the message says why.
+    """
+    private = None if level == "process" else identity.private_uid()
+    with ExitStack() as undo, ExitStack() as closing:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        undo.callback(ours.close)
+        closing.callback(theirs.close)
+        ours.settimeout(START_SECONDS)
+        stderr, supervisor = os.memfd_create("stderr"), os.pidfd_open(os.getpid())
+        closing.callback(os.close, stderr)
+        closing.callback(os.close, supervisor)
+        folder = None
+        if level not in PRIVATE:
+            folder = tempfile.mkdtemp(prefix="gem-sandbox-", dir=_place(level))
+            undo.callback(shutil.rmtree, folder, ignore_errors=True)
+            if private is not None:
+                os.chown(folder, private, private)
+        fds = theirs.fileno(), supervisor
+        python = [view.interpreter, "-P", "-s", "-S", "-B", "-c", _PROGRAM, str(INSIDE), *map(str, fds)]
+        config = _config(level, view, preload, folder, private)
+        if level in PRIVATE:
+            with suppress(OSError):  # as in a container whose /proc/sys is read-only
+                config["last_pid"] = os.open("/proc/sys/kernel/ns_last_pid", os.O_WRONLY)
+                closing.callback(os.close, config["last_pid"])
+                fds = (*fds, config["last_pid"])
+        if level == "bubblewrap":
+            process = _bubblewrap(view, python, fds, stderr, private)
+        else:
+            process = _popen(python, fds, stderr)
+        undo.callback(process.wait)
+        undo.callback(process.kill)
+        theirs.close()
+        try:
+            ours.send(json.dumps(config).encode())
+            if level == "unshare":
+                ours.recv(1 << 10)
+                identity.map_users(process.pid, private)
+                ours.send(b"1")
+            ready = ours.recv(1 << 10)
+        except OSError as error:
+            raise SandboxUnavailable(_last_words(stderr) or str(error)) from error
+        if not ready:
+            raise SandboxUnavailable(_last_words(stderr) or "it ended before it was ready")
+        undo.pop_all()
+        return Server(process, ours, folder)
+
+
+def _place(level: Level) -> str:
+    """Where the folder of a slot is made.
+
+    At level landlock, which holds programs to their limits, it is in memory, where files come and go faster, if there
+    is plenty and nobody has chosen a folder for temporary files.
+    """
+    chosen = tempfile.gettempdir()
+    if level == "landlock" and chosen == "/tmp" and os.access(_MEMORY, os.W_OK):
+        space = os.statvfs(_MEMORY)
+        if space.f_bavail * space.f_frsize >= _PLENTY:
+            return _MEMORY
+    return chosen
+
+
+def _last_words(stderr: int) -> str:
+    lines = os.pread(stderr, 1 << 14, 0).decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _config(
+    level: Level, view: View, preload: tuple[str, ...], folder: str | None, private: int | None
+) -> dict[str, Any]:
+    """What the server is told when it starts."""
+    machine = platform.machine()
+    capabilities = _reading(level, view) if private is not None else []
+    if level == "seccomp" and capabilities:
+        raise SandboxUnavailable("as root, it needs an interpreter that every user can read: install one in /usr")
+    filters: dict[str, str] = {}
+    if level != "process":
+        freedom = {
+            "writes": level != "seccomp",
+            "attributes": level in PRIVATE,
+            "outputs_stay": level == "landlock",
+        }
+        filters = {name: seccomp.build(machine, forks=name == "forks", **freedom).hex() for name in ("alone", "forks")}
+    if level == "landlock":
+        filters["asking"] = seccomp.asking(machine).hex()
+    return {
+        "level": level,
+        "folder": FOLDER if folder is None else f"{folder}/work",
+        "uid": _UID if level in PRIVATE and private is not None else private,
+        "capabilities": capabilities,
+        "other_processes": _counted(level, private),
+        "path": view.search,
+        "preload": preload,
+        "filters": filters,
+        "own_pid": seccomp.OWN_PID,
+        "asked": seccomp.asked(machine) if level == "landlock" else {},
+        "view": {**dataclasses.asdict(view), "own_tmp": _own_tmp(view)},
+    }
+
+
+def _reading(level: Level, view: View) -> list[int]:
+    """The capability that a program needs to read what it sees, where that is not open to its own user."""
+    seen = (view.interpreter, os.__file__, *view.paths, *view.shown)
+    closed = not all(map(identity.open_to_all, seen))
+    # In a file system of its own, the folders on the way are new ones.
+    apart = level not in PRIVATE and not all(map(identity.reached_by_all, seen))
+    return [_CAP_DAC_READ_SEARCH] if closed or apart else []
+
+
+def _counted(level: Level, private: int | None) -> int | None:
+    """Processes that count as the program's own beside those it starts: it, and others of the same user around it.
+
+    None: other processes of this machine count too, and so no limit makes sense.
+    """
+    if private is not None:
+        return {"bubblewrap": 1, "unshare": 1, "landlock": 3}.get(level, 2)  # the server, and the keeper of its disk
+    # At level unshare the process that waits around the server is in its namespace of users; bubblewrap's is not.
+    return {"bubblewrap": 2, "unshare": 3}.get(level)
+
+
+def _own_tmp(view: View) -> bool:
+    """Whether a program's folder can be its /tmp too: not where something that it sees lies below that."""
+    return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.shown))
+
+
+def _popen(command: list[str], fds: tuple[int, ...], stderr: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        pass_fds=fds,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        env=_ENVIRONMENT,
+        cwd="/",
+        start_new_session=True,
+    )
+
+
+def _bubblewrap(
+    view: View, python: list[str], fds: tuple[int, ...], stderr: int, private: int | None
+) -> subprocess.Popen[bytes]:
+    found = shutil.which("bwrap")
+    if found is None:
+        raise SandboxUnavailable("bubblewrap is not installed: apt-get install bubblewrap")
+    info, info_in = os.pipe()
+    ready_out, ready = os.pipe()
+    with open(info, "rb") as told, open(ready, "wb", buffering=0) as tell:
+        try:
+            options = ["--info-fd", str(info_in), "--userns-block-fd", str(ready_out), *_bubblewrap_options(view)]
+            # With the reading end too: writing to a supervisor that has died must not end bubblewrap, whose child
+            # would wait for it for ever.
+            process = _popen([found, *options, "--", *python], (*fds, info, info_in, ready_out), stderr)
+        finally:
+            os.close(info_in)
+            os.close(ready_out)
+        child = process.pid
+        try:
+            said = _read_all(told)
+            if said:
+                child = int(json.loads(said)["child-pid"])
+                identity.map_users(child, private)
+            with suppress(BrokenPipeError):  # it has ended, which the caller finds out
+                tell.write(b"1")
+        except BaseException:
+            os.kill(child, signal.SIGKILL)
+            process.kill()
+            process.wait()
+            raise
+    return process
+
+
+def _read_all(pipe: BinaryIO) -> bytes:
+    """What bubblewrap tells; nothing, where something else holds the pipe open."""
+    os.set_blocking(pipe.fileno(), False)
+    said = b""
+    end = time.monotonic() + START_SECONDS
+    while select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
+        part = pipe.read()
+        if not part:
+            break
+        said += part
+    return said
+
+
+def _bubblewrap_options(view: View) -> list[str]:
+    options = ["--unshare-user", "--uid", "0", "--gid", "0", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
+    options += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox", "--as-pid-1", "--new-session"]
+    for capability in _SERVER_CAPABILITIES:
+        options += ["--cap-add", capability]
+    options += _folders(view, [*view.paths, *view.hidden, *view.shown, *view.devices], within_hidden=False)
+    for path in view.paths:
+        options += ["--ro-bind", path, path]
+    for path in view.hidden:
+        options += ["--perms", "0755", "--tmpfs", path]
+    options += _folders(view, view.shown, within_hidden=True)
+    for path in view.shown:
+        options += ["--ro-bind", path, path]
+    for path in view.hidden:
+        options += ["--remount-ro", path]
+    for device in view.devices:
+        options += ["--dev-bind", device, device]
+    options += ["--perms", "0755", "--dir", FOLDER]
+    if _own_tmp(view):
+        options += ["--symlink", FOLDER, "/tmp"]
+    return [*options, "--chdir", "/", "--remount-ro", "/"]
+
+
+def _folders(view: View, paths: Sequence[str], *, within_hidden: bool) -> list[str]:
+    """Makes the folders on the way to `paths`. bubblewrap would make them such that no other user can enter."""
+    options: list[str] = []
+    for folder in sorted({above for path in paths for above in Path(path).parents} - {Path("/")}):
+        if any(map(folder.is_relative_to, view.hidden)):
+            wanted = within_hidden and str(folder) not in view.hidden
+        else:
+            wanted = not within_hidden and not any(map(folder.is_relative_to, view.paths))
+        if wanted:
+            options += ["--perms", "0755", "--dir", str(folder)]
+    return options

@@ -1,0 +1,91 @@
+"""From what the server saw of a process to the result of a program."""
+
+import re
+import signal
+
+from gem_sandbox.slot import Outcome
+from gem_sandbox.types import Level, Limits, Reason, Result
+
+_MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b")
+
+
+def result(outcome: Outcome, limits: Limits, level: Level, kept: int | None = None) -> Result:
+    """The result of a program.
+
+    Args:
+        kept: Bytes of its output that are kept: the first of `stdout` and the last of `stderr`. None: all of them.
+    """
+    reason, note = _reason(outcome, limits)
+    most = limits.output if kept is None else min(kept, limits.output)
+    return Result(
+        stdout=outcome.stdout[:most].decode("utf-8", "replace"),
+        stderr=outcome.stderr[: limits.output][-most:].decode("utf-8", "replace"),
+        exit_code=outcome.status if outcome.status >= 0 else None,
+        signal=-outcome.status if outcome.status < 0 else None,
+        reason=reason,
+        note=note,
+        duration=outcome.duration,
+        cpu=outcome.cpu,
+        max_rss=outcome.max_rss,
+        truncated=max(len(outcome.stdout), len(outcome.stderr)) > most,
+        level=level,
+        isolated=level != "process",
+    )
+
+
+def lost(note: str, level: Level) -> Result:
+    """The result of a program whose slot died."""
+    return Result(
+        stdout="",
+        stderr="",
+        exit_code=None,
+        signal=None,
+        reason="sandbox_error",
+        note=note,
+        duration=0.0,
+        cpu=0.0,
+        max_rss=0,
+        truncated=False,
+        level=level,
+        isolated=level != "process",
+    )
+
+
+def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
+    number = -outcome.status
+    # The kernel sends SIGKILL to what has used up its time, should the server be late.
+    late = number == signal.SIGKILL and outcome.cpu > limits.timeout
+    if outcome.ended == "cpu" or number == signal.SIGXCPU or late:
+        return "cpu", f"more than {limits.timeout:g} s of CPU time"
+    if outcome.ended == "timeout":
+        return "timeout", f"more than {limits.wall_seconds:g} s, most of them without computing"
+    if max(len(outcome.stdout), len(outcome.stderr)) > limits.output:
+        return "output", f"more than {limits.output} bytes of output"
+    if outcome.ended == "disk" or number == signal.SIGXFSZ:
+        return "disk", _disk(limits)
+    if number > 0:
+        return "killed", f"ended by signal {number} ({_name(number)})"
+    if outcome.status == 0:
+        return "ok", ""
+    if outcome.full:
+        return "disk", _disk(limits)
+    if _out_of_memory(outcome.stderr):
+        return "memory", f"more than {limits.memory} bytes of memory"
+    return "error", f"ended with status {outcome.status}"
+
+
+def _disk(limits: Limits) -> str:
+    return f"more than {limits.disk} bytes or {limits.inodes} files"
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "real-time"
+
+
+def _out_of_memory(stderr: bytes) -> bool:
+    """Whether the program says that it ended for want of memory. It may say so at any time: it is about itself."""
+    lines = stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
+    return bool(lines) and _MEMORY_ERROR.match(lines[-1]) is not None

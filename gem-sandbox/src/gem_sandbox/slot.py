@@ -1,0 +1,140 @@
+"""One slot: a fork server, one program after another."""
+
+import json
+import math
+import os
+import socket
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from gem_sandbox.launch import Server
+from gem_sandbox.types import Job, Level, Limits
+
+GRACE = 10.0
+"""Seconds beyond a program's wall-clock time until its server counts as lost."""
+
+
+class SlotLost(Exception):
+    """The fork server died under a program, or did not answer."""
+
+    def __init__(self, note: str, level: Level) -> None:
+        super().__init__(note)
+        self.level: Level = level
+
+
+class SlotGone(SlotLost):
+    """The fork server had died before it was given the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one process: what the server saw, and what the process wrote.
+
+    Attributes:
+        status: Its exit status, or minus the number of the signal that ended it.
+        ended: Why the server ended it: "cpu", "timeout", "disk" or None.
+        full: Whether its disk was full at the end.
+        stdout, stderr: What it wrote, each cut to one byte more than the limit.
+    """
+
+    status: int
+    ended: str | None
+    duration: float
+    cpu: float
+    max_rss: int
+    full: bool
+    stdout: bytes
+    stderr: bytes
+
+
+class Slot:
+    """Sends programs to a fork server, one at a time."""
+
+    def __init__(self, server: Server, level: Level) -> None:
+        self.level: Level = level
+        self._server = server
+
+    def run(self, job: Job, stdin: bytes, limits: Limits) -> Outcome:
+        """Run `job` in a process of its own, on the input `stdin`, within `limits`.
+
+        Raises:
+            SlotLost: the server is gone; so is the program.
+        """
+        code = encoded(job.code)
+        files = {name: encoded(data) for name, data in job.files.items()}
+        table = json.dumps([[name, len(data)] for name, data in files.items()]).encode() if files else b""
+        with ExitStack() as closing:
+
+            def memory(content: bytes | None = None) -> int:
+                fd = os.memfd_create("", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+                closing.callback(os.close, fd)
+                if content is not None:
+                    _fill(fd, content)
+                return fd
+
+            source, given = memory(b"".join([code, table, *files.values()])), memory(stdin)
+            stdout, stderr = memory(), memory()
+            message = {
+                "source": len(code),
+                "table": len(table),
+                "cpu": limits.timeout,
+                "wall": limits.wall_seconds,
+                "cpu_seconds": math.ceil(limits.timeout) + 1,
+                "memory": limits.memory,
+                "file_size": max(limits.output + 1, limits.disk),
+                "disk": limits.disk,
+                "inodes": limits.inodes,
+                "open_files": limits.open_files,
+                "threads": limits.threads,
+                "processes": limits.processes,
+            }
+            answer = self._ask(message, [source, given, stdout, stderr], limits.wall_seconds)
+            if not answer.pop("started"):
+                said = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
+                last = said[-1] if said else f"status {answer['status']}"
+                raise SlotLost(f"the program could not be confined: {last}", self.level)
+            return Outcome(
+                **answer,
+                stdout=os.pread(stdout, limits.output + 1, 0),
+                stderr=os.pread(stderr, limits.output + 1, 0),
+            )
+
+    def _ask(self, message: dict[str, Any], fds: list[int], wall: float) -> dict[str, Any]:
+        sock = self._server.socket
+        sock.settimeout(wall + GRACE)
+        try:
+            socket.send_fds(sock, [json.dumps(message).encode()], fds)
+        except ConnectionError as error:
+            raise SlotGone("the fork server had died", self.level) from error
+        try:
+            answer = sock.recv(1 << 16)
+        except OSError as error:
+            raise SlotLost(f"the fork server did not answer: {error}", self.level) from error
+        if not answer:
+            raise SlotLost("the fork server died", self.level)
+        return json.loads(answer)
+
+    def forget(self) -> None:
+        """Let go of the server in the child of a fork, where it belongs to the parent."""
+        self._server.socket.close()
+
+    def close(self) -> None:
+        """End the server, and whatever runs in it."""
+        self._server.end()
+
+
+def encoded(content: str | bytes) -> bytes:
+    """Text as UTF-8; what cannot be text anywhere, such as half of a surrogate pair, becomes "?"."""
+    return content.encode("utf-8", "replace") if isinstance(content, str) else content
+
+
+def _fill(fd: int, content: bytes) -> None:
+    import fcntl  # Windows has none, and is told so when a slot is to start
+
+    view = memoryview(content)
+    while view:
+        view = view[os.write(fd, view) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)

@@ -1,0 +1,120 @@
+"""What a program can see of this machine: an interpreter, its libraries, and the modules it was promised."""
+
+import importlib.metadata
+import importlib.util
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gem_sandbox.errors import ConfigError, ModuleMissing
+
+INSIDE = Path(__file__).parent / "inside"
+"""The program of a slot."""
+
+_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Paths of this machine that a program can read, and nothing else of it.
+
+    Attributes:
+        interpreter: The Python that runs it.
+        paths: Files and folders: the interpreter and its libraries.
+        hidden: Folders below those that are empty all the same.
+        shown: Files and folders that were asked for, and the program of a slot; they may lie in `hidden`.
+        devices: Devices it can use.
+        search: Folders to import those modules from.
+    """
+
+    interpreter: str
+    paths: tuple[str, ...]
+    hidden: tuple[str, ...]
+    shown: tuple[str, ...]
+    devices: tuple[str, ...]
+    search: tuple[str, ...]
+
+
+def view(modules: Sequence[str], readable: Sequence[str]) -> View:
+    """What a program sees that was promised `modules` (and what they require) and the paths `readable`.
+
+    The folders of installed packages are hidden: they hold whatever else is installed, test data included.
+
+    Raises:
+        ModuleMissing: one of the modules is not installed.
+        ConfigError: one of the paths is not there.
+    """
+    for path in readable:
+        if not os.path.isabs(path) or not os.path.exists(path):
+            raise ConfigError(f"a readable path is absolute and exists, not {path!r}")
+    interpreter = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    of_base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    libraries = {sysconfig.get_path(name, vars=of_base) for name in ("stdlib", "platstdlib")}
+    libraries.add(sysconfig.get_config_var("LIBDIR"))
+    wanted = {interpreter, *_LIBRARIES, *libraries}
+    paths = _outermost(path for path in wanted if path and os.path.exists(path))
+    found = _module_paths(modules)
+    shown = _outermost((str(INSIDE), *readable, *found))
+    installed = {each for path in paths for each in _installed(Path(path))}
+    return View(
+        interpreter=interpreter,
+        paths=paths,
+        # What was asked for is mounted over what lies there, and with it whatever would hide a part of it.
+        hidden=tuple(sorted(str(each) for each in installed if not any(map(each.is_relative_to, shown)))),
+        shown=shown,
+        devices=tuple(device for device in _DEVICES if os.path.exists(device)),
+        search=tuple(dict.fromkeys(os.path.dirname(path) for path in found)),
+    )
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for path in sorted(paths):
+        if not any(path.startswith(f"{above}/") for above in kept):
+            kept.append(path)
+    return tuple(kept)
+
+
+def _installed(folder: Path) -> Iterable[Path]:
+    for pattern in ("site-packages", "dist-packages"):
+        for start in ("", "python*/"):
+            yield from folder.glob(f"{start}{pattern}")
+
+
+def _module_paths(modules: Iterable[str]) -> tuple[str, ...]:
+    """The top-level files and folders of `modules`, and of the distributions they require."""
+    found: dict[str, None] = {}
+    seen: set[str] = set()
+    owners: Mapping[str, list[str]] = importlib.metadata.packages_distributions() if modules else {}
+    waiting = [name for module in modules for name in owners.get(module, [])]
+    for module in modules:
+        spec = importlib.util.find_spec(module)
+        if spec is None:
+            raise ModuleMissing(f"the sandbox was asked for the module {module!r}: pip install {module}")
+        if module not in owners and spec.origin and module not in sys.stdlib_module_names:
+            found[os.path.dirname(spec.origin) if spec.submodule_search_locations else spec.origin] = None
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue  # required on other platforms only
+        tops = {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}
+        for top in sorted(tops):
+            path = str(distribution.locate_file(top))
+            if os.path.exists(path):
+                found[path] = None
+        for requirement in distribution.requires or ():
+            match = _REQUIREMENT.match(requirement)
+            if match and "extra ==" not in requirement:
+                waiting.append(match.group())
+    return tuple(found)

@@ -1,0 +1,70 @@
+"""The table of the documentation: `python gem-sandbox/tests/attacks/table.py` runs every attack everywhere and writes it.
+
+It takes a few minutes. `test_sandbox_attacks.py` holds the table to what it finds, for fewer attacks at weaker levels.
+"""
+
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from attacks import suite
+from attacks.catalogue import ALL, BY_NAME, GROUPS
+
+from gem_sandbox import LEVELS
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "sandbox_attacks.md"
+HEAD = """# Attacks on the sandbox
+
+{count} programs that try what a program must not do. A cross says that one succeeds at a level of `gem_sandbox`; a dot
+says that it does not. None succeeds at the two strongest levels.
+
+Each of them succeeds without the sandbox, under a runner that lacks what keeps it off: an interpreter per program, or
+one for all of them, or one that compares answers in the interpreter that ran the program. These controls, and the
+attacks in the sandbox, run inside an outer container with hard bounds and never on the machine itself. An attack has
+succeeded if anything at all is seen of it: a secret in its output, a file, a process or a segment of memory that it
+leaves, a change to a file or a process of its user, a connection, time or output beyond its limits, a verdict that it
+did not earn, harm to the sandbox or to the next program.
+
+At level `process` nothing is promised, and at `seccomp` programs read what their user may read. `threads` succeeds
+where nobody counts the threads of one program: without root and without a user namespace.
+
+The programs are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks). `python gem-sandbox/tests/attacks/table.py` runs
+them all and writes this page; `gem-sandbox/tests/test_attacks.py` holds it to what happens.
+"""
+
+
+def page(breached: Mapping[str, Collection[str]]) -> str:
+    """The page, for the attacks that succeed at each level."""
+    unknown = {name for names in breached.values() for name in names} - set(BY_NAME)
+    if unknown:
+        raise ValueError(f"there are no attacks {sorted(unknown)}")
+    lines = [HEAD.format(count=len(ALL))]
+    for group, attacks in GROUPS.items():
+        lines += [f"## {group}", "", f"| attack | what it does | {' | '.join(LEVELS)} |"]
+        lines += ["|---|---|" + ":-:|" * len(LEVELS)]
+        for attack in attacks:
+            cells = ["×" if attack.name in breached.get(level, ()) else "·" for level in LEVELS]
+            lines.append(f"| `{attack.name}` | {attack.does} | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    names = list(BY_NAME)
+    controls = suite.controls(names)
+    for name in names:
+        if BY_NAME[name].sign not in controls[name]:
+            print(f"without the sandbox {name} was not seen to succeed: {sorted(controls[name])}", file=sys.stderr)
+    breached: dict[str, list[str]] = {}
+    for level in LEVELS:
+        found = suite.attack(level, names)
+        breached[level] = [name for name in names if found[name]]
+        print(level, {name: sorted(found[name]) for name in breached[level]}, file=sys.stderr)
+    PAGE.write_text(page(breached), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
