@@ -216,6 +216,39 @@ def gem_commands():
 """
 
 
+DIAGNOSED = """
+import gem
+
+GEM_API = 1
+
+def well():
+    return {"status": "fine", "details": ("two lines", "of details")}
+
+def raising():
+    raise OSError("no such device")
+
+@gem.hookimpl
+def gem_diagnostics():
+    return {"engine": "diagnosed_plugin:well", "device": "diagnosed_plugin:raising"}
+"""
+
+
+def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "diagnosed_plugin.py").write_text(DIAGNOSED)
+    monkeypatch.syspath_prepend(tmp_path)
+    packs = [Pack(name, "1.0", "diagnosed_plugin", (name,)) for name in ("one", "other")]
+    monkeypatch.setattr(registry, "_registry", registry.Registry([*registry.registry().packs[:1], *packs]))
+
+    shown, done = gemx("doctor"), gemx("doctor", "--json")
+
+    assert "Engine: fine\n  two lines\n  of details\n" in shown.stdout
+    engine, device = json.loads(done.stdout)["diagnostics"]
+    assert engine == {"name": "engine", "status": "fine", "ok": True, "details": ["two lines", "of details"]}
+    assert (device["name"], device["ok"]) == ("device", False)
+    assert "no such device" in device["details"][0]
+    assert done.exit_code == 0
+
+
 def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "faulty_plugin.py").write_text(FAULTY)
     monkeypatch.syspath_prepend(tmp_path)

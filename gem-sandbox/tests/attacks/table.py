@@ -1,6 +1,6 @@
-"""The table of the documentation: `python gem-sandbox/tests/attacks/table.py` runs every attack everywhere and writes it.
+"""Runs every attack at every level and writes docs/sandbox_attacks.md: `python gem-sandbox/tests/attacks/table.py`.
 
-It takes a few minutes. `test_sandbox_attacks.py` holds the table to what it finds, for fewer attacks at weaker levels.
+It takes a few minutes. `test_attacks.py` compares the table with what it finds, for fewer attacks at weaker levels.
 """
 
 import sys
@@ -31,8 +31,9 @@ did not earn, harm to the sandbox or to the next program.
 At level `process` nothing is promised, and at `seccomp` programs read what their user may read. `threads` succeeds
 where nobody counts the threads of one program: without root and without a user namespace.
 
-The programs are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks). `python gem-sandbox/tests/attacks/table.py` runs
-them all and writes this page; `gem-sandbox/tests/test_attacks.py` holds it to what happens.
+The programs are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks).
+`python gem-sandbox/tests/attacks/table.py` runs them all and writes this page; `gem-sandbox/tests/test_attacks.py`
+compares it with what happens.
 """
 
 

@@ -89,7 +89,5 @@ def _as_json(entry: Entry, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "id": entry.spec.id,
         "pack": entry.pack.distribution if entry.pack else None,
-        "checks": [
-            {"check": each.check, "state": each.state, "what": each.what, "fix": each.fix} for each in outcomes
-        ],
+        "checks": [{"check": each.check, "state": each.state, "what": each.what, "fix": each.fix} for each in outcomes],
     }

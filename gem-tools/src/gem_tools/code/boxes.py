@@ -4,6 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 
+import gem_sandbox
 from gem.errors import ConfigError, MissingExtra
 from gem.tool import ToolError
 from gem_sandbox import Level, Result, Sandbox, SandboxLost
