@@ -18,13 +18,13 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
     """Solve one of fourteen small tasks with a Python program, from standard input to standard output.
 
     One turn. The question holds the task, an example and the limits; an action is a reply whose last fenced code
-    block is the whole program. The program runs on each hidden test in the sandbox (`gem.sandbox`, shared by all envs
+    block is the whole program. The program runs on each hidden test in the sandbox (`gem_sandbox`, shared by all envs
     of a process), where it can read nothing of this machine but Python, not the tests either.
 
     Rewards: the share of the hidden tests passed; success is all of them. As in gem-llm's code environments, a reply
     without a code block costs 0.1. (gem-llm gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
-    prints too much fails its tests. A fault of the sandbox raises `gem.errors.SandboxLost`; where no isolation works,
-    as outside Linux, the first program raises `gem.errors.SandboxUnavailable`, which says why and what to do.
+    prints too much fails its tests. A fault of the sandbox raises `gem_sandbox.SandboxLost`; where no isolation works,
+    as outside Linux, the first program raises `gem_sandbox.SandboxUnavailable`, which says why and what to do.
 
     The last observation says how many tests were passed and the kind of the first failure. It holds nothing that the
     program wrote or chose: that could be the hidden inputs, and with so few tasks a model could memorise the outputs.
@@ -32,7 +32,7 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
     `reset(options={"index": 3})` chooses the task.
 
     Args:
-        level: how to isolate programs, a level of `gem.sandbox`; None for the strongest that works here. `"seccomp"`
+        level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here. `"seccomp"`
             lets them read the hidden tests, `"process"` lets them do whatever you can do.
         min_level: the weakest level to accept if `level` is None.
         format_error_reward: what a reply without a code block earns.
