@@ -4,7 +4,6 @@ from random import Random
 
 import pytest
 
-from gem.errors import ConfigError
 from gem_envs_games.crosswords import Crosswords
 from gem_envs_games.crosswords.clues import clued_words, clues
 from gem_envs_games.crosswords.grids import make_crossword
@@ -39,11 +38,12 @@ def connected(letters):
     return len(seen) == len(letters)
 
 
+@pytest.mark.parametrize("seeds", [30, pytest.param(1000, marks=pytest.mark.full)])
 @pytest.mark.parametrize(("hardcore", "turns", "words"), SETTINGS)
-def test_grids_of_1000_seeds_are_crosswords_by_a_brute_force_reading(hardcore, turns, words):
+def test_grids_are_crosswords_when_read_by_brute_force(hardcore, turns, words, seeds):
     env = Crosswords(hardcore, turns, words)
     puzzles = set()
-    for seed in range(1000 if words == 3 else 200):
+    for seed in range(seeds):
         env.reset(seed=seed)
         letters = {}
         for entry in env.entries:
@@ -59,13 +59,13 @@ def test_grids_of_1000_seeds_are_crosswords_by_a_brute_force_reading(hardcore, t
         assert min(row for row, _ in letters) == min(col for _, col in letters) == 0
         assert len(letters) <= env.max_turns
         puzzles.add(frozenset(letters.items()))
-    assert len(puzzles) > 190
+    assert len(puzzles) > 0.95 * seeds
 
 
 @pytest.mark.parametrize(("hardcore", "turns", "words"), SETTINGS)
-def test_the_board_alone_tells_place_direction_and_true_length_of_every_word(hardcore, turns, words):
+def test_the_board_gives_place_direction_and_length_of_every_word(hardcore, turns, words):
     env = Crosswords(hardcore, turns, words)
-    for seed in range(50):
+    for seed in range(10):
         observation, _ = env.reset(seed=seed)
         told = re.findall(
             r"^([0-9]+) (across|down), row ([0-9]+), column ([0-9]+), ([0-9]+) letters: (.+)$", observation, re.M
@@ -84,7 +84,7 @@ def test_the_board_alone_tells_place_direction_and_true_length_of_every_word(har
 @pytest.mark.parametrize(("hardcore", "turns", "words"), SETTINGS)
 def test_the_expert_completes_every_grid_and_earns_1(hardcore, turns, words):
     env = Crosswords(hardcore, turns, words)
-    for seed in range(200):
+    for seed in range(20):
         env.reset(seed=seed)
         steps = [env.step(env.expert_action())]
         while not steps[-1].done:
@@ -137,30 +137,15 @@ def test_a_lost_game_tells_the_words():
     assert f"The words were: 1 {'down' if env.entries[0].down else 'across'} {env.entries[0].word}." in step.observation
 
 
-def test_random_episodes_are_of_both_kinds_and_fit_gems_20_turns():
+def test_drawn_episodes_are_of_both_kinds_and_can_be_won_in_20_turns():
     env = Crosswords(None, None, None)
     kinds = set()
-    for seed in range(50):
+    for seed in range(20):
         env.reset(seed=seed)
         kinds.add(env.hardcore)
         assert (env.num_words, env.max_turns) == (3, 20)
         assert len(env.solution) <= 20
     assert kinds == {False, True}
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "named"),
-    [
-        ({"num_words": 0}, "num_words"),
-        ({"num_words": 11}, "num_words"),
-        ({"num_words": 3, "max_turns": 17}, "max_turns"),
-        ({"max_turns": 0}, "max_turns"),
-        ({"num_words": "3"}, "num_words"),
-    ],
-)
-def test_settings_out_of_range_are_refused_by_name(kwargs, named):
-    with pytest.raises(ConfigError, match=named):
-        Crosswords(**kwargs)
 
 
 def test_no_clue_holds_its_word_and_the_provenance_counts_the_words():
@@ -180,13 +165,13 @@ def test_no_clue_holds_its_word_and_the_provenance_counts_the_words():
         assert 3 <= len(clue) <= 80
 
 
-def test_a_grid_in_which_no_further_word_fits_is_begun_anew():
+def test_a_grid_into_which_no_further_word_fits_is_started_again():
     # Of these words, two that cross in the middle leave no place for the third.
-    for seed in range(300):
+    for seed in range(100):
         assert len(make_crossword(("SEA", "BED", "TEN", "TABLE", "STONE", "RIVER"), 3, 18, Random(seed))) == 3
 
 
 def test_the_generator_keeps_its_limit_on_cells_even_where_it_is_tight():
-    for seed in range(300):
+    for seed in range(50):
         entries = make_crossword(clued_words(True), 10, 60, Random(seed))
         assert len({cell for entry in entries for cell in entry.cells}) <= 60

@@ -50,7 +50,7 @@ def started(board, size, **kwargs):
     return env
 
 
-def test_the_parity_rule_of_these_tests_agrees_with_a_search_of_all_small_boards():
+def test_the_parity_rule_agrees_with_a_search_of_all_small_boards():
     reached = distances(2)
     assert {board for board in permutations(range(4)) if is_solvable(board, 2)} == set(reached)
 
@@ -64,7 +64,7 @@ def test_boards_are_solvable_within_the_turns_varied_and_never_solved(size, turn
         assert is_solvable(env.board, size)
         assert env.board != home(size)
         boards.add(env.board)
-        if size < 5:
+        if size < 4 or (size == 4 and seed % 10 == 0):
             while not (step := env.step(env.expert_action())).done:
                 pass
             assert step.info["success"]
@@ -72,7 +72,7 @@ def test_boards_are_solvable_within_the_turns_varied_and_never_solved(size, turn
 
 
 @pytest.mark.parametrize(("size", "scramble"), [(2, 1), (2, 12), (3, 1), (3, 6), (4, 8)])
-def test_no_board_is_further_from_home_than_its_scramble(size, scramble):
+def test_no_board_is_further_from_the_solution_than_its_scramble(size, scramble):
     near = distances(size, scramble)
     env = FifteenPuzzle(100, size, scramble)
     for seed in range(100):
@@ -94,7 +94,7 @@ def test_every_move_does_what_its_direction_says():
 
 
 def test_small_boards_are_solved_in_the_fewest_moves_from_everywhere():
-    for size, every in ((2, 1), (3, 2000)):
+    for size, every in ((2, 1), (3, 6000)):
         distance = distances(size)
         assert len(distance) == {2: 12, 3: 181_440}[size]
         for board in list(distance)[1::every]:
@@ -114,7 +114,7 @@ def test_a_linear_conflict_counts_two_moves_more():
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
-def test_the_expert_finds_home_from_where_random_play_left_it(size):
+def test_the_expert_solves_the_board_that_random_play_left(size):
     env = FifteenPuzzle(1000, size, scramble=20)
     for seed in range(2):
         env.reset(seed=seed)
@@ -149,7 +149,7 @@ def test_case_and_space_do_not_matter(said):
 
 
 @pytest.mark.parametrize(("id", "most"), [("game:FifteenPuzzle-v0-easy", 0.55), ("game:FifteenPuzzle-v0-random", 0.45)])
-def test_no_list_of_moves_wins_most_small_boards_without_looking(id, most):
+def test_no_fixed_list_of_moves_wins_most_small_boards(id, most):
     env = gem.make(id)
     starts = Counter()
     for seed in range(600):

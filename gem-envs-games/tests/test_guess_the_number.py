@@ -12,8 +12,7 @@ def started(number, **kwargs):
     return env
 
 
-@pytest.mark.parametrize("number", range(1, 11))
-@pytest.mark.parametrize("guess", range(1, 11))
+@pytest.mark.parametrize(("number", "guess"), [(1, 1), (1, 2), (2, 1), (1, 10), (10, 1), (10, 10), (5, 6), (6, 5)])
 def test_the_hint_says_on_which_side_of_the_guess_the_number_lies(number, guess):
     step = started(number, max_number=10).step(f"\\boxed{{{guess}}}")
     assert step.info.get("success", False) == (guess == number)
@@ -36,7 +35,7 @@ def test_the_expert_needs_at_most_the_guesses_that_bisection_needs(span):
 
 
 @pytest.mark.parametrize("guess", ["0", "-3", "11", "999999999", "1234567890", "9" * 100_000, "-" + "9" * 10])
-def test_a_guess_out_of_range_is_no_malformed_reply_but_uses_up_a_turn_and_tells_nothing(guess):
+def test_a_guess_out_of_range_is_not_malformed_but_uses_up_a_turn_and_tells_nothing(guess):
     env = started(5, min_number=1, max_number=10)
     step = env.step(f"\\boxed{{{guess}}}")
     assert not step.done

@@ -34,7 +34,7 @@ def say(*numbers):
     return f"\\boxed{{{' '.join(map(str, numbers))}}}"
 
 
-@pytest.mark.parametrize(("numbers", "length"), [(6, 1), (6, 2), (5, 3), (4, 4)])
+@pytest.mark.parametrize(("numbers", "length"), [(6, 1), (6, 2), (5, 3)])
 def test_pegs_are_those_of_the_board_game_for_every_code_and_guess(numbers, length):
     codes = list(product(range(1, numbers + 1), repeat=length))
     for code in codes:
@@ -99,6 +99,19 @@ def test_codes_keep_the_rule_on_repeats_and_the_example_is_never_the_code(repeat
     assert codes == set(product((1, 2, 3), repeat=2) if repeats else permutations((1, 2, 3), 2))
 
 
+@pytest.mark.parametrize("repeats", [False, True])
+def test_codes_of_games_with_more_codes_than_are_listed_keep_the_rules_too(repeats):
+    env = Mastermind(6, 10, duplicate_numbers=repeats)
+    codes = set()
+    for seed in range(20):
+        env.reset(seed=seed)
+        assert set(env.code) <= set(range(1, 11))
+        assert len(env.code) == 6
+        assert repeats or len(set(env.code)) == 6
+        codes.add(env.code)
+    assert len(codes) == 20
+
+
 def test_the_code_is_told_when_the_turns_are_used_up():
     step = started((1, 2, 3, 4), max_turns=1).step(say(4, 3, 2, 1))
     assert step.truncated
@@ -109,7 +122,7 @@ def test_the_code_is_told_when_the_turns_are_used_up():
 def test_the_consistent_codes_are_those_that_brute_force_finds(repeats):
     every = list(product(range(1, 6), repeat=3) if repeats else permutations(range(1, 6), 3))
     rng = Random(0)
-    for _ in range(200):
+    for _ in range(60):
         secret, *guesses = rng.choices(every, k=rng.randint(1, 4))
         marked = tuple(Marked(guess, *pegs_by_hand(secret, guess)) for guess in guesses)
         want = {code for code in every if all(pegs_by_hand(code, m.guess) == (m.black, m.white) for m in marked)}
@@ -122,7 +135,7 @@ def test_the_consistent_codes_are_those_that_brute_force_finds(repeats):
 @pytest.mark.parametrize(("length", "numbers", "repeats", "most"), [(2, 6, False, 5), (4, 6, True, 6)])
 def test_the_expert_finds_every_code_in_few_guesses(length, numbers, repeats, most):
     every = product(range(1, numbers + 1), repeat=length) if repeats else permutations(range(1, numbers + 1), length)
-    for code in list(every)[::7]:
+    for code in list(every)[::31]:
         env = started(code, num_numbers=numbers, duplicate_numbers=repeats, max_turns=most)
         step = env.step(env.expert_action())
         while not step.done:

@@ -39,7 +39,7 @@ def flood(rows, cols, mines, flags, start):
 
 def test_a_reveal_floods_as_its_definition_says_on_random_boards_with_random_flags():
     rng = random.Random(0)
-    for _ in range(300):
+    for _ in range(100):
         rows, cols = rng.randint(2, 7), rng.randint(2, 7)
         cells = [(row, col) for row in range(rows) for col in range(cols)]
         mines = rng.sample(cells, rng.randint(1, max(1, len(cells) // 5)))
@@ -67,7 +67,7 @@ def test_the_game_is_won_by_revealing_every_safe_cell_without_a_flag():
     assert [step.reward for step in steps] == pytest.approx([1 / 3] * 3)
 
 
-def test_a_wrong_flag_does_not_stand_in_the_way_of_winning_once_it_is_taken_off():
+def test_a_game_with_a_wrong_flag_can_be_won_once_it_is_taken_off():
     env = started([(0, 0)], 4, 4)
     env.step("\\boxed{flag 0 1}")
     assert not env.step("\\boxed{reveal 3 3}").done
@@ -178,11 +178,3 @@ def test_the_expert_sees_no_more_than_the_player():
         assert env.expert_action() == action
         env.mines = mines
         step = env.step(action)
-
-
-def test_the_turn_limit_truncates():
-    env = started([(0, 0)], max_turns=2)
-    env.step("\\boxed{flag 0 0}")
-    step = env.step("\\boxed{flag 0 0}")
-    assert step.truncated
-    assert "last turn" in step.observation

@@ -36,7 +36,7 @@ def counts_of(visible, rows, cols, mines):
 
 def test_mine_weights_count_the_placements_with_a_mine_in_each_cell():
     rng = random.Random(0)
-    for _ in range(200):
+    for _ in range(80):
         position = random_position(rng)
         every = list(placements(*position))
         for cells, weight in mine_weights(counts_of(*position)):
@@ -48,7 +48,7 @@ def test_mine_weights_count_the_placements_with_a_mine_in_each_cell():
 def test_what_is_deduced_holds_in_every_placement():
     rng = random.Random(1)
     found = 0
-    for _ in range(300):
+    for _ in range(100):
         position = random_position(rng)
         every = list(placements(*position))
         safe, counts = deduce(counts_of(*position))
@@ -62,12 +62,12 @@ def test_what_is_deduced_holds_in_every_placement():
             for cell, number in enumerate(position[0]):
                 if number is None and not left >> cell & 1:
                     assert all(cell in mines for mines in every)
-    assert found > 100
+    assert found > 40
 
 
 def test_the_safest_cell_has_the_fewest_placements_with_a_mine_in_it():
     rng = random.Random(2)
-    for _ in range(300):
+    for _ in range(100):
         position = random_position(rng)
         every = list(placements(*position))
         hidden = [cell for cell, number in enumerate(position[0]) if number is None]
@@ -75,7 +75,7 @@ def test_the_safest_cell_has_the_fewest_placements_with_a_mine_in_it():
         assert risk[safest_cell(*position)] == min(risk.values())
 
 
-def test_the_one_two_one_pattern_is_read_by_comparing_two_numbers():
+def test_the_pattern_1_2_1_is_solved_by_comparing_two_numbers():
     # The middle row shows 1 2 1 below a hidden row of three: the mines are at both ends.
     hidden = 0b111
     safe, _ = deduce({0b011: 1, hidden: 2, 0b110: 1})

@@ -14,7 +14,7 @@ def started(**kwargs):
     return env
 
 
-def test_the_board_shows_rows_columns_boxes_and_whose_digits_they_are():
+def test_the_board_shows_rows_columns_boxes_and_which_digits_the_player_placed():
     env = started()
     assert env.step("\\boxed{1 1 1}").observation == (
         "At turn 1, you put 1 at R1 C1.\n"
@@ -65,7 +65,7 @@ def test_a_digit_that_is_wrong_but_allowed_is_placed_like_a_right_one():
     assert wrong.observation.replace("2 at R1", "1 at R1").replace("*2", "*1") == right.observation
 
 
-def test_replacing_and_emptying_take_back_what_the_digit_earned():
+def test_replacing_or_emptying_costs_what_the_digit_earned():
     env = started()
     rewards = [env.step(f"\\boxed{{1 1 {digit}}}").reward for digit in (1, 2, 1, 0, 1)]
     assert rewards == pytest.approx([0.2, -0.2, 0.2, -0.2, 0.2])
@@ -89,13 +89,20 @@ def test_the_forgiving_mode_refuses_a_wrong_digit_and_keeps_right_ones():
     assert env.grid[0] == 1
 
 
+def test_a_forgiving_game_that_is_won_still_has_an_action_to_sample():
+    env = started(forgiving=True)
+    while not env.step(env.expert_action()).done:
+        pass
+    assert env.sample_action() == "\\boxed{1 1 0}"
+
+
 @pytest.mark.parametrize("said", ["1 1 2", "1,1,2", " 1 , 1  2 ", "01 1 2"])
 def test_commas_and_spaces_do_not_matter(said):
     assert "you put 2 at R1 C1" in started().step(f"\\boxed{{{said}}}").observation
 
 
 @pytest.mark.parametrize(("scale", "clues"), [(4, 4), (4, 10), (9, 30)])
-def test_the_expert_wins_from_wherever_random_play_has_led(scale, clues):
+def test_the_expert_wins_from_the_grid_that_random_play_left(scale, clues):
     env = Sudoku(clues, 400, scale)
     for seed in range(5):
         env.reset(seed=seed)

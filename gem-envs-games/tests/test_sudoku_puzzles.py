@@ -73,9 +73,9 @@ def test_there_are_288_small_grids():
     assert len(SMALL) == 288
 
 
-@pytest.mark.parametrize("clues", range(4, 17))
+@pytest.mark.parametrize("clues", [4, 5, 7, 10, 15, 16])
 def test_a_small_puzzle_has_its_clues_and_exactly_one_solution(clues):
-    for seed in range(20):
+    for seed in range(10):
         puzzle, solution = make_puzzle(4, clues, random.Random(seed))
         matching = [
             grid for grid in SMALL if all(given in (0, digit) for given, digit in zip(puzzle, grid, strict=True))
@@ -84,7 +84,7 @@ def test_a_small_puzzle_has_its_clues_and_exactly_one_solution(clues):
         assert sum(digit > 0 for digit in puzzle) == clues
 
 
-@pytest.mark.parametrize(("clues", "seeds"), [(80, 3), (50, 20), (30, 5), (FEWEST_CLUES[9], 2)])
+@pytest.mark.parametrize(("clues", "seeds"), [(80, 1), (50, 4), (30, 2), (FEWEST_CLUES[9], 1)])
 def test_a_large_puzzle_has_its_clues_and_exactly_one_solution(clues, seeds):
     for seed in range(seeds):
         puzzle, solution = make_puzzle(9, clues, random.Random(seed))
@@ -94,7 +94,7 @@ def test_a_large_puzzle_has_its_clues_and_exactly_one_solution(clues, seeds):
         assert count_solutions(solution) == 1
 
 
-def test_the_count_of_solutions_sees_a_second_one():
+def test_the_count_of_solutions_finds_a_second_one():
     _, solution = make_puzzle(9, 50, random.Random(0))
     assert count_solutions([0] * 27 + solution[27:]) == 2
 

@@ -1,140 +1,18 @@
 """WikiGame against servers on this machine that speak MediaWiki's API and kiwix-serve's."""
 
 import gzip
-import json
 import time
-from collections import deque
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from threading import Thread
-from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
+from wiki_server import PAGES, Server
 
 from gem_envs_games.wiki_game import WikiGame
 from gem_envs_games.wiki_game.kiwix import Kiwix
 from gem_envs_games.wiki_game.live import WikiUnavailable
 from gem_envs_games.wiki_game.mediawiki import MediaWiki
 from gem_envs_games.wiki_game.page import Page
-
-PAGES = {
-    "Physics": ("Physics is the science of matter.", ["Energy", "Matter", "Mercury", "AC/DC"]),
-    "Energy": ("Energy is the capacity to do work.", ["Physics", "Heat"]),
-    "Matter": ("Matter has mass.", ["Physics", "Energy", "Ångström"]),
-    "Mercury (planet)": ("Mercury is the planet nearest to the Sun.", ["Physics"]),
-    "AC/DC": ("AC/DC are a rock band.", ["Physics", "Ångström"]),
-    "Ångström": ("The ångström is a unit of length.", ["Matter", "End"]),
-    "Heat": ("Heat is energy in transfer.", ["Energy", "End"]),
-    "End": ("Nothing links on from here.", []),
-}
-REDIRECTS = {"Warmth": "Heat", "Å": "Ångström"}
-MEANINGS = {"Mercury": ["Mercury (lost film)", "Mercury (planet)"]}
-RED = ["Mercury (lost film)"]
-"""A title that is linked to and has no page."""
-
-
-class Server(ThreadingHTTPServer):
-    """Serves both APIs; `troubles` are (status, headers) to answer with first, `slow` the seconds an answer takes."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.troubles, self.gone, self.slow, self.requests = deque(), set(), 0.0, []
-        self.body, self.trickle, self.headers = None, False, {}
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        server = self.server
-        server.requests.append((self.path, self.headers["User-Agent"]))
-        time.sleep(server.slow)
-        if server.troubles:
-            status, headers = server.troubles.popleft()
-            return self.answer(status, b"trouble", headers)
-        if server.body is not None:
-            return self.answer(200, server.body, server.headers)
-        url = urlsplit(self.path)
-        query = {name: values[0] for name, values in parse_qs(url.query).items()}
-        if url.path == "/w/api.php":
-            return self.answer(200, json.dumps(self.api(query)).encode())
-        return self.kiwix(url.path, query)
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body, headers=()):
-        self.send_response(status)
-        for name, value in dict(headers).items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        try:
-            for byte in body if self.server.trickle else ():
-                self.wfile.write(bytes([byte]))
-                time.sleep(0.05)
-            self.wfile.write(body)
-        except OSError:
-            return  # who asked has lost patience
-
-    def there(self, title):
-        return (title in PAGES or title in MEANINGS) and title not in self.server.gone
-
-    def api(self, query):
-        """MediaWiki's action API, formatversion 2, as far as it is asked for."""
-        assert (query["format"], query["formatversion"]) == ("json", "2")
-        if query.get("list") == "random":
-            return {"batchcomplete": True, "query": {"random": [{"id": 1, "ns": 0, "title": "Physics"}]}}
-        if query["action"] == "parse":
-            title = query["page"]
-            if not self.there(title):
-                return {"error": {"code": "missingtitle", "info": "The page you specified doesn't exist."}}
-            links = MEANINGS.get(title) or [*PAGES[title][1], title]
-            found = [{"ns": 0, "title": link, "exists": link not in RED} for link in links]
-            return {"parse": {"title": title, "links": [*found, {"ns": 1, "title": "Talk:Physics", "exists": True}]}}
-        title = REDIRECTS.get(query["titles"], query["titles"])
-        if not self.there(title):
-            return {"query": {"pages": [{"ns": 0, "title": title, "missing": True}]}}
-        page = {"pageid": 1, "ns": 0, "title": title, "extract": PAGES.get(title, ("",))[0]}
-        if title in MEANINGS:
-            page["pageprops"] = {"disambiguation": ""}
-        return {"query": {"pages": [page]}}
-
-    def kiwix(self, path, query):
-        """kiwix-serve with a file named `wiki`."""
-        if path == "/random":
-            if query["content"] != "wiki":
-                return self.answer(404, b"")
-            return self.answer(302, b"", {"Location": "/content/wiki/Physics"})
-        _, _, name = unquote(path).partition("/wiki/")
-        title = name.removeprefix("content/").replace("_", " ")
-        if title == "Warmth":
-            html = '<html><head><meta http-equiv="refresh" content="0;URL=./Heat"></head><body></body></html>'
-            return self.answer(200, html.encode())
-        if title == "Å":
-            return self.answer(302, b"", {"Location": quote("/raw/wiki/content/Ångström")})
-        if not self.there(title):
-            return self.answer(404, b"not found")
-        return self.answer(200, article(title).encode())
-
-
-def article(title):
-    up = "../" * title.count("/") or "./"
-    links = "".join(
-        f'<a href="{up}{quote(link.replace(" ", "_"))}#top" title="x">{link}</a> '
-        for link in MEANINGS.get(title) or PAGES[title][1]
-    )
-    text = f"{title} may refer to:" if title in MEANINGS else PAGES[title][0]
-    first, rest = text.split(" ", 1)
-    return (
-        f"<html><head><title>{title}</title><style>p {{}}</style></head><body>"
-        f'<h1 id="firstHeading">{title.replace("/", "<i>/</i>")}</h1><div class="mw-parser-output">'
-        f"<table><tr><td><p>box</p></td></tr></table><p><b>{first}</b> {rest}<sup>[1]</sup></p>{links}"
-        f'<a href="#cite">1</a><a href="geo:1,2">x</a><a href="https://example.org/wiki/Elsewhere">x</a>'
-        f'<a href="{up}_assets_/picture.png">x</a><a href="{up}{quote(title.replace(" ", "_"))}">self</a><a>x</a>'
-        "<h1>Another heading</h1></div></body></html>"
-    )
 
 
 @pytest.fixture
@@ -169,7 +47,7 @@ both = pytest.mark.parametrize("backend", ["mw", "kiwix"])
 
 
 @both
-def test_a_page_has_its_title_its_text_and_its_links_without_itself_and_what_is_no_article(server, backend):
+def test_a_page_has_its_title_its_text_and_links_to_other_articles(server, backend):
     page = wiki(server, backend).page("Matter")
     assert page == Page("Matter", "Matter has mass.", ("Physics", "Energy", "Ångström"))
 
@@ -197,7 +75,7 @@ def test_a_title_without_a_page_has_none(server, backend):
     assert wiki(server, backend).page("Mercury (lost film)") is None
 
 
-def test_mediawikis_red_links_are_no_links(server):
+def test_red_links_of_a_mediawiki_are_left_out(server):
     page, lists_meanings = wiki(server, "mw")._fetch("Mercury")
     assert lists_meanings
     assert page.links == ("Mercury (planet)",)
@@ -254,14 +132,14 @@ def test_a_dead_end_that_is_not_the_target_loses(server, backend):
 
 @both
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-def test_a_server_in_passing_trouble_is_asked_again(server, backend, status):
+def test_after_a_passing_error_the_server_is_asked_again(server, backend, status):
     server.troubles += [(status, {"Retry-After": "0"}), (status, {})]
     assert wiki(server, backend).page("Heat").title == "Heat"
 
 
 @both
 @pytest.mark.parametrize(("status", "asked"), [(503, 2), (403, 1), (400, 1)])
-def test_a_server_in_lasting_trouble_is_a_fault_that_says_so(server, backend, status, asked):
+def test_a_server_that_keeps_failing_is_a_fault(server, backend, status, asked):
     server.troubles += [(status, {"Retry-After": "0"})] * 9
     with pytest.raises(WikiUnavailable, match=rf"{server.url}.*answers {status}.*Check that the server runs"):
         wiki(server, backend, max_query_attempts=2).page("Heat")
@@ -293,13 +171,13 @@ def test_a_server_that_is_not_there_is_a_fault(server, backend):
         (b'{"error": {"code": "maxlag", "info": "Waiting for a database"}}', "maxlag: Waiting for a database"),
     ],
 )
-def test_an_answer_that_is_not_mediawikis_is_a_fault(server, body, wrong):
+def test_an_answer_that_mediawiki_would_not_give_is_a_fault(server, body, wrong):
     server.body = body
     with pytest.raises(WikiUnavailable, match=wrong):
         wiki(server, "mw").page("Heat")
 
 
-def test_an_url_that_is_not_an_api_and_a_file_that_kiwix_does_not_have_are_faults(server):
+def test_a_url_without_an_api_and_a_file_that_kiwix_does_not_have_are_faults(server):
     with pytest.raises(WikiUnavailable, match=r"ends in api\.php"):
         MediaWiki(url=server.url + "/elsewhere").page("Heat")
     with pytest.raises(WikiUnavailable, match="no random page of 'other'"):
@@ -316,7 +194,7 @@ def test_a_fault_in_the_middle_of_an_episode_raises_and_gives_no_reward(server, 
 
 
 @both
-def test_a_snapshot_holds_the_pages_so_far_and_asks_for_others_when_they_are_visited(server, backend):
+def test_a_snapshot_holds_the_pages_so_far_and_others_are_asked_for_when_they_are_visited(server, backend):
     env, other = game(server, backend, variant="freenav"), game(server, backend, variant="freenav")
     env.reset(seed=0, options={"start": "Physics", "target": "End"})
     env.step(say("Energy"))
@@ -329,7 +207,7 @@ def test_a_snapshot_holds_the_pages_so_far_and_asks_for_others_when_they_are_vis
 
 
 @both
-def test_with_the_cache_a_page_is_asked_for_once_an_episode(server, backend):
+def test_with_the_cache_a_page_is_asked_for_once_per_episode(server, backend):
     env = game(server, backend, trawler={"query_use_cache": True}, min_distance=1, max_distance=1)
     env.reset(seed=0)
     link = next(title for title in env.page.links if title in PAGES and title != env.target.title)
@@ -341,7 +219,7 @@ def test_with_the_cache_a_page_is_asked_for_once_an_episode(server, backend):
     assert len(server.requests) > asked
 
 
-def test_requests_say_who_asks(server):
+def test_requests_name_this_package(server):
     wiki(server, "mw").page("Heat")
     assert all("gem-envs-games" in agent for _, agent in server.requests)
 
@@ -368,7 +246,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("body", MALFORMED, ids=lambda body: body[:40].decode(errors="replace"))
-def test_every_answer_of_a_mediawiki_that_is_none_is_one_clear_fault(server, body):
+def test_every_malformed_answer_of_a_mediawiki_is_one_clear_fault(server, body):
     server.body = body
     wiki = MediaWiki(url=f"{server.url}/w/api.php", query_delay_ms=0, max_query_attempts=1)
     with pytest.raises(WikiUnavailable, match="does not answer"):
@@ -387,13 +265,13 @@ def test_every_answer_of_a_mediawiki_that_is_none_is_one_clear_fault(server, bod
     ],
     ids=["tags", "comments", "a script", "large"],
 )
-def test_a_page_that_a_parser_would_read_for_ever_is_a_fault(server, body):
+def test_a_page_that_takes_a_parser_quadratic_time_is_a_fault(server, body):
     server.body = body
     with pytest.raises(WikiUnavailable, match="is not an article of a wiki"):
         Kiwix(url=server.url, zimfile="wiki", query_delay_ms=0, max_query_attempts=1).page("Physics")
 
 
-def test_a_page_with_sixty_thousand_open_elements_is_read_in_the_time_of_its_length(server):
+def test_a_page_with_sixty_thousand_open_elements_is_read_in_linear_time(server):
     server.body = b"<h1>Deep</h1>" + b"<p>x<table>" * 30_000 + b"</table>" * 30_000 + b"</p>"
     page = Kiwix(url=server.url, zimfile="wiki", query_delay_ms=0, max_query_attempts=1).page("Deep")
     assert (page.title, page.text) == ("Deep", "x")

@@ -19,7 +19,6 @@ BY_HAND = {
     "EEL": "EEL GGG  ELL GXG  LEE YGY  ELE GYY  EYE GXY  TEE XGY  LEG YGX",
     "NOON": "NOON GGGG  ONTO YYXY  NONE GGYX  ANNA XYYX  MOON XGGG  ONCE YYXX",
 }
-CASES = [(secret, *case.split(" ")) for secret, cases in BY_HAND.items() for case in cases.split("  ") if case]
 
 
 def marks_by_counting(secret, guess):
@@ -45,19 +44,17 @@ def say(word):
     return f"\\boxed{{{word}}}"
 
 
-def test_there_are_at_least_50_cases_marked_by_hand():
-    assert len({(secret, guess) for secret, guess, _ in CASES}) >= 50
+@pytest.mark.parametrize("secret", BY_HAND)
+def test_a_guess_is_marked_as_by_hand(secret):
+    for case in BY_HAND[secret].split("  "):
+        guess, answer = case.split()
+        assert marks(secret, guess) == answer
+        step = started(secret, only_real_words=False).step(say(guess))
+        assert step.observation.startswith(f"At turn 1, you guessed {guess} and got {answer}.")
+        assert f"Guesses so far:\n{' '.join(guess)}\n{' '.join(answer)}" in step.observation
 
 
-@pytest.mark.parametrize(("secret", "guess", "answer"), CASES)
-def test_a_guess_is_marked_as_by_hand(secret, guess, answer):
-    assert marks(secret, guess) == answer
-    step = started(secret, only_real_words=False).step(say(guess))
-    assert step.observation.startswith(f"At turn 1, you guessed {guess} and got {answer}.")
-    assert f"Guesses so far:\n{' '.join(guess)}\n{' '.join(answer)}" in step.observation
-
-
-@pytest.mark.parametrize(("letters", "length"), [("ABC", 3), ("ABC", 5)])
+@pytest.mark.parametrize(("letters", "length"), [("ABC", 3), ("AB", 5)])
 def test_every_guess_over_few_letters_is_marked_as_counting_says(letters, length):
     words = list(map("".join, product(letters, repeat=length)))
     for secret in words:
@@ -90,11 +87,11 @@ def test_a_refused_guess_uses_up_a_turn_says_why_and_gets_no_marks(said, reason)
 
 
 @pytest.mark.parametrize("letters", ["ſtone", "grüne", "straße", "CRΑNE", "CRAN3", "CRAN-E"])
-def test_letters_that_are_not_plain_are_no_guess(letters):
+def test_letters_beyond_a_to_z_are_not_a_guess(letters):
     assert started("STONE").step(say(letters)).info["malformed"]
 
 
-def test_non_words_are_guesses_where_they_are_allowed():
+def test_without_only_real_words_any_letters_are_a_guess():
     assert "got XXGXX" in started("CRANE", only_real_words=False).step(say("zzazz")).observation
 
 
@@ -118,9 +115,10 @@ def test_the_word_is_told_when_the_turns_are_used_up():
     assert "My word was CRANE. That was your last turn" in step.observation
 
 
+@pytest.mark.parametrize("sparse", [10, pytest.param(1, marks=pytest.mark.full)])
 @pytest.mark.parametrize(("length", "most", "stride"), [(3, 15, 1), (4, 20, 5), (5, 25, 11)])
-def test_the_expert_guesses_consistent_words_and_finds_every_one_in_the_turns_of_gem(length, most, stride):
-    for secret in common_words(length)[::stride]:
+def test_the_expert_guesses_consistent_words_and_finds_each_in_the_turns_of_gem_llm(length, most, stride, sparse):
+    for secret in common_words(length)[:: stride * sparse]:
         marked = ()
         while not marked or marked[-1][0] != secret:
             guess = best_guess(length, marked)

@@ -17,7 +17,7 @@ def test_there_are_hundreds_of_words_of_each_length_in_plain_capitals_and_none_t
     assert all(len(word) == length and word.isascii() and word.isalpha() and word.isupper() for word in known)
 
 
-def test_words_that_everybody_knows_are_there_and_non_words_are_not():
+def test_well_known_words_are_there_and_non_words_are_not():
     assert {"CAT", "TREE", "HOUSE", "FRIEND", "COUNTRY", "QUESTION"} <= {w for n in LENGTHS for w in common_words(n)}
     assert {"CRANE", "SLATE", "ADIEU"} - set(known_words(5)) <= {"ADIEU"}
     assert not {"AEIOU", "XXXXX", "QWERT"} & set(known_words(5))
