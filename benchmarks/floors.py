@@ -46,13 +46,13 @@ class Subject:
     def play(self, seed, choose):
         """Whether an episode was won, its return, and what was said; `choose` gets the env and the turn."""
         self.env.reset(seed=seed)
-        said, total = [], 0.0
+        replies, total = [], 0.0
         while True:
-            said.append(choose(self.env, len(said)))
-            step = self.env.step(said[-1])
+            replies.append(choose(self.env, len(replies)))
+            step = self.env.step(replies[-1])
             total += step.reward
             if step.done:
-                return bool(step.info["success"]), total, said
+                return bool(step.info["success"]), total, replies
 
     def success(self, seeds, choose):
         """Share of the episodes that are won."""

@@ -31,10 +31,10 @@ def main():
         sys.exit("only root can make a container that has a root of its own")
     words = [arguments.level, str(arguments.runs)]
     with container.start(words, module="soak", as_root=arguments.as_root) as process:
-        said = process.communicate()[0]
-    if not said:
+        output = process.communicate()[0]
+    if not output:
         sys.exit("the container ended without a report")
-    text = json.dumps(json.loads(said), indent=2)
+    text = json.dumps(json.loads(output), indent=2)
     if arguments.json:
         arguments.json.write_text(text + "\n")
     print(text)

@@ -94,13 +94,13 @@ def measure(case, url, queries):
         else:
             seconds, texts = zip(*each(timed, queries), strict=True)
         took = time.perf_counter() - began
-    said = "\n".join(text.replace('"', "").strip() for text in texts)
+    printed = "\n".join(text.replace('"', "").strip() for text in texts)
     percentiles = statistics.quantiles(seconds, n=100)
     return {
         "queries_per_second": len(queries) / took,
         "p50": percentiles[49],
         "p99": percentiles[98],
-        "digest": hashlib.sha256(said.encode()).hexdigest(),
+        "digest": hashlib.sha256(printed.encode()).hexdigest(),
     }
 
 

@@ -165,9 +165,9 @@ def _decimal(text: str) -> Fraction | None:
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
-    said = match.groupdict()
-    digits = re.sub("[, '_]", "", said["digits"] or "1")
-    power = next((p for name, p in said.items() if p is not None and name != "digits"), "0")
+    parts = match.groupdict()
+    digits = re.sub("[, '_]", "", parts["digits"] or "1")
+    power = next((p for name, p in parts.items() if p is not None and name != "digits"), "0")
     exponent = int(power)
     whole, _, fraction = digits.partition(".")
     if len(whole) + len(fraction) + abs(exponent) > MAX_DIGITS:

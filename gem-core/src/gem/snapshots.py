@@ -58,8 +58,8 @@ def _refuse_other(env_class: type, theirs: Made, own: Made) -> None:
     before, now = _by_name(env_class, theirs), _by_name(env_class, own)
     differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if differ:
-        told, here = (", ".join(f"{name}={made.get(name)!r}" for name in differ) for made in (before, now))
-        raise SnapshotError(f"this snapshot is of a {env_class.__name__} with {told}, and this one has {here}")
+        there, here = (", ".join(f"{name}={made.get(name)!r}" for name in differ) for made in (before, now))
+        raise SnapshotError(f"this snapshot is of a {env_class.__name__} with {there}, and this one has {here}")
 
 
 def _by_name(env_class: type, made: Made) -> dict[str, Any]:

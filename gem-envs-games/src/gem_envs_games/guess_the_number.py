@@ -80,10 +80,10 @@ class GuessTheNumber(DrawnSettings):
         else:
             self.guesses.add(guess)
             hint = f"{guess}, and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
-        said = f"At turn {self.turn}, you guessed {hint}"
+        message = f"At turn {self.turn}, you guessed {hint}"
         if not self.last_turn:
-            return Step.ongoing(said)
-        return Step.cut_off(f"{said} That was your last guess: my number was {self.number}.", self._closeness(guess))
+            return Step.ongoing(message)
+        return Step.cut_off(f"{message} That was your last guess: my number was {self.number}.", self._closeness(guess))
 
     def _closeness(self, guess: int) -> float:
         if not self.min_number <= guess <= self.max_number:

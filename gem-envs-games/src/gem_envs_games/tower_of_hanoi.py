@@ -58,10 +58,10 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
             return self._ongoing(f"At turn {self.turn}, you tried to move from {source} to {target}, but {wrong}.")
         disk = self.towers[source].pop()
         self.towers[target].append(disk)
-        said = f"At turn {self.turn}, you moved disk {disk} from {source} to {target}."
+        message = f"At turn {self.turn}, you moved disk {disk} from {source} to {target}."
         if len(self.towers["C"]) == self.num_disks:
-            return self._ended(f"{said} Congratulations! All disks are on tower C.", 1.0, success=True)
-        return self._ongoing(said)
+            return self._ended(f"{message} Congratulations! All disks are on tower C.", 1.0, success=True)
+        return self._ongoing(message)
 
     def _objection(self, source: str, target: str) -> str | None:
         """Why the rules do not allow this move, or None."""

@@ -51,9 +51,9 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
         print_json({"ok": not failed, "envs": [_as_json(entries[id], each) for id, each in found.items()]})
     else:
         counts = {state: sum(outcome.state == state for outcome in outcomes) for state in _WORDS}
-        said = ", ".join(f"{count} {state}" for state, count in counts.items())
+        counted = ", ".join(f"{count} {state}" for state, count in counts.items())
         envs = "1 environment" if len(entries) == 1 else f"{len(entries)} environments"
-        console().print(f"{envs}: {said}", style="bold red" if failed else "bold green")
+        console().print(f"{envs}: {counted}", style="bold red" if failed else "bold green")
     if failed:
         ctx.exit(1)
 
@@ -75,9 +75,9 @@ def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: boo
 
 def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
     word, style = _WORDS[outcome.state]
-    said = f" ({outcome.what})" if outcome.state == "skipped" else ""
+    note = f" ({outcome.what})" if outcome.state == "skipped" else ""
     out.print(f"  {word}", style=style, end="")
-    out.print(f"  {outcome.check:14} {summary(outcome.check)}{said}", soft_wrap=True)
+    out.print(f"  {outcome.check:14} {summary(outcome.check)}{note}", soft_wrap=True)
     if outcome.state == "failed":
         out.print(f"        {outcome.what}", soft_wrap=True)
         out.print(f"        {outcome.fix}", style="cyan", soft_wrap=True)

@@ -38,13 +38,13 @@ def reported(context: click.Context) -> Generator[None]:
     except BaseException as error:  # an env may even call sys.exit()
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise  # whoever reads has had enough; click ends quietly
-        said = in_a_line(error)
-        promise.keep(said)
+        message = in_a_line(error)
+        promise.keep(message)
         if context.params["debug"]:
             echo("".join(traceback.format_exception(error)), err=True, nl=False)
         else:
             echo("gemx:", err=True, nl=False, fg="red")
-            echo(f" {said}", err=True)
+            echo(f" {message}", err=True)
         context.exit(FAILED)
 
 

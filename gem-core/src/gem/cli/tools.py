@@ -47,10 +47,10 @@ def tools(name: str | None, call_format: str, as_json: bool) -> None:
     echo(find_format(call_format).describe({tool.name: tool for tool in found}))
     for each, known in settings.items():
         if known:
-            said = ", ".join(
+            text = ", ".join(
                 key if value is inspect.Parameter.empty else f"{key}={value!r}" for key, value in known.items()
             )
-            echo(f"\nSettings of {each}: {said}", dim=True)
+            echo(f"\nSettings of {each}: {text}", dim=True)
 
 
 def _described(tool: Tool) -> dict[str, Any]:

@@ -29,7 +29,7 @@ READS: Mapping[str, Callable[[Transcript], Any]] = {
 }
 """The parameters that a function may have, and what they are given."""
 
-Said = Completion | Failure
+Reply = Completion | Failure
 
 
 class FunctionPolicy(Policy):
@@ -56,7 +56,7 @@ class FunctionPolicy(Policy):
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that answers, not {function!r:.80}")
         call = _reading(function)
-        self._answered: SimpleQueue[tuple[object, Said]] = SimpleQueue()
+        self._answered: SimpleQueue[tuple[object, Reply]] = SimpleQueue()
         self._slots: dict[object, int] = {}
         """Request → its slot, for those under way. One that was forgotten is not here any more."""
         self._requests: dict[int, object] = {}
@@ -70,17 +70,17 @@ class FunctionPolicy(Policy):
             self._slots[request] = slot
             self._runner.start(request, transcript)
 
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Said]:
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Reply]:
         wanted = min(min_results, len(self._slots))
         until = None if timeout is None else time.monotonic() + timeout
-        ready: dict[int, Said] = {}
+        ready: dict[int, Reply] = {}
         while self._slots:
             wait = None if until is None else max(0.0, until - time.monotonic())
-            for request, said in drain(self._answered, wait if len(ready) < wanted else 0):
+            for request, reply in drain(self._answered, wait if len(ready) < wanted else 0):
                 slot = self._slots.pop(request, None)
                 if slot is not None:
                     del self._requests[slot]
-                    ready[slot] = said
+                    ready[slot] = reply
             if len(ready) >= wanted or (until is not None and time.monotonic() >= until):
                 break
         return ready
@@ -104,7 +104,7 @@ class _Runner(ABC):
         call: Callable[[Transcript], Any],
         at_once: int,
         wanted: Mapping[object, int],
-        answered: SimpleQueue[tuple[object, Said]],
+        answered: SimpleQueue[tuple[object, Reply]],
     ) -> None:
         self._call, self._at_once, self._wanted, self._answered = call, at_once, wanted, answered
         self._open()
@@ -155,12 +155,12 @@ class _InThreads(_Runner):
     def _work(self) -> None:
         while (asked := self._asked.get()) is not None:
             request, transcript = asked
-            said = _said(functools.partial(self._call, transcript)) if request in self._wanted else None
+            reply = _reply(functools.partial(self._call, transcript)) if request in self._wanted else None
             with self._lock:
                 self._idle += 1
-            if said is not None:
-                self._answered.put((request, said))
-            del asked, request, transcript, said  # or it would keep them alive while it waits
+            if reply is not None:
+                self._answered.put((request, reply))
+            del asked, request, transcript, reply  # or it would keep them alive while it waits
 
 
 class _OnALoop(_Runner):
@@ -195,24 +195,24 @@ class _OnALoop(_Runner):
             if request not in self._wanted:
                 return
             try:
-                said = await self._call(transcript)
+                reply = await self._call(transcript)
             # sys.exit() would end the event loop; and what the function waits for may be cancelled by somebody else,
             # such as its client.
             except BaseException as error:
                 self._answered.put((request, failure_of(error)))
             else:
-                self._answered.put((request, _said(lambda: said)))
+                self._answered.put((request, _reply(lambda: reply)))
 
 
-def _said(call: Callable[[], Any]) -> Said:
+def _reply(call: Callable[[], Any]) -> Reply:
     """What a call returned as a completion; whatever went wrong is a failure."""
     try:
-        said = call()
-        if isinstance(said, Completion) and isinstance(said.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            return said
-        if not isinstance(said, str):
-            raise TypeError(f"a policy's function returns the text of a reply, and this one returned {said!r:.80}")
-        return Completion(said)
+        reply = call()
+        if isinstance(reply, Completion) and isinstance(reply.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return reply
+        if not isinstance(reply, str):
+            raise TypeError(f"a policy's function returns the text of a reply, and this one returned {reply!r:.80}")
+        return Completion(reply)
     except BaseException as error:  # sys.exit() would end a thread that others wait for
         return failure_of(error)
 

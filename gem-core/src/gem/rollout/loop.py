@@ -91,15 +91,15 @@ def rollout(
             if waiting:
                 policy.send(waiting)
             games.start(free, starts)
-            said: Mapping[int, Completion | Failure] = {}
+            answers: Mapping[int, Completion | Failure] = {}
             if games.in_policy:
-                said = policy.recv(timeout=0 if games.in_envs else None)
-            failed = games.answered(said)
+                answers = policy.recv(timeout=0 if games.in_envs else None)
+            failed = games.answered(answers)
             for slot, episode in failed.items():
                 policy.forget(slot)
                 yield episode
             games.start(failed, starts)
-            pause = 0.0 if results or said else PAUSE
+            pause = 0.0 if results or answers else PAUSE
     finally:
         for slot in games.in_policy:
             policy.forget(slot)
@@ -184,11 +184,11 @@ class _Games:
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
 
-    def answered(self, said: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
+    def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
         """Carry the policy's completions to the envs; the episodes of the slots for which it failed."""
         completions: dict[int, Completion] = {}
         failures: dict[int, Failure] = {}
-        for slot, each in said.items():
+        for slot, each in answers.items():
             if slot not in self.in_policy:
                 raise PolicyError(f"the policy answered for slot {slot!r}, which asked for nothing")
             if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -197,7 +197,7 @@ class _Games:
                 failures[slot] = each
             else:
                 raise PolicyError(f"a policy's recv() gives a gem.Completion for each slot, not {each!r:.80}")
-        self.in_policy -= said.keys()
+        self.in_policy -= answers.keys()
         self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
         self._completions.update(completions)
         self.in_envs |= completions.keys()

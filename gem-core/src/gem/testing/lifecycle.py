@@ -59,7 +59,7 @@ def _check_refusal(env: Env, action: str, expected: type[GemError], when: str) -
     except expected:
         return
     except Exception as error:
-        said = f"raises {type(error).__name__}: {error}"
+        what = f"raises {type(error).__name__}: {error}"
     else:
-        said = "is carried out"
-    raise ContractViolation(f"step() {when} {said}.", f"Raise gem.errors.{expected.__name__} there, as TurnEnv does.")
+        what = "is carried out"
+    raise ContractViolation(f"step() {when} {what}.", f"Raise gem.errors.{expected.__name__} there, as TurnEnv does.")

@@ -93,10 +93,10 @@ def check_suggestions(subject: Subject) -> None:
     for expected in subject.reference:
         for choose, how in ((replayed, "never asked"), (_asking_often, "asked three times a turn")):
             with subject.make() as env:
-                said = choose(expected.actions)
+                choice = choose(expected.actions)
                 expect_same(
                     expected.moments,
-                    play(env, expected.seed, len(expected.actions), said).moments,
+                    play(env, expected.seed, len(expected.actions), choice).moments,
                     f"With the same actions, the episode from seed {expected.seed} is another one if the env is {how} "
                     "for sample_action() and expert_action()",
                     "Let both only look at the state, and draw from self.action_rng, never from self.rng.",
@@ -109,13 +109,13 @@ def _asking_the_expert(env: Env) -> str:
 
 
 def _asking_often(actions: list[str]) -> Callable[[Env], str]:
-    said = replayed(actions)
+    replay = replayed(actions)
 
     def choose(env: Env) -> str:
         for _ in range(3):
             env.sample_action()
             env.expert_action()
-        return said(env)
+        return replay(env)
 
     return choose
 

@@ -106,11 +106,11 @@ class Crosswords(DrawnSettings, BoardGame):
             return self._ongoing(f"At turn {self.turn}, you tried to write {move}, but that letter is wrong.")
         self.grid[row][col] = letter
         self._grid_lines[row + 1] = self._grid_line(row)
-        said = f"At turn {self.turn}, you wrote {move}, which is right."
+        message = f"At turn {self.turn}, you wrote {move}, which is right."
         reward = 1 / len(self.solution)
         if not self._empty():
-            return self._ended(f"{said} Congratulations! The crossword is complete.", reward, success=True)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} Congratulations! The crossword is complete.", reward, success=True)
+        return self._ongoing(message, reward)
 
     def _objection(self, row: int, col: int) -> str | None:
         """Why no letter can be written there, or None."""

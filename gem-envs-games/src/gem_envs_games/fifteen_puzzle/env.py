@@ -77,11 +77,11 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
         cell = slides(self.num_rows)[empty].get(name)
         if cell is None:
             return self._ongoing(f"At turn {self.turn}, you tried to slide a tile {name}, but none can slide there.")
-        said = f"At turn {self.turn}, you slid tile {self.board[cell]} {name}."
+        message = f"At turn {self.turn}, you slid tile {self.board[cell]} {name}."
         self.board = slide(self.board, empty, cell)
         if self.board == self.home:
-            return self._ended(f"{said} Congratulations! The puzzle is solved.", 1.0, success=True)
-        return self._ongoing(said)
+            return self._ended(f"{message} Congratulations! The puzzle is solved.", 1.0, success=True)
+        return self._ongoing(message)
 
     def _partial_reward(self) -> float:
         return sum(map(eq, self.board, self.home)) / len(self.board)

@@ -86,13 +86,13 @@ class Game2048(DrawnSettings, BoardGame):
             return self._ongoing(f"At turn {self.turn}, you tried to move {name}, which changes nothing.")
         self.board = after
         reward = self._progress()
-        said = f"At turn {self.turn}, you moved {name}."
+        message = f"At turn {self.turn}, you moved {name}."
         if self._largest >= self.target_tile:
-            return self._ended(f"{said} Congratulations! You made {self._largest}.", reward, success=True)
-        said += f" New: {self._add_tile()}."
+            return self._ended(f"{message} Congratulations! You made {self._largest}.", reward, success=True)
+        message += f" New: {self._add_tile()}."
         if 0 not in self.board and not moves(self.board, self.board_size):
-            return self._ended(f"{said} No move is left. You lose.", reward, success=False)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} No move is left. You lose.", reward, success=False)
+        return self._ongoing(message, reward)
 
     def _progress(self) -> float:
         """The reward for what the largest tile has become."""

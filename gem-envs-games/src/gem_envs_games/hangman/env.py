@@ -72,25 +72,25 @@ class Hangman(DrawnSettings, BoardGame):
         wrong = self._objection(guess)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
-        said = f"At turn {self.turn}, you guessed {guess}"
+        message = f"At turn {self.turn}, you guessed {guess}"
         if len(guess) == 1:
-            return self._letter(guess, said)
+            return self._letter(guess, message)
         if guess == self.secret:
             reward = 0.5 * self._pattern().count("_") / self.word_length + 0.5
             self._found = True
-            return self._ended(f"{said}. Congratulations! That is my word.", reward, success=True)
+            return self._ended(f"{message}. Congratulations! That is my word.", reward, success=True)
         self.wrong_words.append(guess)
-        return self._ongoing(f"{said}, which is not my word.")
+        return self._ongoing(f"{message}, which is not my word.")
 
-    def _letter(self, letter: str, said: str) -> Step:
+    def _letter(self, letter: str, message: str) -> Step:
         self.tried += letter
         places = self.secret.count(letter)
         if not places:
-            return self._ongoing(f"{said}, which is not in my word.")
-        said = f"{said}, which is in my word {'once' if places == 1 else f'{places} times'}."
+            return self._ongoing(f"{message}, which is not in my word.")
+        message = f"{message}, which is in my word {'once' if places == 1 else f'{places} times'}."
         if "_" not in self._pattern():
-            said += " All its letters are shown: name it."
-        return self._ongoing(said, 0.5 * places / self.word_length)
+            message += " All its letters are shown: name it."
+        return self._ongoing(message, 0.5 * places / self.word_length)
 
     def _objection(self, guess: str) -> str | None:
         """Why this guess is not answered, or None."""

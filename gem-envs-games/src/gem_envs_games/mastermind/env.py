@@ -108,35 +108,35 @@ class Mastermind(DrawnSettings, BoardGame):
         read = boxed(action, _read)
         if read is None:
             return self._unreadable("give numbers")
-        guess, said = read
-        wrong = self._objection(guess, said)
+        guess, written = read
+        wrong = self._objection(guess, written)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
         black, white = pegs(self.code, guess)
         self.marked.append(Marked(guess, black, white))
         self._guessed.add(guess)
-        row = f"{said}: {black} black, {white} white"
+        row = f"{written}: {black} black, {white} white"
         self._rows += f"\n{row}"
         reward = 0.0
         if black > self._most_black:
             reward = (black - self._most_black) / self.code_length
             self._most_black = black
-        said = f"At turn {self.turn}, you guessed {row}."
+        message = f"At turn {self.turn}, you guessed {row}."
         if black == self.code_length:
-            return self._ended(f"{said} Congratulations! That is my code.", reward, success=True)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} Congratulations! That is my code.", reward, success=True)
+        return self._ongoing(message, reward)
 
-    def _objection(self, guess: Code, said: str) -> str | None:
+    def _objection(self, guess: Code, written: str) -> str | None:
         """Why this guess gets no pegs, or None."""
         if len(guess) != self.code_length:
             return f"it has length {len(guess)}, and my code has length {self.code_length}"
         numbers = set(guess)
         if not numbers <= self._numbers:
-            return f"{said} has a number that is not from 1 to {self.num_numbers}"
+            return f"{written} has a number that is not from 1 to {self.num_numbers}"
         if not self.duplicate_numbers and len(numbers) < len(guess):
-            return f"{said} has the same number twice, and my code does not"
+            return f"{written} has the same number twice, and my code does not"
         if guess in self._guessed:
-            return f"you have guessed {said} before"
+            return f"you have guessed {written} before"
         return None
 
     def _solution(self) -> str:

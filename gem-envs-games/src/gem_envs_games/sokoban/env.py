@@ -98,10 +98,10 @@ class Sokoban(DrawnSettings, BoardGame):
             wrong = "the box there cannot be pushed further" if pushes else "a wall is there"
             return self._ongoing(f"At turn {self.turn}, you tried to go {name}, but {wrong}.")
         self.position = after
-        said = f"At turn {self.turn}, you {'pushed a box' if pushes else 'went'} {name}."
+        message = f"At turn {self.turn}, you {'pushed a box' if pushes else 'went'} {name}."
         if after.boxes == self.level.goals:
-            return self._ended(f"{said} Congratulations! Every box is on a goal.", 1.0, success=True)
-        return self._ongoing(said)
+            return self._ended(f"{message} Congratulations! Every box is on a goal.", 1.0, success=True)
+        return self._ongoing(message)
 
     def _partial_reward(self) -> float:
         return len(self.position.boxes & self.level.goals) / self.num_boxes

@@ -102,10 +102,10 @@ class Sudoku(DrawnSettings, BoardGame):
         before, self.grid[cell] = self.grid[cell], digit
         right = (digit == self.solution[cell]) - (before == self.solution[cell])
         reward = right / self.puzzle.count(0)
-        said = f"At turn {self.turn}, you {move}." if digit else f"At turn {self.turn}, you emptied R{row} C{col}."
+        message = f"At turn {self.turn}, you {move}." if digit else f"At turn {self.turn}, you emptied R{row} C{col}."
         if 0 not in self.grid:
-            return self._ended(f"{said} Congratulations! The grid is full, and it is right.", reward, success=True)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} Congratulations! The grid is full, and it is right.", reward, success=True)
+        return self._ongoing(message, reward)
 
     def _objection(self, cell: int, digit: int) -> str | None:
         """Why this cell may not get this digit, or None."""

@@ -130,15 +130,15 @@ class WikiGame(BoardGame):
         return start, target
 
     def _step(self, action: str) -> Step:
-        said = (boxed(action) or "").strip()
-        if not said:
+        title = (boxed(action) or "").strip()
+        if not title:
             step = self._ongoing(f"At turn {self.turn}, you did not give a title inside \\boxed{{}}.", _UNKNOWN)
             return step._replace(info={**step.info, "malformed": True})
-        if said == BACK and self.variant in ("oneback", "freenav"):
+        if title == BACK and self.variant in ("oneback", "freenav"):
             return self._return()
-        link = self._link(said)
+        link = self._link(title)
         if link is None:
-            return self._ongoing(self._no_link(said), _UNKNOWN)
+            return self._ongoing(self._no_link(title), _UNKNOWN)
         page = self._wiki.page(link)
         if page is None:
             self._forget(link)
@@ -164,16 +164,16 @@ class WikiGame(BoardGame):
     def _links(self) -> tuple[str, ...]:
         return tuple(self.known) if self.variant == "eidetic" else self.page.links
 
-    def _link(self, said: str) -> str | None:
+    def _link(self, title: str) -> str | None:
         """The link that the player means, or None."""
         links = self._links()
-        if said in links:
-            return said
-        wanted = key(said[: _LONGEST_TITLE + 1])
+        if title in links:
+            return title
+        wanted = key(title[: _LONGEST_TITLE + 1])
         return next((link for link in links if key(link) == wanted), None)
 
-    def _no_link(self, said: str) -> str:
-        title = "".join(c if c.isprintable() else "?" for c in said[:80]) + ("..." if len(said) > 80 else "")
+    def _no_link(self, wanted: str) -> str:
+        title = "".join(c if c.isprintable() else "?" for c in wanted[:80]) + ("..." if len(wanted) > 80 else "")
         return (
             f"At turn {self.turn}, you stay on {self.page.title}: it has no link '{title}'."
             f"{did_you_mean(title, self._links())}"
@@ -194,13 +194,13 @@ class WikiGame(BoardGame):
         return self._ongoing(f"At turn {self.turn}, you went back to {self.page.title}.", _STEP)
 
     def _dead_end(self, page: Page) -> Step:
-        said = f"At turn {self.turn}, you followed the link to {page.title}, which has no links"
+        message = f"At turn {self.turn}, you followed the link to {page.title}, which has no links"
         if self.variant not in ("oneback", "freenav"):
             self.trail.append(page)
-            return self._ended(f"{said}. You lose.", 0.0, success=False)
+            return self._ended(f"{message}. You lose.", 0.0, success=False)
         self._went_back = True
         self.turn += 1
-        return self._ongoing(f"{said}. You are sent back to {self.page.title}, which takes another turn.", 2 * _STEP)
+        return self._ongoing(f"{message}. You are sent back to {self.page.title}, which takes another turn.", 2 * _STEP)
 
     def _board(self) -> str:
         listed = [f"You are on: {self._about(self.page)}", "Links of this page:", *self.page.links]

@@ -92,16 +92,16 @@ class WordSearch(DrawnSettings, BoardGame):
         if match is None:
             return self._unreadable("give two rows and two columns")
         row, col, last_row, last_col = map(int, match.groups())
-        said = f"At turn {self.turn}, you chose row {row}, column {col} to row {last_row}, column {last_col}"
+        message = f"At turn {self.turn}, you chose row {row}, column {col} to row {last_row}, column {last_col}"
         ends = (row, col, last_row, last_col) if (row, col) <= (last_row, last_col) else (last_row, last_col, row, col)
         wrong = self._objection(ends)
         if wrong:
-            return self._ongoing(f"{said}, but {wrong}.")
+            return self._ongoing(f"{message}, but {wrong}.")
         for place in self.hidden:
             if place.ends == ends:
-                return self._finds(place, said)
+                return self._finds(place, message)
         self.missed.append(ends)
-        return self._ongoing(f"{said}, which is not a hidden word.")
+        return self._ongoing(f"{message}, which is not a hidden word.")
 
     def _objection(self, ends: Ends) -> str | None:
         """Why this line is refused, or None."""
@@ -114,16 +114,16 @@ class WordSearch(DrawnSettings, BoardGame):
             return "you have tried that before"
         return None
 
-    def _finds(self, place: Hidden, said: str) -> Step:
+    def _finds(self, place: Hidden, message: str) -> Step:
         self.found.append(place)
         for row, col in place.cells:
             self._cells[row][col] = f"[{self._cells[row][col][1]}]"
             self._grid_lines[row + 1] = grid_text.line(row, self._cells[row])
-        said = f"{said}: you found {place.word}."
+        message = f"{message}: you found {place.word}."
         reward = 1 / self.num_words
         if len(self.found) == self.num_words:
-            return self._ended(f"{said} Congratulations! You found every word.", reward, success=True)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} Congratulations! You found every word.", reward, success=True)
+        return self._ongoing(message, reward)
 
     def _solution(self) -> str:
         left = ", ".join(f"{place.word} at {_plain(place.ends)}" for place in self._left())

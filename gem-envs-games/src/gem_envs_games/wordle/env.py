@@ -86,10 +86,10 @@ class Wordle(DrawnSettings, BoardGame):
             green = {place for place, mark in enumerate(answer) if mark == "G"}
             reward = 0.5 * len(green - self.green) / self.word_length
             self.green |= green
-        said = f"At turn {self.turn}, you guessed {guess} and got {answer}."
+        message = f"At turn {self.turn}, you guessed {guess} and got {answer}."
         if guess == self.secret:
-            return self._ended(f"{said} Congratulations! That is my word.", reward + 0.5, success=True)
-        return self._ongoing(said, reward)
+            return self._ended(f"{message} Congratulations! That is my word.", reward + 0.5, success=True)
+        return self._ongoing(message, reward)
 
     def _objection(self, guess: str) -> str | None:
         """Why this guess gets no marks, or None."""

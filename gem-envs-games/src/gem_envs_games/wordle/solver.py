@@ -27,7 +27,7 @@ def marks(secret: str, guess: str) -> str:
             answer += "X"
         else:
             if left is None:
-                left = [hidden for hidden, said in zip(secret, guess, strict=True) if hidden != said]
+                left = [hidden for hidden, guessed in zip(secret, guess, strict=True) if hidden != guessed]
             if guessed in left:
                 left.remove(guessed)
                 answer += "Y"

@@ -34,7 +34,7 @@ def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int, idle: fl
     with stray_prints_to_stderr():
         server = make_server("gem-tools", [tool for name in tools for tool in find_tools(name)])
     if http:
-        said = f"Serving {', '.join(tools)} at "
-        serve_http(server, host, port, lambda url: echo(said + url, err=True), idle=idle, sessions=sessions)
+        message = f"Serving {', '.join(tools)} at "
+        serve_http(server, host, port, lambda url: echo(message + url, err=True), idle=idle, sessions=sessions)
     else:
         serve_stdio(server)

@@ -124,10 +124,12 @@ def _server(name: str, entry: Mapping[str, Any]) -> ServerConfig:
         raise ConfigError(f"the MCP server {name!r} needs a 'command' or a 'url', and has {has}.{near}")
     if _ASKED in str(entry):
         raise ConfigError(f"the MCP server {name!r}: only VS Code asks for a '{_ASKED}…}}'; write its value there")
-    said = entry.get("type", entry.get("transport"))
-    kind = "http" if isinstance(said, str) and said in _HTTP else said
+    declared = entry.get("type", entry.get("transport"))
+    kind = "http" if isinstance(declared, str) and declared in _HTTP else declared
     if kind not in (None, "stdio", "http"):
-        raise ConfigError(f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {said!r}")
+        raise ConfigError(
+            f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {declared!r}"
+        )
     try:
         return _SERVER_CONFIG.validate_python({**entry, "type": kind or _kind(entry)})
     except ValidationError as error:
