@@ -60,7 +60,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`, and what became of loading it (`state`).
 
     From metadata: `distribution`, `version`, `module` (its plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, and by name `tools`, `wrappers`, `policies` and `commands`. Of a failure: `traceback` and the rest below.
+    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`. Of a failure:
+    `traceback` and what is below.
     """
 
     distribution: str
