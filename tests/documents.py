@@ -43,7 +43,7 @@ COMMANDS = {
 LONGEST = 120
 """Seconds that a command may take."""
 
-SET_UP = ("pip install ", "git clone ", "make ", "source ")
+SET_UP = ("apt-get install ", "pip install ", "git clone ", "make ", "source ")
 """What a reader does before anything else; the tests run in the outcome of it."""
 
 

@@ -18,22 +18,22 @@ from gem_sandbox import LEVELS
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "sandbox_attacks.md"
 HEAD = """# Attacks on the sandbox
 
-{count} programs that try what a program must not do. A cross says that one succeeds at a level of `gem_sandbox`; a dot
-says that it does not. None succeeds at the two strongest levels.
+{count} programs that try what a program must not do. A cross means that an attack succeeds at a level of `gem_sandbox`,
+a dot that it fails. None succeeds at the two strongest levels.
 
-Each of them succeeds without the sandbox, under a runner that lacks what keeps it off: an interpreter per program, or
-one for all of them, or one that compares answers in the interpreter that ran the program. These controls, and the
-attacks in the sandbox, run inside an outer container with hard bounds and never on the machine itself. An attack has
-succeeded if anything at all is seen of it: a secret in its output, a file, a process or a segment of memory that it
-leaves, a change to a file or a process of its user, a connection, time or output beyond its limits, a verdict that it
-did not earn, harm to the sandbox or to the next program.
+As a control, each attack is shown to succeed without the sandbox, under a runner that lacks the protection: one
+interpreter per program, one for all programs, or one that compares answers in the interpreter that ran the program.
+The controls, and the attacks in the sandbox, run inside an outer container with hard limits and never on the machine
+itself. An attack counts as successful if it has any effect: a secret in its output, a file, a process or a memory
+segment that it leaves, a change to a file or a process of its user, a connection, time or output beyond its limits, a
+verdict that it did not earn, harm to the sandbox or to the next program.
 
-At level `process` nothing is promised, and at `seccomp` programs read what their user may read. `threads` succeeds
-where nobody counts the threads of one program: without root and without a user namespace.
+Level `process` promises no protection, and at `seccomp` programs can read what their user can read. `threads` succeeds
+where the threads of one program are not counted: without root and without a user namespace.
 
 The programs are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks).
 `python gem-sandbox/tests/attacks/table.py` runs them all and writes this page; `gem-sandbox/tests/test_attacks.py`
-compares it with what happens.
+compares the table with what happens.
 """
 
 
