@@ -46,7 +46,7 @@ def as_nobody(code: str) -> str:
         pytest.skip("no interpreter that every user can read")
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
-    source = str(Path(sandbox.__file__).parents[2])
+    source = str(Path(sandbox.__file__).parents[1])
     done = subprocess.run(
         [python, "-W", "ignore", "-c", f"import sys\nif sys.version_info < (3, 11): sys.exit('too old')\n{code}"],
         env={"PYTHONPATH": source, "PATH": os.environ["PATH"]},

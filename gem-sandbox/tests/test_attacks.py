@@ -5,8 +5,7 @@ Every program here runs inside the outer container of `attacks.container`, with 
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 
 import pytest
 from attacks import bounds, container, resources, suite, table
@@ -110,29 +109,15 @@ QUICK = [attack.name for attack in ALL if attack not in resources.ATTACKS or att
 UNSURE = {attack.name for attack in ALL if attack.kernel}
 """Attacks by means that some kernels lack: without the sandbox they may fail there."""
 
-Running = dict[tuple[str, str], Future[suite.Signs]]
 
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
-    """Every attack that is tried here, by level and user: three containers at a time."""
+def signs(level: str, names: list[str], user: str = "user") -> suite.Signs:
+    """What the attacks were seen to do at a level; `control` is without the sandbox."""
     if reason := container.unavailable():
         pytest.skip(reason)
-    with ThreadPoolExecutor(3) as pool:
-        started = {(level, "user"): pool.submit(suite.attack, level, list(BY_NAME)) for level in STRONGEST}
-        started["control", "user"] = pool.submit(suite.controls, list(BY_NAME))
-        started |= {(level, "user"): pool.submit(suite.attack, level, QUICK) for level in BREACHED}
-        if os.geteuid() == 0:
-            for level in STRONGEST:
-                started[level, "root"] = pool.submit(suite.attack, level, QUICK, as_root=True)
-        yield started
-
-
-def signs(running: Running, level: str, user: str = "user") -> suite.Signs:
-    if (level, user) not in running:
+    if user == "root" and os.geteuid() != 0:
         pytest.skip("only root can make a container that has a root of its own")
     try:
-        return running[level, user].result()
+        return suite.controls(names) if level == "control" else suite.attack(level, names, as_root=user == "root")
     except suite.NoSandbox as error:
         pytest.skip(str(error))
 
@@ -159,30 +144,33 @@ def test_this_machine_is_not_taken_for_the_container() -> None:
     assert len(bounds.holes()) > len(bounds.LIMITS)
 
 
-def test_every_attack_succeeds_without_the_sandbox(running: Running) -> None:
+@pytest.mark.full
+def test_every_attack_succeeds_without_the_sandbox() -> None:
     def missed(found: suite.Signs) -> set[str]:
         return {name for name in found.keys() - UNSURE if BY_NAME[name].sign not in found[name]}
 
-    found = patiently(signs(running, "control"), missed, suite.controls)
+    found = patiently(signs("control", list(BY_NAME)), missed, suite.controls)
 
     assert {name: found[name] for name in missed(found)} == {}
     assert found.keys() == BY_NAME.keys()
 
 
-@pytest.mark.parametrize("user", ["user", "root"])
+@pytest.mark.parametrize("user", ["user", pytest.param("root", marks=pytest.mark.full)])
 @pytest.mark.parametrize("level", STRONGEST)
-def test_no_attack_succeeds_at_the_strongest_levels(running: Running, level: str, user: str) -> None:
-    assert {name: seen for name, seen in signs(running, level, user).items() if seen} == {}
+def test_no_attack_succeeds_at_the_strongest_levels(level: str, user: str) -> None:
+    names = QUICK if user == "root" else list(BY_NAME)
+
+    assert {name: seen for name, seen in signs(level, names, user).items() if seen} == {}
 
 
 @pytest.mark.parametrize("level", BREACHED)
-def test_the_attacks_that_succeed_at_a_weaker_level_are_known(running: Running, level: str) -> None:
+def test_the_attacks_that_succeed_at_a_weaker_level_are_known(level: str) -> None:
     expected = {name for name in BREACHED[level] if name in QUICK} - UNSURE
 
     def missed(found: suite.Signs) -> set[str]:
         return {name for name in expected if not found[name]}
 
-    found = patiently(signs(running, level), missed, lambda names: suite.attack(level, names))
+    found = patiently(signs(level, QUICK), missed, lambda names: suite.attack(level, names))
 
     assert {name for name in found.keys() - UNSURE if found[name]} == expected
 
