@@ -6,7 +6,7 @@ import pytest
 import gem
 from gem.errors import ConfigError
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
-from gem_envs_games.fifteen_puzzle.solver import at_least, home, solve
+from gem_envs_games.fifteen_puzzle.solver import lower_bound, solve, solved
 
 GO = {"up": (1, 0), "down": (-1, 0), "left": (0, 1), "right": (0, -1)}
 """Where the empty cell goes when a tile slides in a direction: the other way."""
@@ -24,7 +24,7 @@ def neighbours(board, size):
 
 def distances(size, most=10**9):
     """Fewest moves to the solved board from every board that has at most `most`, by breadth-first search."""
-    found, queue = {home(size): 0}, deque([home(size)])
+    found, queue = {solved(size): 0}, deque([solved(size)])
     while queue:
         board = queue.popleft()
         if found[board] < most:
@@ -62,7 +62,7 @@ def test_boards_are_solvable_within_the_turns_varied_and_never_solved(size, turn
     for seed in range(100):
         env.reset(seed=seed)
         assert is_solvable(env.board, size)
-        assert env.board != home(size)
+        assert env.board != solved(size)
         boards.add(env.board)
         if size < 4 or (size == 4 and seed % 10 == 0):
             while not (step := env.step(env.expert_action())).done:
@@ -89,7 +89,7 @@ def test_every_move_does_what_its_direction_says():
                 step = env.step(f"\\boxed{{{name}}}")
                 assert env.board == possible.get(name, board)
                 assert ("none can slide there" in step.observation) == (name not in possible)
-                assert step.info.get("success", False) == (env.board == home(size))
+                assert step.info.get("success", False) == (env.board == solved(size))
                 assert env.turn == 1
 
 
@@ -104,13 +104,13 @@ def test_small_boards_are_solved_in_the_fewest_moves_from_everywhere():
 def test_the_estimate_is_never_more_than_the_distance():
     for size, most in ((2, 6), (3, 16), (4, 9)):
         for board, moves in distances(size, most).items():
-            assert at_least(board, size) <= moves
+            assert lower_bound(board, size) <= moves
 
 
 def test_a_linear_conflict_counts_two_moves_more():
-    assert at_least((2, 1, 3, 4, 5, 6, 7, 8, 0), 3) == 4
-    assert at_least((3, 2, 1, 4, 5, 6, 7, 8, 0), 3) == 8
-    assert at_least((1, 2, 3, 7, 5, 6, 4, 8, 0), 3) == 4
+    assert lower_bound((2, 1, 3, 4, 5, 6, 7, 8, 0), 3) == 4
+    assert lower_bound((3, 2, 1, 4, 5, 6, 7, 8, 0), 3) == 8
+    assert lower_bound((1, 2, 3, 7, 5, 6, 4, 8, 0), 3) == 4
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
@@ -161,11 +161,11 @@ def test_no_fixed_list_of_moves_wins_most_small_boards(id, most):
     reached = {tuple(board for board, _ in boards)}
     for _ in range(turns):
         reached = {
-            tuple(board if board == home(2) else dict(neighbours(board, 2)).get(name, board) for board in each)
+            tuple(board if board == solved(2) else dict(neighbours(board, 2)).get(name, board) for board in each)
             for each in reached
             for name in GO
         }
-    won = (sum(starts[start] for start, end in zip(boards, ends, strict=True) if end == home(2)) for ends in reached)
+    won = (sum(starts[start] for start, end in zip(boards, ends, strict=True) if end == solved(2)) for ends in reached)
     assert max(won) / 600 <= most
 
 

@@ -68,7 +68,7 @@ def started(board, max_turns=100):
         frozenset(map(cell, goals)),
         Position(cell(player), frozenset(map(cell, boxes))),
     )
-    env.position, env._way = env.level.start, {}
+    env.position, env._path = env.level.start, {}
     return env
 
 
@@ -103,7 +103,7 @@ def test_the_path_by_which_a_level_was_made_solves_it_by_the_rules(room, boxes, 
         position = env.position
         moves = 0
         while there != goals:
-            name = env._way[position]
+            name = env._path[position]
             there, player = go(walls, there, player, name)
             position = Position(player[0] * room[1] + player[1], frozenset(r * room[1] + c for r, c in there))
             moves += 1

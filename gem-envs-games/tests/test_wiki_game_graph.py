@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 from gem_envs_games.wiki_game import WikiGame
-from gem_envs_games.wiki_game.graph import FARTHEST, Rings, WikiGraph, shipped
+from gem_envs_games.wiki_game.graph import FARTHEST, Layers, WikiGraph, shipped
 from gem_envs_games.wiki_game.page import key
 
 DATA = files("gem_envs_games").joinpath("data")
@@ -60,11 +60,11 @@ def test_distances_are_those_that_networkx_finds(reference):
     backwards = reference.reverse()
     for target in Random(0).sample(graph.titles, 8):
         lengths = networkx.single_source_shortest_path_length(backwards, target)
-        rings = Rings(graph._back, graph.titles.index(target))
+        layers = Layers(graph._back, graph.titles.index(target))
         for steps, count in Counter(lengths.values()).items():
-            ring = {graph.titles[number] for number in rings.at(steps)}
-            assert len(ring) == count
-            assert all(lengths[title] == steps for title in ring)
+            layer = {graph.titles[number] for number in layers.at(steps)}
+            assert len(layer) == count
+            assert all(lengths[title] == steps for title in layer)
 
 
 def test_start_and_target_are_as_far_apart_as_the_settings_say_and_every_distance_occurs(reference):

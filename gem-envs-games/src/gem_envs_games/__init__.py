@@ -1,3 +1,3 @@
-"""Games for LLM agents under GEM's ids, with right rules. See the pack's README for the table of all."""
+"""Games for LLM agents under the ids of gem-llm. The pack's README has a table of all."""
 
 __version__ = "0.1.0"

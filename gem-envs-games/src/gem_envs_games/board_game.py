@@ -1,4 +1,4 @@
-"""What the games with a board share: the board in every observation."""
+"""The base of games with a board."""
 
 from abc import abstractmethod
 
@@ -31,7 +31,7 @@ class BoardGame(TurnEnv):
         return f"{message}\n{self._board()}\nEnter your move."
 
     def _ongoing(self, message: str, reward: float = 0.0) -> Step:
-        """The step of a move that did not end the game; it is cut off if no turn is left."""
+        """The step of a move that did not end the game; it is truncated if no turn is left."""
         if self.last_turn:
             end = f"{message}{self._solution()} That was your last turn: you lose."
             return Step.cut_off(f"{end}\n{self._board()}", reward + self._partial_reward())

@@ -1,4 +1,4 @@
-"""Settings of a game that hold for every episode or are drawn anew for each."""
+"""Settings of a game that are the same in every episode or drawn in each."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from gem.turn_env import TurnEnv
 
 
 class DrawnSettings(TurnEnv):
-    """A game whose settings hold for every episode or, where one of them is None, are all drawn in each episode.
+    """A game whose settings are the same in every episode or, if one of them is None, are all drawn in each episode.
 
     The constructor calls `_fix_or_draw` with the settings; a game writes `_configure`, `_draw` and `_start`.
     """
 
     def _fix_or_draw(self, **settings: Any) -> None:
-        """Use these settings and `max_turns` in every episode, or draw all of them in each where one is None.
+        """Use these settings and `max_turns` in every episode, or draw all of them in each if one is None.
 
         Raises:
             ConfigError: a setting is out of range.

@@ -18,11 +18,11 @@ _GUESS = re.compile(rf"\s*(-?)0*(?:([0-9]{{1,{_MOST_DIGITS}}})|[0-9]+)\s*")
 class GuessTheNumber(DrawnSettings):
     r"""Find the number; each guess is answered with "higher" or "lower".
 
-    The first observation has the rules; each later one says what the last guess told. An action is `\boxed{7}`.
+    The first observation has the rules; each later one has the answer to the last guess. An action is `\boxed{7}`.
 
-    Rewards, as in GEM: 1 for the number; 0 for any other guess, except that the last guess, if it lies in the
+    Rewards, as in gem-llm: 1 for the number; 0 for any other guess, except that the last guess, if it lies in the
     range, earns ``1 - |guess - number| / (max_number - min_number)``. A reply without a number costs 0.1 and loses.
-    A guess out of the range or made before uses up a turn and tells nothing.
+    A guess out of the range or made before uses up a turn and gets no answer.
 
     Args:
         min_number: the smallest number it can be; at most nine digits.
@@ -101,8 +101,8 @@ class GuessTheNumber(DrawnSettings):
 
 
 def _number(text: str) -> int | None:
-    """The number that `text` is, or None; one of too many digits is out of any range, and `int()` may refuse it."""
-    if len(text) <= _MOST_DIGITS and text.isdecimal() and text.isascii():  # nearly always, and much the quickest
+    """The number that `text` is, or None. One with too many digits is out of any range; `int()` might refuse it."""
+    if len(text) <= _MOST_DIGITS and text.isdecimal() and text.isascii():  # nearly always, and by far the fastest
         return int(text)
     match = _GUESS.fullmatch(text)
     if match is None:

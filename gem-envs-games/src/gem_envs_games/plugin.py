@@ -1,4 +1,4 @@
-"""What this pack offers: a table of games and their variants. Listing loads this module and no game."""
+"""What this pack offers: a table of games and their variants. Listing imports this module and no game."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ class _Game(NamedTuple):
     about: str
     tag: str
     variants: Mapping[str, Mapping[str, Any]]
-    """The kwargs of each variant, under GEM's names; "" is the id without a suffix, which GEM registered up to its
-    version 0.0.4. None is drawn in each episode."""
+    """Suffix of the id → the game's kwargs, with the names of gem-llm; "" is the id without a suffix, which gem-llm
+    registered up to its version 0.0.4. What is None is drawn in each episode."""
 
     def specs(self) -> list[gem.EnvSpec]:
         return [
@@ -119,7 +119,7 @@ _GAMES = (
         "planning",
         {
             "": {"num_rows": 3, "max_turns": 20},
-            # With GEM's 10 turns one list of ten moves solves all eleven boards of this size.
+            # With gem-llm's 10 turns one list of ten moves solves all eleven boards of this size.
             "easy": {"num_rows": 2, "max_turns": 6, "scramble": 5},
             "hard": {"num_rows": 4, "max_turns": 50},
             "random": {"num_rows": None, "max_turns": None},
@@ -202,7 +202,7 @@ def gem_envs() -> list[gem.EnvSpec]:
 
 @gem.hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Every game checks the range of these. Not `backend` and `trawler_kwargs`, by which WikiGame asks a server.
+    # Every game checks the range of these. `backend` and `trawler_kwargs` are left out: they let WikiGame ask a server.
     settings = {
         "crosswords:Crosswords": ("hardcore", "num_words"),
         "fifteen_puzzle:FifteenPuzzle": ("num_rows",),

@@ -1,9 +1,9 @@
-"""What the games share about replies: how a move is written, and how it is read."""
+"""Writing and reading of replies: a move inside a box."""
 
 import re
 
 INTEGER = r"(-?[0-9]{1,9})"
-"""The pattern of a whole number; a longer one is out of every game's range."""
+"""A pattern of integers; longer ones are out of range in every game."""
 
 _BETWEEN = re.compile(r"[\s,]+")
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -23,13 +23,13 @@ def last_box_counts(move: str) -> str:
 
 
 def fields(*patterns: str) -> re.Pattern[str]:
-    """The pattern of a move whose parts have these patterns and stand between spaces or commas."""
+    """The pattern of a move that has one group per given pattern, separated by spaces or commas."""
     return re.compile(r"\s*" + r"[\s,]+".join(patterns) + r"\s*")
 
 
 def letters(content: str) -> str | None:
     """The letters in a box, in capitals; None if there is anything else but spaces and commas."""
-    if content.isascii() and content.isalpha():  # nearly always, and much the quickest
+    if content.isascii() and content.isalpha():  # nearly always, and by far the fastest
         return content.upper()
     joined = _BETWEEN.sub("", content)
     return joined.upper() if _LETTERS.fullmatch(joined) else None

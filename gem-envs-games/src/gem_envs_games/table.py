@@ -1,6 +1,6 @@
-"""The table of the pack's README: how random play and the expert do on every id.
+"""The table of the pack's README: results of random play and of the expert on every id.
 
-Run it with ``python -m gem_envs_games.table``; it prints Markdown. The same episodes give the same table anywhere.
+Run it with ``python -m gem_envs_games.table``; it prints Markdown, the same on every machine.
 """
 
 from gem import seeding
@@ -24,7 +24,7 @@ def report(id: str, name: str, policy: Policy) -> Report:
 
 
 def row(id: str) -> str:
-    """One line of the table."""
+    """The row of an id."""
     cells = [f"`{id}`"]
     for name, policy in (("random", random_policy()), ("expert", expert_policy())):
         result = report(id, name, policy)

@@ -19,8 +19,8 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
     The first observation has the rules, and each one has the towers. An action is `\boxed{A C}`: from where, to where.
     From the start the fewest moves are ``2 ** num_disks - 1``.
 
-    Rewards, as in GEM: 1 for the last disk's arrival; 0 for any other move, except that the last turn, if it does
-    not win, earns the share of the disks that stand on C. A reply without a move costs 0.1 and loses. A move that
+    Rewards, as in gem-llm: 1 for the last disk's arrival; 0 for any other move, except that the last turn, if it does
+    not win, earns the share of the disks that are on C. A reply without a move costs 0.1 and loses. A move that
     the rules do not allow uses up a turn and changes nothing.
 
     Rules, and the proof that the expert's moves are the fewest from any position: A. M. Hinz, S. Klavžar and C. Petr,
@@ -94,7 +94,7 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
         place = {disk: name for name, disks in self.towers.items() for disk in disks}
         move, goal = ("A", "C"), "C"
         # The largest disk that is not where it belongs has to get there, and for that all smaller ones to the third
-        # tower; so on down to the smallest disk that is not where it belongs, which can move at once.
+        # tower; and so on, down to the smallest disk that is not where it belongs, which can move at once.
         for disk in range(self.num_disks, 0, -1):
             if place[disk] != goal:
                 move = place[disk], goal
@@ -104,7 +104,7 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
 
 @cache
 def _first_observation(num_disks: int, max_turns: int | None) -> str:
-    """What the player is told first, which is the same in every episode."""
+    """The first observation, which is the same in every episode."""
     disks = "1 disk" if num_disks == 1 else f"{num_disks} disks"
     return (
         f"You are playing Tower of Hanoi with {disks}, numbered by size: 1 is the smallest.\n"

@@ -1,10 +1,10 @@
-"""The English words of the word games. Where they come from is told in data/WORDS.md."""
+"""The English words of the word games; data/WORDS.md says where they come from."""
 
 from functools import cache
 from importlib.resources import files
 
 SHORTEST, LONGEST = 3, 8
-"""Letters of the shortest and of the longest words."""
+"""Numbers of letters of the shortest and of the longest words."""
 
 
 @cache
@@ -15,7 +15,7 @@ def common_words(length: int) -> tuple[str, ...]:
 
 @cache
 def known_words(length: int) -> tuple[str, ...]:
-    """All words of `length` letters that the pack knows, in capitals: the common ones first, each part in order."""
+    """All words of `length` letters that the pack knows, in capitals: first the common ones, then the others."""
     return common_words(length) + _by_length("words_more.txt")[length]
 
 

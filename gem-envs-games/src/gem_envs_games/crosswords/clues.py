@@ -1,4 +1,4 @@
-"""The words of the crosswords, with a clue for each. Where they come from is told in data/CLUES.md."""
+"""The words of the crosswords, with a clue for each; data/CLUES.md says where they come from."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,7 +7,7 @@ from importlib.resources import files
 
 @cache
 def clues(hardcore: bool) -> Mapping[str, str]:
-    """The clue of each word, which is in capitals: the rarer words, or those that a child knows."""
+    """Word in capitals → its clue: of the rarer words if `hardcore`, else of words that a child knows."""
     name = "clues_hard.txt" if hardcore else "clues_common.txt"
     lines = files("gem_envs_games").joinpath("data", name).read_text(encoding="ascii").splitlines()
     return {word.upper(): clue for word, clue in (line.split(": ", 1) for line in lines)}
@@ -15,5 +15,5 @@ def clues(hardcore: bool) -> Mapping[str, str]:
 
 @cache
 def clued_words(hardcore: bool) -> tuple[str, ...]:
-    """Those words, in order."""
+    """The words that have a clue, in order."""
     return tuple(clues(hardcore))

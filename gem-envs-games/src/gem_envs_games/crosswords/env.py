@@ -22,14 +22,14 @@ class Crosswords(DrawnSettings, BoardGame):
     The first observation has the rules, and each one has the grid, the clues, and the letters that were wrong. An
     action is `\boxed{0 3 E}`: row and column (both from 0) and the letter to write there, in either case.
 
-    The grid is that of a crossword without black blocks (en.wikipedia.org/wiki/Crossword): all words hang together,
-    letters that stand side by side are part of a clued word, and words are numbered row by row, by their first cells.
-    As in GEM, a letter that is not the solution's is refused: the player is told that it is
+    The grid is that of a crossword without black blocks (en.wikipedia.org/wiki/Crossword): all words are connected,
+    letters side by side are part of a word with a clue, and words are numbered row by row, by their first cells.
+    As in gem-llm, a letter that is not the solution's is refused: the answer says that it is
     wrong, and the cell stays empty. The grid has no more cells than there are turns.
 
-    Rewards, as in GEM: each right letter earns 1 / the number of cells, so a won game sums to 1. A wrong letter, and
-    a cell that takes none (outside the grid, empty by design, filled before), uses up a turn and earns nothing. A
-    reply without a move costs 0.1 and loses.
+    Rewards, as in gem-llm: each right letter earns 1 / the number of cells, so a won game sums to 1. A wrong letter,
+    and a cell that takes no letter (outside the grid, empty by design, filled before), uses up a turn and earns
+    nothing. A reply without a move costs 0.1 and loses.
 
     The expert writes the letters of the solution, row by row.
 
@@ -69,7 +69,7 @@ class Crosswords(DrawnSettings, BoardGame):
             self.grid[row][col] = "_"
         self.wrong: list[str] = []
         # Lines of the board that most moves leave as they are.
-        self._grid_lines = [grid_text.head(self.cols), *[self._grid_line(row) for row in range(self.rows)]]
+        self._grid_lines = [grid_text.header(self.cols), *[self._grid_line(row) for row in range(self.rows)]]
         self._clue_lines = "\n".join(["Clues:", *[self._clue(entry) for entry in self.entries]])
         words = "1 word" if self.num_words == 1 else f"{self.num_words} words"
         return self._ask(
@@ -113,7 +113,7 @@ class Crosswords(DrawnSettings, BoardGame):
         return self._ongoing(message, reward)
 
     def _objection(self, row: int, col: int) -> str | None:
-        """Why no letter can be written there, or None."""
+        """Why no letter can be written there, or None if one can."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             return f"rows are 0 to {self.rows - 1} and columns 0 to {self.cols - 1}"
         if self.grid[row][col] == ".":

@@ -1,17 +1,17 @@
-"""Crosswords that are made from a list of words: which words, and where they stand."""
+"""Making crosswords from a list of words."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
 CELLS_FOR_A_WORD = 6
-"""Cells that a grid may need for each word, so that one can be made at once."""
+"""Cells that a grid may use for each word: with fewer, drawing one might take long."""
 
 _DRAWS = 50
-"""Words to draw for each word of a grid before it is begun anew."""
+"""How many words are drawn for each word of a grid before it is started again."""
 
 # While a grid is made its cells are numbers, so that a step is an addition: 1 to the right, `_ROW` down. The first word
-# begins in the middle, and no grid is nearly as wide as a row of these numbers.
+# begins in the middle; no grid comes near the width of a row of these numbers.
 _ROW = 1000
 _MIDDLE = 500 * _ROW + 500
 
@@ -35,29 +35,29 @@ class Entry(NamedTuple):
 def make_crossword(words: Sequence[str], count: int, most_cells: int, rng: Random) -> list[Entry]:
     """A crossword of `count` different words out of `words`, in the order of their numbers, across before down.
 
-    Every word crosses another, all hang together, and letters stand next to each other only within a word. Entries are
+    Every word crosses another, all are connected, and letters are next to each other only within a word. Entries are
     numbered as usual: from 1, row by row, where a word begins. Of the places where a word fits, one is drawn that
-    keeps the whole smallest.
+    keeps the grid smallest.
 
     Args:
         words: enough of them, of up to `CELLS_FOR_A_WORD` letters, that one will fit.
         count: at least 1.
-        most_cells: the grid has no more letters; at least `CELLS_FOR_A_WORD` for each word.
+        most_cells: the most letters of the grid; at least `CELLS_FOR_A_WORD` for each word.
     """
     while True:
         letters: dict[int, str] = {}
         spots: dict[str, tuple[int, int]] = {}
-        # The cells through which a word may go yet, by their letter, each with the step of such a word.
+        # Letter → the cells with it that another word may still cross, each with the step of such a word.
         open_cells: dict[str, list[tuple[int, int]]] = {}
         corners = 10**6, 0, 10**6, 0
-        # Few grids are dead ends, such as two words of 3 letters that cross in the middle: those are given up.
+        # A few grids are dead ends, such as two words of 3 letters that cross in the middle: they are given up.
         for _ in range(_DRAWS * count):
             word = words[int(rng.random() * len(words))]
             if word in spots:
                 continue
             room = most_cells - len(letters) - CELLS_FOR_A_WORD * (count - len(spots) - 1)
             fitting = [
-                (_around(corners, word, spot), spot)
+                (_extended(corners, word, spot), spot)
                 for spot in _spots(word, letters, open_cells)
                 if len(word) <= room or _added(word, spot, letters) <= room
             ]
@@ -83,7 +83,7 @@ def make_crossword(words: Sequence[str], count: int, most_cells: int, rng: Rando
 def _spots(
     word: str, letters: dict[int, str], open_cells: dict[str, list[tuple[int, int]]]
 ) -> Iterator[tuple[int, int]]:
-    """Start and step of each way to put `word` through a letter that is there, or anywhere if none is there."""
+    """Start and step of each placement of `word` that crosses a letter, or of the first word."""
     if not letters:
         yield from ((_MIDDLE, 1), (_MIDDLE, _ROW))
     for place, letter in enumerate(word):
@@ -107,7 +107,7 @@ def _fits(word: str, start: int, step: int, letters: dict[int, str]) -> bool:
             if cell - side in letters or cell + side in letters:
                 return False
         elif crossed or there != letter:
-            # Two letters in a row that are there already belong to a word in this direction.
+            # Two letters in a row that exist already belong to a word in this direction.
             return False
         else:
             crossed = True
@@ -124,13 +124,13 @@ Corners = tuple[int, int, int, int]
 """The first and the last row, the first and the last column."""
 
 
-def _around(corners: Corners, word: str, spot: tuple[int, int]) -> Corners:
-    """The corners of the whole, if `word` were at this spot."""
+def _extended(corners: Corners, word: str, spot: tuple[int, int]) -> Corners:
+    """The corners of the grid with `word` at this spot."""
     start, step = spot
     top, bottom, left, right = corners
     row, col = divmod(start, _ROW)
     last_row, last_col = divmod(start + (len(word) - 1) * step, _ROW)
-    # Without `min` and `max`, which take half of the time.
+    # Without `min` and `max`, which would take half of the time.
     return (
         row if row < top else top,
         last_row if last_row > bottom else bottom,
@@ -140,7 +140,7 @@ def _around(corners: Corners, word: str, spot: tuple[int, int]) -> Corners:
 
 
 def _spread(corners: Corners) -> int:
-    """How far they are from each other, squared."""
+    """The square of the distance between opposite corners."""
     top, bottom, left, right = corners
     return (bottom - top) ** 2 + (right - left) ** 2
 

@@ -9,7 +9,7 @@ from gem.errors import ConfigError
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.directions import direction
 from gem_envs_games.drawn_settings import DrawnSettings
-from gem_envs_games.fifteen_puzzle.solver import Board, home, rest_of_way, slide, slides, solve, wandered, way_back
+from gem_envs_games.fifteen_puzzle.solver import Board, path_back, rest_of_path, scrambled, slide, slides, solve, solved
 from gem_envs_games.replies import box, last_box_counts
 
 _SHOWN = ("__", *(f"{tile:2}" for tile in range(1, 25)))
@@ -24,14 +24,14 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
 
     The board is scrambled by sliding tiles at random, never one straight back, so every board can be solved (which is
     true of half of all arrangements: W. W. Johnson and W. E. Story, "Notes on the '15' puzzle", American Journal of
-    Mathematics 2, 1879) and within `scramble` moves. None is solved at the start.
+    Mathematics 2, 1879) and within `scramble` moves. No board is solved at the start.
 
-    Rewards, as in GEM: 1 for solving it; 0 for any other move, except that the last turn, if it does not solve it,
-    earns the share of the cells, the empty one among them, that hold what they should. A reply without a direction
+    Rewards, as in gem-llm: 1 for solving it; 0 for any other move, except that the last turn, if it does not solve it,
+    earns the share of the cells, the empty one included, that are as they should be. A reply without a direction
     costs 0.1 and loses. A direction in which no tile can slide uses up a turn and changes nothing.
 
-    The expert takes the shorter of two ways: the scramble's, backwards, and the one that `solve` finds, which is
-    a shortest one for 2 and 3 rows.
+    The expert takes the shorter of two paths: the scramble backwards, and the one that `solve` finds, which is a
+    shortest one for 2 and 3 rows.
 
     Args:
         max_turns: moves in an episode. With 2 rows and 8 turns or more a fixed list of moves wins nearly every game.
@@ -49,7 +49,7 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
         if scramble is not None:
             if self._draws:
                 raise ConfigError("scramble has to be None where num_rows or max_turns is drawn in each episode")
-            check_int("scramble, for a way home within max_turns,", scramble, 1, max_turns)
+            check_int("scramble, so that max_turns suffice,", scramble, 1, max_turns)
         self.scramble = scramble
 
     def _configure(self, num_rows: int) -> None:
@@ -59,13 +59,13 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
         self.num_rows, self.max_turns = self.rng.choice(((2, 10), (3, 20), (4, 50)))
 
     def _start(self) -> str:
-        self.home = home(self.num_rows)
+        self.solved = solved(self.num_rows)
         most = self.scramble or min(self.turn_limit, 200)
-        self.board: Board = self.home
-        while self.board == self.home:
+        self.board: Board = self.solved
+        while self.board == self.solved:
             self._scramble = self.rng.randbytes(most - int(self.rng.random() * (most // 2 + 1)))
-            self.board = wandered(self._scramble, self.num_rows)
-        self._way: dict[Board, str] | None = None
+            self.board = scrambled(self._scramble, self.num_rows)
+        self._path: dict[Board, str] | None = None
         self._searched = False
         return self._ask(_rules(self.num_rows, self.max_turns))
 
@@ -79,12 +79,12 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
             return self._ongoing(f"At turn {self.turn}, you tried to slide a tile {name}, but none can slide there.")
         message = f"At turn {self.turn}, you slid tile {self.board[cell]} {name}."
         self.board = slide(self.board, empty, cell)
-        if self.board == self.home:
+        if self.board == self.solved:
             return self._ended(f"{message} Congratulations! The puzzle is solved.", 1.0, success=True)
         return self._ongoing(message)
 
     def _partial_reward(self) -> float:
-        return sum(map(eq, self.board, self.home)) / len(self.board)
+        return sum(map(eq, self.board, self.solved)) / len(self.board)
 
     def _board(self) -> str:
         cells = [_SHOWN[tile] for tile in self.board]
@@ -95,16 +95,16 @@ class FifteenPuzzle(DrawnSettings, BoardGame):
         return box(self.action_rng.choice(list(slides(self.num_rows)[self.board.index(0)])))
 
     def expert_action(self) -> str:
-        """The next move of the way that was found at first, or from where the player left it."""
-        if self._way is None:
-            self._way = way_back(self._scramble, self.num_rows)
-        if not self._searched or self.board not in self._way:
-            ways = [solve(self.board, self.num_rows)]
-            if self.board in self._way:
-                ways.append(rest_of_way(self._way, self.board, self.num_rows))
-            self._way = min(ways, key=len)
+        """The next move of the path that was found first, or of a new one if the player has left it."""
+        if self._path is None:
+            self._path = path_back(self._scramble, self.num_rows)
+        if not self._searched or self.board not in self._path:
+            paths = [solve(self.board, self.num_rows)]
+            if self.board in self._path:
+                paths.append(rest_of_path(self._path, self.board, self.num_rows))
+            self._path = min(paths, key=len)
             self._searched = True
-        return box(self._way.get(self.board, "up"))
+        return box(self._path.get(self.board, "up"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The sliding puzzle as pure functions: what can slide, how far a board is from home, and the way there.
+"""The sliding puzzle as pure functions: which tiles can slide, a lower bound on the moves left, and A*.
 
 A board is a flat tuple of ``size * size`` tiles, row by row, with 0 for the empty cell.
 """
@@ -13,18 +13,18 @@ from gem_envs_games.directions import DIRECTIONS
 Board = tuple[int, ...]
 
 WEIGHTS = {2: 1, 3: 1, 4: 2, 5: 5}
-"""For each size, how much more `solve` trusts `at_least` than the moves made. 1 finds a shortest way; larger boards
-have too many positions for that, and 2 finds one that is a tenth longer or so."""
+"""Size → the weight of `lower_bound` in `solve` (weighted A*). 1 finds a shortest path; larger boards have too many
+positions for that, and 2 finds a path that is about a tenth longer."""
 
 
-def home(size: int) -> Board:
+def solved(size: int) -> Board:
     """The solved board: the tiles in ascending order, the empty cell last."""
     return (*range(1, size * size), 0)
 
 
 @cache
 def slides(size: int) -> tuple[dict[str, int], ...]:
-    """For each cell, if it is the empty one: from which cell a tile can slide into it, by the tile's direction."""
+    """For each cell, if it is the empty one: direction of a tile → the cell from which it slides in."""
     found: list[dict[str, int]] = []
     for cell in range(size * size):
         row, col = divmod(cell, size)
@@ -46,7 +46,7 @@ def slide(board: Board, empty: int, cell: int) -> Board:
 
 
 class _Stop(NamedTuple):
-    """Where the empty cell has got to, and by a byte where it goes next."""
+    """A cell that the empty cell has reached, and by a random byte the next one."""
 
     cell: int
     following: list["_Stop"]
@@ -54,7 +54,7 @@ class _Stop(NamedTuple):
 
 @cache
 def _start(size: int) -> _Stop:
-    """The solved board, from where the empty cell wanders: to any cell beside it but the one that it came from."""
+    """The solved board's empty cell. It moves to any cell beside it except the one that it came from."""
     stops = {
         (cell, before): _Stop(cell, [])
         for cell, around in enumerate(slides(size))
@@ -67,10 +67,10 @@ def _start(size: int) -> _Stop:
     return stops[last, last]
 
 
-def wandered(choices: bytes, size: int) -> Board:
-    """The board after the empty cell has wandered from the solved one, a step for each byte, never straight back."""
+def scrambled(choices: bytes, size: int) -> Board:
+    """The board after the empty cell of the solved one has moved one step per byte, never straight back."""
     empty, options = _start(size)
-    tiles = list(home(size))
+    tiles = list(solved(size))
     for byte in choices:
         cell, options = options[byte]
         tiles[empty] = tiles[cell]
@@ -79,24 +79,24 @@ def wandered(choices: bytes, size: int) -> Board:
     return tuple(tiles)
 
 
-def way_back(choices: bytes, size: int) -> dict[Board, str]:
-    """The way home from each board that the empty cell came by as it `wandered`.
+def path_back(choices: bytes, size: int) -> dict[Board, str]:
+    """The path from each board that `scrambled` passes to the solved one: board → direction in which a tile slides.
 
-    Where it came by a board more than once, the way is from the first time, when it was nearer to home.
+    For a board that it passes more than once, the path starts at the first time, which is nearer to the end.
     """
     stop = _start(size)
-    board, way = home(size), dict[Board, str]()
+    board, path = solved(size), dict[Board, str]()
     for byte in choices:
         empty, stop = stop.cell, stop.following[byte]
         board = slide(board, empty, stop.cell)
-        way.setdefault(board, next(name for name, back in slides(size)[stop.cell].items() if back == empty))
-    return way
+        path.setdefault(board, next(name for name, back in slides(size)[stop.cell].items() if back == empty))
+    return path
 
 
-def at_least(board: Board, size: int) -> int:
-    """A number of moves without which `board` is never solved: each tile's distance from home, and linear conflicts.
+def lower_bound(board: Board, size: int) -> int:
+    """A lower bound on the moves to the solved board: the tiles' distances from their cells, and linear conflicts.
 
-    Two tiles in the row (or column) where both belong, but in the wrong order, cost two moves more, since one has to
+    Two tiles in the row (or column) where both belong, but in the wrong order, cost two more moves, since one has to
     leave the line: O. Hansson, A. Mayer and M. Yung, "Criticizing solutions to relaxed models yields powerful
     admissible heuristics", Information Sciences 63 (1992).
     """
@@ -120,7 +120,7 @@ def _column_cost(size: int, index: int, tiles: Board) -> int:
 
 
 def _conflicts(places: list[int]) -> int:
-    """How many have to leave so that the others stand in ascending order: all but a longest ascending subsequence."""
+    """How many have to leave so that the others are in ascending order: all but a longest ascending subsequence."""
     longest: list[int] = []
     for i, place in enumerate(places):
         longest.append(1 + max((longest[j] for j in range(i) if places[j] < place), default=0))
@@ -128,42 +128,42 @@ def _conflicts(places: list[int]) -> int:
 
 
 def solve(start: Board, size: int) -> dict[Board, str]:
-    """A way from `start` to the solved board: for each board on it, the direction in which a tile slides next.
+    """A path from `start` to the solved board: for each board on it, the direction in which a tile slides next.
 
-    It is A* with the estimate `at_least` times the weight of the size, so a shortest way for sizes 2 and 3.
+    It is A* with `lower_bound` times the weight of the size as its heuristic, so a shortest path for sizes 2 and 3.
     """
-    goal, weight = home(size), WEIGHTS[size]
+    goal, weight = solved(size), WEIGHTS[size]
     order = count()
-    # Among equals the board that seems nearest to home comes first, then the one found last.
+    # Among equals the board with the lowest bound comes first, then the one found last.
     waiting = [(0, 0, 0, start)]
     came: dict[Board, tuple[int, Board, str]] = {start: (0, start, "")}
     while True:
         *_, board = heappop(waiting)
         if board == goal:
-            return _way(came, board)
+            return _path(came, board)
         moves, empty = came[board][0] + 1, board.index(0)
         for name, cell in slides(size)[empty].items():
             after = slide(board, empty, cell)
             if after not in came or moves < came[after][0]:
                 came[after] = moves, board, name
-                left = at_least(after, size)
+                left = lower_bound(after, size)
                 heappush(waiting, (moves + weight * left, left, -next(order), after))
 
 
-def rest_of_way(way: dict[Board, str], board: Board, size: int) -> dict[Board, str]:
-    """What of `way` leads from `board` to the solved board, without the detours."""
+def rest_of_path(path: dict[Board, str], board: Board, size: int) -> dict[Board, str]:
+    """The part of `path` that leads from `board` to the solved board, without the detours."""
     rest: dict[Board, str] = {}
-    while board != home(size):
-        rest[board] = way[board]
+    while board != solved(size):
+        rest[board] = path[board]
         empty = board.index(0)
-        board = slide(board, empty, slides(size)[empty][way[board]])
+        board = slide(board, empty, slides(size)[empty][path[board]])
     return rest
 
 
-def _way(came: dict[Board, tuple[int, Board, str]], board: Board) -> dict[Board, str]:
-    way: dict[Board, str] = {}
+def _path(came: dict[Board, tuple[int, Board, str]], board: Board) -> dict[Board, str]:
+    path: dict[Board, str] = {}
     moves, before, name = came[board]
     while moves:
-        way[before] = name
+        path[before] = name
         moves, before, name = came[before]
-    return way
+    return path

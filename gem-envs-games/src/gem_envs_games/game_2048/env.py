@@ -19,18 +19,18 @@ class Game2048(DrawnSettings, BoardGame):
     `right`.
 
     The rules are those of G. Cirulli's 2048 (github.com/gabrielecirulli/2048): every tile slides as far as it can;
-    two equal tiles that meet become one of their sum, which merges no further in that move, and of three in a line
+    two equal tiles that meet become one of their sum, which does not merge again in that move; of three in a line
     the two that are further in the direction of the move merge. After a move that changed the board a 2 (nine times
     of ten) or a 4 comes up in an empty cell, each as likely as another; the game starts with two such tiles. It is
     won when the target is there, and lost when no move would change the board.
 
-    Rewards, as in GEM: a move after which the largest tile is larger than before earns that many doublings as a share
-    of all that lead from the largest tile at the start to the target, so a won game sums to 1; a new tile counts from
-    the next move on. Any other move earns 0. A reply without a direction costs 0.1 and loses. A move that changes
+    Rewards, as in gem-llm: a move after which the largest tile is larger than before earns that many doublings as a
+    share of all that lead from the largest tile at the start to the target, so a won game sums to 1; a new tile counts
+    from the next move on. Any other move earns 0. A reply without a direction costs 0.1 and loses. A move that changes
     nothing uses up a turn.
 
-    A board grows by at most 4 a turn, so a target above ``4 * (max_turns + 2)`` is out of reach: then the return
-    tells how far the player came.
+    The sum of the tiles grows by at most 4 per turn, so a target above ``4 * (max_turns + 2)`` is out of reach: then
+    the return says how far the player came.
 
     Args:
         target_tile: a power of two, from 8 to the largest that fits on the board, or 131072 if that is less.
@@ -70,7 +70,7 @@ class Game2048(DrawnSettings, BoardGame):
         return self._ask(_rules(self.target_tile, self.max_turns, self.board_size))
 
     def _add_tile(self) -> str:
-        """Put a new tile on the board; what it is and where."""
+        """Put a new tile on the board, and return what it is and where."""
         cell = self.rng.choice([cell for cell, tile in enumerate(self.board) if not tile])
         tile = 2 if self.rng.random() < 0.9 else 4
         self.board = (*self.board[:cell], tile, *self.board[cell + 1 :])
@@ -111,7 +111,7 @@ class Game2048(DrawnSettings, BoardGame):
         return box(self.action_rng.choice(list(moves(self.board, self.board_size)) or ["up"]))
 
     def expert_action(self) -> str:
-        """The move that `best_move` likes best; it sees no more than the player."""
+        """The move of `best_move`, which sees no more than the player."""
         return box(best_move(self.board, self.board_size) or "up")
 
 

@@ -1,4 +1,4 @@
-"""2048 as pure functions: what a move does to a board, and which move looks best.
+"""2048 as pure functions: what a move does to a board, and which move a heuristic takes.
 
 A board is a flat tuple of ``size * size`` tiles, row by row, with 0 for an empty cell.
 """
@@ -65,44 +65,44 @@ def moves(board: Board, size: int) -> dict[str, Board]:
 
 
 CROWDED = 4
-"""With at most so many cells empty, `best_move` looks a move further ahead."""
+"""With at most this many empty cells, `best_move` looks one move further ahead."""
 
-_SHARES = lcm(*range(1, CROWDED + 1))
-"""How boards look is compared in such shares, so that every mean is a whole number: sums of floats differ between
-versions of Python, and the expert with them."""
+_DENOMINATOR = lcm(*range(1, CROWDED + 1))
+"""Values of boards are compared as multiples of its inverse, so that every mean is an integer: sums of floats differ
+between versions of Python, and the expert's moves with them."""
 
 
 def best_move(board: Board, size: int) -> str | None:
-    """The direction that looks best, or None where no move is left.
+    """The direction with the best expected value, or None if no move is left.
 
-    It looks at the board after each move; on a crowded one, at the best answer to a new 2 in each empty cell.
+    It values the board after each move; a crowded one by the best answer to a new 2 in each empty cell.
     """
     found = moves(board, size)
-    return max(found, key=lambda name: _prospect(found[name], size), default=None)
+    return max(found, key=lambda name: _expected_value(found[name], size), default=None)
 
 
-def _prospect(board: Board, size: int) -> int:
+def _expected_value(board: Board, size: int) -> int:
     empty = [cell for cell, tile in enumerate(board) if not tile]
     if len(empty) > CROWDED:
-        return _SHARES * _looks(board, size)
+        return _DENOMINATOR * _value(board, size)
     total = 0
     for cell in empty:
         after = moves((*board[:cell], 2, *board[cell + 1 :]), size).values()
-        total += max((_looks(other, size) for other in after), default=_LOST)
-    return total * (_SHARES // len(empty))
+        total += max((_value(other, size) for other in after), default=_LOST)
+    return total * (_DENOMINATOR // len(empty))
 
 
 _LOST = -25_000_000
 
 
-def _looks(board: Board, size: int) -> int:
+def _value(board: Board, size: int) -> int:
     lines = _lines(size)
-    return sum(_line_looks(tuple([board[cell] for cell in cells])) for name in ("left", "up") for cells in lines[name])
+    return sum(_line_value(tuple([board[cell] for cell in cells])) for name in ("left", "up") for cells in lines[name])
 
 
 @lru_cache(maxsize=100_000)
-def _line_looks(line: Board) -> int:
-    """How good a row or column looks: empty cells, equal neighbours, neighbours of near size, and large tiles."""
+def _line_value(line: Board) -> int:
+    """The value of a row or column: for empty cells, equal neighbours, neighbours of similar size, and large tiles."""
     ranks = [tile.bit_length() - 1 for tile in line if tile]
     steps = [abs(a - b) for a, b in pairwise(ranks)]
     worth = sum(rank << rank for rank in ranks)

@@ -13,16 +13,16 @@ from gem_envs_games.words import LONGEST, SHORTEST
 
 
 class Hangman(DrawnSettings, BoardGame):
-    r"""Find the word: a letter that is in it is shown wherever it stands.
+    r"""Find the word: a letter that is in it is shown in all its places.
 
     The first observation has the rules, and each one has the word as far as it is known and all guesses. An action is
     `\boxed{E}` for a letter or `\boxed{HOUSE}` for the word; case, spaces and commas do not matter.
 
-    The rules are those of the pencil game, except that, as in GEM, every guess takes a turn, right or wrong, and only
-    the turns are limited, and only naming the word wins, also where all its letters are shown: else a fixed list of
-    letters would win most games.
+    The rules are those of the pencil game, except that, as in gem-llm, every guess takes a turn, right or wrong, and
+    only the turns are limited, and only naming the word wins, also where all its letters are shown: else a fixed list
+    of letters would win most games.
 
-    Rewards, as in GEM: a letter earns 0.5 / word_length for each place where it stands; naming the word earns 0.5, and
+    Rewards, as in gem-llm: a letter earns 0.5 / word_length for each of its places; naming the word earns 0.5, and
     as much for each hidden place as its letter would have. So a won game sums to 1. A reply without a letter or word
     costs 0.1 and loses. A refused guess (made before, or a word of the wrong length) uses up a turn, as does a wrong
     one, and a wrong word shows none of its letters.

@@ -1,4 +1,4 @@
-"""Hangman: the words that a pattern allows, and the guess that tells most about them."""
+"""Hangman: the words that a pattern allows, and the guess whose answer is expected to leave the fewest of them."""
 
 import re
 from collections import Counter

@@ -19,7 +19,7 @@ _LONGEST = 100
 
 class Mastermind(DrawnSettings, BoardGame):
     r"""Find the code; each guess is answered with a black peg for every number that is right and in its place, and a
-    white peg for every further one that is in the code but elsewhere.
+    white peg for every further one that is in the code, but in another place.
 
     The first observation has the rules, and each one has all guesses with their pegs. An action is `\boxed{1 2 3 4}`.
 
@@ -27,8 +27,8 @@ class Mastermind(DrawnSettings, BoardGame):
     Journal of Recreational Mathematics 9 (1976), except that codes with a repeated number are left out unless
     `duplicate_numbers` is set; a guess with one is then no possible code, and is refused.
 
-    Rewards, as in GEM: a guess earns 1 / code_length for each black peg that it has more than every guess before, so
-    a won game sums to 1. A reply without numbers costs 0.1 and loses. A refused guess (of the wrong length, with a
+    Rewards, as in gem-llm: a guess earns 1 / code_length for each black peg that it has more than every guess before,
+    so a won game sums to 1. A reply without numbers costs 0.1 and loses. A refused guess (of the wrong length, with a
     number out of range or a repeat that is not allowed, or made before) uses up a turn and gets no pegs.
 
     Args:
@@ -74,16 +74,16 @@ class Mastermind(DrawnSettings, BoardGame):
         self._guessed: set[Code] = set()
         self._most_black = 0
         self._rows = ""
-        return f"{self._rules_with} {box(_plain(example))}.\n{self._rules_end}"
+        return f"{self._rules_before} {box(_plain(example))}.\n{self._rules_after}"
 
     def _write_rules(self) -> None:
-        """The rules, in two parts: an example stands between them."""
+        """The rules, in two parts, which have an example between them."""
         numbers = "1 number" if self.code_length == 1 else f"{self.code_length} numbers"
         if self.duplicate_numbers:
             repeats = "A number may be in the code more than once."
         else:
             repeats = "No number is in the code more than once, and a guess that repeats one is refused."
-        self._rules_with = (
+        self._rules_before = (
             f"You are playing Mastermind. Find my secret code of {numbers} from 1 to {self.num_numbers}, in order.\n"
             f"{repeats}\n"
             "I answer a guess with a black peg for each of its numbers that is right and in the right place, and with "
@@ -91,7 +91,7 @@ class Mastermind(DrawnSettings, BoardGame):
             "one peg at most.\n"
             "Separate the numbers of your guess by spaces, for example"
         )
-        self._rules_end = (
+        self._rules_after = (
             f"You have {self.max_turns} turns; each guess takes one, also a refused one.\n"
             f"{last_box_counts('guess')}\nGuesses so far: none\nEnter your move."
         )
@@ -108,14 +108,14 @@ class Mastermind(DrawnSettings, BoardGame):
         read = boxed(action, _read)
         if read is None:
             return self._unreadable("give numbers")
-        guess, written = read
-        wrong = self._objection(guess, written)
+        guess, text = read
+        wrong = self._objection(guess, text)
         if wrong:
             return self._ongoing(f"At turn {self.turn}, your guess was refused: {wrong}.")
         black, white = pegs(self.code, guess)
         self.marked.append(Marked(guess, black, white))
         self._guessed.add(guess)
-        row = f"{written}: {black} black, {white} white"
+        row = f"{text}: {black} black, {white} white"
         self._rows += f"\n{row}"
         reward = 0.0
         if black > self._most_black:
@@ -126,17 +126,17 @@ class Mastermind(DrawnSettings, BoardGame):
             return self._ended(f"{message} Congratulations! That is my code.", reward, success=True)
         return self._ongoing(message, reward)
 
-    def _objection(self, guess: Code, written: str) -> str | None:
+    def _objection(self, guess: Code, text: str) -> str | None:
         """Why this guess gets no pegs, or None."""
         if len(guess) != self.code_length:
             return f"it has length {len(guess)}, and my code has length {self.code_length}"
         numbers = set(guess)
         if not numbers <= self._numbers:
-            return f"{written} has a number that is not from 1 to {self.num_numbers}"
+            return f"{text} has a number that is not from 1 to {self.num_numbers}"
         if not self.duplicate_numbers and len(numbers) < len(guess):
-            return f"{written} has the same number twice, and my code does not"
+            return f"{text} has the same number twice, and my code does not"
         if guess in self._guessed:
-            return f"you have guessed {written} before"
+            return f"you have guessed {text} before"
         return None
 
     def _solution(self) -> str:
@@ -155,12 +155,12 @@ class Mastermind(DrawnSettings, BoardGame):
 
 
 def _read(content: str) -> tuple[Code, str] | None:
-    """The guess in a box, and how it is said again."""
-    return _short(content) if len(content) <= _LONGEST else None
+    """The guess in a box, and how it is repeated in the answer."""
+    return _read_short(content) if len(content) <= _LONGEST else None
 
 
 @lru_cache(maxsize=4096)
-def _short(content: str) -> tuple[Code, str] | None:
+def _read_short(content: str) -> tuple[Code, str] | None:
     words = content.replace(",", " ").split() if _GUESS.fullmatch(content) else []
     try:
         return (tuple(map(int, words)), " ".join(words)) if words else None

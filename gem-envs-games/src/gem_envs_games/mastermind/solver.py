@@ -11,13 +11,13 @@ from typing import NamedTuple
 Code = tuple[int, ...]
 
 MOST_LISTED = 5_000
-"""Codes that are listed, so that one is drawn at once."""
+"""The most codes that are listed, to draw from; of more, one is drawn place by place."""
 
 _CANDIDATES = 60
-"""Codes among which the secret is thought to be."""
+"""How many possible secrets a guess is compared with, at most."""
 
 _GUESSES = 20
-"""How many of them are tried out as the next guess."""
+"""How many of them are tried as the next guess."""
 
 
 class Marked(NamedTuple):
@@ -45,7 +45,7 @@ def pegs(code: Code, guess: Code) -> tuple[int, int]:
     """
     black = sum(map(eq, code, guess))
     numbers = set(guess)
-    if len(numbers) == len(guess):  # each counts once: the quick way
+    if len(numbers) == len(guess):  # each counts once: the fast case
         return black, len(numbers.intersection(code)) - black
     return black, sum(min(code.count(number), guess.count(number)) for number in numbers) - black
 
@@ -69,7 +69,7 @@ def consistent_codes(length: int, numbers: int, repeats: bool, marked: tuple[Mar
             yield start
             return
         for step in range(numbers):
-            # Each place begins with another number, so that the codes found first are not all alike.
+            # Each place starts with a different number, so that the codes found first are not all alike.
             number = (len(start) + step) % numbers + 1
             code = (*start, number)
             if (repeats or number not in start) and allowed(code):
@@ -82,7 +82,7 @@ def consistent_codes(length: int, numbers: int, repeats: bool, marked: tuple[Mar
 def best_guess(length: int, numbers: int, repeats: bool, marked: tuple[Marked, ...]) -> Code:
     """One of the codes that every answer allows: the one whose answer is expected to leave the fewest of them.
 
-    Only the first codes found are weighed against each other, so that large games are quick too.
+    Only the first codes found are compared with each other, so that large games are fast too.
     """
     candidates = list(islice(consistent_codes(length, numbers, repeats, marked), _CANDIDATES))
 

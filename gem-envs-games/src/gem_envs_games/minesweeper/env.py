@@ -12,7 +12,7 @@ _ACTION = fields("([A-Za-z]{1,20})", INTEGER, INTEGER)
 
 
 class Minesweeper(DrawnSettings, BoardGame):
-    r"""Reveal every cell without a mine; a number tells how many of a cell's up to 8 neighbours hold one.
+    r"""Reveal every cell without a mine; a number says how many of a cell's up to 8 neighbours hold one.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{reveal 2 3}` or
     `\boxed{flag 2 3}` (which puts a flag on a hidden cell, or takes it off): row, then column, both from 0.
@@ -21,14 +21,14 @@ class Minesweeper(DrawnSettings, BoardGame):
     Microsoft's Minesweeper: the game is won when every safe cell is revealed, flags or not; revealing a cell with
     no mine beside it reveals its neighbours too, and so on; a flag keeps its cell from being revealed, by the player
     and by its neighbours. The mines are placed after the first reveal, never on its cell, and not beside it either if
-    the board has room for all mines elsewhere wherever that cell may be: the rules in the observation say which.
+    the board has room for that whatever the cell: the rules in the observation say which.
 
-    Rewards, as in GEM: each reveal earns the share of the safe cells that it reveals, so a won game sums to 1. A
+    Rewards, as in gem-llm: each reveal earns the share of the safe cells that it reveals, so a won game sums to 1. A
     mine ends the game with 0, and a reply without an action costs 0.1 and loses. An action that the rules do not
     allow (off the board, a revealed or flagged cell, another command) uses up a turn and changes nothing.
 
     The expert reveals what is certainly safe, else the cell with the least chance of a mine given what the player
-    sees. It loses where luck decides.
+    sees. It may lose by bad luck.
 
     Args:
         rows: of the board, 2 to 30.
@@ -129,7 +129,7 @@ class Minesweeper(DrawnSettings, BoardGame):
         )
 
     def _open(self, cell: int) -> int:
-        """Reveal `cell` and what follows from it; how many cells that were."""
+        """Reveal `cell` and what follows from it, and return how many cells that were."""
         around = neighbours(self.rows, self.cols)
         waiting = {cell}
         revealed = 0

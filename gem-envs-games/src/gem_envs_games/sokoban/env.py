@@ -10,15 +10,15 @@ from gem_envs_games.directions import DIRECTIONS, direction
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import box, last_box_counts
 from gem_envs_games.sokoban.levels import make_level
-from gem_envs_games.sokoban.rules import Way, moved, rest_of_way
+from gem_envs_games.sokoban.rules import Path, moved, rest_of_path
 from gem_envs_games.sokoban.solver import solve
 
 TURNS_FOR_A_BOX = 10
-"""Turns that a level needs for each box, so that one can be made at once: the fewest of GEM's settings."""
+"""The fewest turns per box, as in gem-llm's settings: with fewer, drawing a level might take long."""
 
 
 class Sokoban(DrawnSettings, BoardGame):
-    r"""Push boxes through a room until every one stands on a goal.
+    r"""Push boxes through a room until every one is on a goal.
 
     The first observation has the rules, and each one has the board. An action is `\boxed{up}`, `down`, `left` or
     `right`: where the player goes.
@@ -29,12 +29,13 @@ class Sokoban(DrawnSettings, BoardGame):
     A level is made by playing backwards from its end, so it can always be solved, and within `max_turns`. At its start
     no box is on a goal.
 
-    Rewards, as in GEM: 1 for the last box's arrival; 0 for any other move, except that the last turn, if it does not
-    win, earns the share of the boxes that stand on goals. A reply without a direction costs 0.1 and loses. A move
+    Rewards, as in gem-llm: 1 for the last box's arrival; 0 for any other move, except that the last turn, if it does
+    not win, earns the share of the boxes that are on goals. A reply without a direction costs 0.1 and loses. A move
     against a wall, or against a box that cannot move, uses up a turn and changes nothing.
 
-    The expert takes the shorter of two ways: the one by which the level was made, and the one that `solve` finds. Off
-    both it searches again; where no way is found, as where a box is stuck, it goes in the first direction it can.
+    The expert takes the shorter of two paths: the one by which the level was made, and the one that `solve` finds. Off
+    both it searches again; where no path is found, for example because a box is stuck, it goes in the first direction
+    it can.
 
     Args:
         dim_room: rows and columns of the room with its walls, 5 to 10 each.
@@ -67,12 +68,12 @@ class Sokoban(DrawnSettings, BoardGame):
         self.cols = self.rows
 
     def _start(self) -> str:
-        self.level, way = make_level(self.rows, self.cols, self.num_boxes, self.turn_limit, self.rng)
-        self._way: Way = way
+        self.level, path = make_level(self.rows, self.cols, self.num_boxes, self.turn_limit, self.rng)
+        self._path: Path = path
         self.position = self.level.start
-        # Whether the expert has looked for a way, and the boxes for which it last found none.
+        # Whether the expert has looked for a path, and the boxes for which it last found none.
         self._searched = False
-        self._hopeless: frozenset[int] | None = None
+        self._unsolvable: frozenset[int] | None = None
         boxes = "1 box" if self.num_boxes == 1 else f"{self.num_boxes} boxes"
         return self._ask(
             f"You are playing Sokoban: a room of {self.rows} rows and {self.cols} columns with {boxes} and as many "
@@ -128,13 +129,13 @@ class Sokoban(DrawnSettings, BoardGame):
         return box(self.action_rng.choice(self._possible()))
 
     def expert_action(self) -> str:
-        """The next move of the way that was found at first, or from where the player left it."""
-        lost = self.position not in self._way
-        if not self._searched or (lost and self.position.boxes != self._hopeless):
+        """The next move of the path that was found first, or of a new one if the player has left it."""
+        lost = self.position not in self._path
+        if not self._searched or (lost and self.position.boxes != self._unsolvable):
             self._searched = True
             found = solve(self.level, self.position)
             if found is None:
-                self._hopeless = self.position.boxes
-            elif lost or len(found) < len(rest_of_way(self.level, self._way, self.position)):
-                self._way = found
-        return box(self._way.get(self.position) or self._possible()[0])
+                self._unsolvable = self.position.boxes
+            elif lost or len(found) < len(rest_of_path(self.level, self._path, self.position)):
+                self._path = found
+        return box(self._path.get(self.position) or self._possible()[0])

@@ -16,7 +16,7 @@ class Position(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A room with goals, and how it starts."""
+    """A room with goals, and the position at its start."""
 
     steps: Mapping[str, int]
     """How far apart two cells are, by the direction from one to the other."""
@@ -25,8 +25,8 @@ class Level(NamedTuple):
     start: Position
 
 
-Way = dict[Position, str]
-"""For each position on the way to the end: the direction in which the player goes next."""
+Path = dict[Position, str]
+"""Each position on a path to the end → the direction in which the player goes next."""
 
 
 def moved(level: Level, position: Position, name: str) -> Position | None:
@@ -42,12 +42,12 @@ def moved(level: Level, position: Position, name: str) -> Position | None:
     return Position(to, position.boxes - {to} | {to + step})
 
 
-def rest_of_way(level: Level, way: Way, position: Position) -> list[str]:
-    """The directions that `way` gives from `position` to the end."""
+def rest_of_path(level: Level, path: Path, position: Position) -> list[str]:
+    """The directions that `path` gives from `position` to the end."""
     names: list[str] = []
-    while position in way:
-        names.append(way[position])
-        position = moved(level, position, way[position]) or position
+    while position in path:
+        names.append(path[position])
+        position = moved(level, position, path[position]) or position
     return names
 
 

@@ -3,31 +3,31 @@
 from collections import deque
 from heapq import heappop, heappush
 
-from gem_envs_games.sokoban.rules import Level, Position, Way, moved, shortest_walk, walk_lengths
+from gem_envs_games.sokoban.rules import Level, Path, Position, moved, shortest_walk, walk_lengths
 
-SEARCHED = 2_000
+MOST_POSITIONS = 2_000
 """Positions that `solve` looks at before it gives up."""
 
 
-def solve(level: Level, start: Position) -> Way | None:
-    """A way from `start` to the end, which need not be a shortest one; None if none is found.
+def solve(level: Level, start: Position) -> Path | None:
+    """A path from `start` to the end, not always a shortest one; None if none is found.
 
-    It is a greedy A* over pushes. The estimate is each box's distance from its nearest goal, in pushes; a box that no
-    push brings to a goal ends the line.
+    It is a greedy A* over pushes. The heuristic is each box's distance in pushes from its nearest goal; positions with
+    a box that cannot be pushed to any goal are left out.
     """
     steps, far = level.steps, _pushes_left(level)
     estimate = sum(far.get(box, 0) for box in start.boxes)
     waiting = [(estimate, 0, 0, start)]
     came: dict[Position, tuple[Position, int, str]] = {}
     seen: set[Position] = set()
-    for _ in range(SEARCHED):
+    for _ in range(MOST_POSITIONS):
         if not waiting:
             return None
         _, _, cost, here = heappop(waiting)
         if here.boxes == level.goals:
-            return _way(level, came, start, here)
+            return _path(level, came, start, here)
         walks = walk_lengths(here.player, level.floor - here.boxes, steps.values())
-        # Where the player stands matters only as far as what he can reach.
+        # Positions in which the player can reach the same cells are equal.
         same = Position(min(walks), here.boxes)
         if same in seen:
             continue
@@ -59,13 +59,13 @@ def _pushes_left(level: Level) -> dict[int, int]:
     return found
 
 
-def _way(level: Level, came: dict[Position, tuple[Position, int, str]], start: Position, end: Position) -> Way:
-    way: Way = {}
+def _path(level: Level, came: dict[Position, tuple[Position, int, str]], start: Position, end: Position) -> Path:
+    path: Path = {}
     while end != start:
         before, beside, name = came[end]
         here = before
         for step in [*shortest_walk(here.player, beside, level.floor - here.boxes, level.steps), name]:
-            way[here] = step
+            path[here] = step
             here = moved(level, here, step) or here
         end = before
-    return way
+    return path

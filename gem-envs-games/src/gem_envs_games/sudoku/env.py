@@ -22,13 +22,13 @@ class Sudoku(DrawnSettings, BoardGame):
     The first observation has the rules, and each one has the board. An action is `\boxed{1 2 3}`: row, column (both
     from 1) and digit. The digit 0 empties the cell again. Every puzzle has exactly one solution.
 
-    A digit that its row, column or box already holds is refused. One that the rules allow is placed, right or not,
-    and nothing tells which: the player has to find out by thinking, and may replace it or take it back. The game is
-    won when the grid is full, since a full grid that keeps the rules is the solution. With `forgiving=True` a digit
-    that is not the solution's is refused as well, as in GEM, and what is placed stays; trying digits out then solves
-    the puzzle.
+    A digit that its row, column or box already holds is refused. One that the rules allow is placed, right or not, and
+    the answer does not say which: the player has to reason, and may replace it or take it back. The game is won when
+    the grid is full, since a full grid that keeps the rules is the solution. With `forgiving=True` a digit that is not
+    the solution's is refused as well, as in gem-llm, and what is placed stays; trying digits out then solves the
+    puzzle.
 
-    Rewards: each right digit earns 1 / (number of empty cells at the start), as in GEM, and taking or replacing it
+    Rewards: each right digit earns 1 / (number of empty cells at the start), as in gem-llm, and taking or replacing it
     costs the same, so a won game sums to 1. A reply without a move costs 0.1 and loses. A refused move uses up a turn
     and changes nothing.
 
@@ -142,11 +142,11 @@ class Sudoku(DrawnSettings, BoardGame):
                 moves = [] if self.forgiving else [*moves, 0]
             if moves:
                 return self._reply(cell, self.action_rng.choice(moves))
-        # A forgiving game that is over has no move left.
+        # In a forgiving game that is over no move is left.
         return self._reply(0, 0)
 
     def expert_action(self) -> str:
-        """Mend a wrong digit if there is one, else fill the cell for which the fewest digits are left."""
+        """Correct a wrong digit if there is one, else fill the cell for which the fewest digits are left."""
         for cell, digit in enumerate(self.grid):
             right = self.solution[cell]
             if digit not in (0, right):

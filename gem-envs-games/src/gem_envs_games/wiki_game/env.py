@@ -14,7 +14,7 @@ from gem_envs_games.wiki_game.graph import FARTHEST, shipped
 from gem_envs_games.wiki_game.page import Page, Wiki, key
 
 BACK = "<PREV_PAGE>"
-"""What a player says in place of a title to go back, as in GEM."""
+"""What a player answers in place of a title to go back, as in gem-llm."""
 
 _STEP, _UNKNOWN = -0.05, -0.2
 _LONGEST_TITLE = 255
@@ -34,12 +34,13 @@ _BACKENDS = ("shipped", "mw", "kiwix")
 
 
 class WikiGame(BoardGame):
-    r"""Reach the target page from the start page; each turn follows one link of the page on which the player is.
+    r"""Reach the target page from the start page; each turn follows one link of the current page.
 
     The first observation has the rules, and each one has the target, the page with its links, and the turns left. An
     action is `\boxed{Title}`, the title of a link; case, accents and underscores for spaces do not matter.
 
-    The rules are those of Wikipedia's game (https://en.wikipedia.org/wiki/Wikipedia:Wiki_Game), with GEM's variants:
+    The rules are those of Wikipedia's game (https://en.wikipedia.org/wiki/Wikipedia:Wiki_Game), with the variants of
+    gem-llm:
 
     - `noregrets`: only the links of the page. A page without links loses.
     - `oneback`: `\boxed{<PREV_PAGE>}` returns to the page before, but not twice in a row. A page without links sends
@@ -47,16 +48,16 @@ class WikiGame(BoardGame):
     - `freenav`: the same, as often as the player likes.
     - `eidetic`: every link that has been seen in the episode may be followed. A page without links loses.
 
-    Rewards, as in GEM: reaching the target earns 1; another page costs 0.05 (nothing on the last turn), and being
+    Rewards, as in gem-llm: reaching the target earns 1; another page costs 0.05 (nothing on the last turn), and being
     sent back 0.1. A reply without a title costs 0.2 and a turn, and so does a title that is not a link, or going back
-    where that is not allowed; the game goes on. So a game that is lost early can return more than one that is won late;
-    with the wrapper `bounded_shaping` it cannot.
+    where that is not allowed; the game continues. So a game that is lost early can return more than one that is won
+    late; with the wrapper `bounded_shaping` it cannot.
 
-    The pages that ship with the pack (see data/WIKI.md) have no dead ends, a seed gives the same pair of pages
-    anywhere, and the expert follows a shortest way. A live wiki (`mw`, `kiwix`) draws the start itself, whatever the
-    seed, and the target is the end of a walk of random links; its pages change, so that neither a seed nor a
-    recording brings an episode back. A snapshot holds the pages of the episode so far, and other pages are asked for
-    when they are visited. A wiki that does not answer raises `gem_envs_games.wiki_game.live.WikiUnavailable`.
+    The pages that ship with the pack (see data/WIKI.md) have no dead ends, a seed gives the same pair of pages on every
+    machine, and the expert follows a shortest path. A live wiki (`mw`, `kiwix`) draws the start itself, whatever the
+    seed, and the target is the end of a walk of random links; its pages change, so that neither a seed nor a recording
+    reproduces an episode. A snapshot holds the pages of the episode so far, and other pages are requested when they are
+    visited. A wiki that does not answer raises `gem_envs_games.wiki_game.live.WikiUnavailable`.
 
     `reset(options={"start": ..., "target": ...})` sets the titles of both pages, on every backend.
 
@@ -66,8 +67,8 @@ class WikiGame(BoardGame):
         trawler_kwargs: arguments of the live wiki, `url` among them; see `wiki_game.live.LiveWiki`.
         page_summary_length: how much of a page is shown, a number of `characters`, `words` or `sentences`.
         variant: one of the above.
-        min_distance: links of the shortest way from start to target at least, 1 to 6; on a live wiki of the walk.
-        max_distance: the same at most, no more than 6 nor `max_turns`.
+        min_distance: the fewest links of the shortest path from start to target, 1 to 6; on a live wiki of the walk.
+        max_distance: the most links of that path; at most 6, and at most `max_turns`.
 
     Raises:
         ConfigError: an argument is out of range, or `options` name a page that is not there.
@@ -101,7 +102,7 @@ class WikiGame(BoardGame):
     def _reset(self, options: Mapping[str, Any]) -> str:
         start, self.target = self._ends(options)
         self.trail = [start]
-        """The pages behind the player, and the one on which the player is."""
+        """The pages that going back returns to, and the current one."""
         self.known = dict.fromkeys(start.links)
         """The links seen so far."""
         self._went_back = False
@@ -158,7 +159,7 @@ class WikiGame(BoardGame):
 
     @property
     def page(self) -> Page:
-        """The page on which the player is."""
+        """The current page."""
         return self.trail[-1]
 
     def _links(self) -> tuple[str, ...]:
@@ -172,15 +173,15 @@ class WikiGame(BoardGame):
         wanted = key(title[: _LONGEST_TITLE + 1])
         return next((link for link in links if key(link) == wanted), None)
 
-    def _no_link(self, wanted: str) -> str:
-        title = "".join(c if c.isprintable() else "?" for c in wanted[:80]) + ("..." if len(wanted) > 80 else "")
+    def _no_link(self, title: str) -> str:
+        shown = "".join(c if c.isprintable() else "?" for c in title[:80]) + ("..." if len(title) > 80 else "")
         return (
-            f"At turn {self.turn}, you stay on {self.page.title}: it has no link '{title}'."
-            f"{did_you_mean(title, self._links())}"
+            f"At turn {self.turn}, you stay on {self.page.title}: it has no link '{shown}'."
+            f"{did_you_mean(shown, self._links())}"
         )
 
     def _forget(self, link: str) -> None:
-        """Take a link away behind which there is no page."""
+        """Remove a link that leads to no page."""
         self.known.pop(link, None)
         self.trail[-1] = self.page._replace(links=tuple(other for other in self.page.links if other != link))
 
@@ -215,12 +216,12 @@ class WikiGame(BoardGame):
         return f"{page.title} ({text})" if text else page.title
 
     def sample_action(self) -> str:
-        """A random link that may be followed, or going back where there is none."""
+        """A random link that may be followed, or going back if there is none."""
         links = self._links()
         return box(self.action_rng.choice(links) if links else BACK)
 
     def expert_action(self) -> str | None:
-        """The link from which the shortest way leads to the target; None on a live wiki, where nobody knows it."""
+        """The link from which a shortest path leads to the target; None on a live wiki, where it is not known."""
         link = self._wiki.nearest(self._links(), self.target.title)
         return None if link is None else box(link)
 
@@ -247,7 +248,7 @@ def _one_of(name: str, value: Any, known: Sequence[str] | Mapping[str, Any]) -> 
 
 
 def _beginning(text: str, most: int, unit: str) -> str:
-    """The first characters, words or sentences of a text, on one line, with dots where more follows."""
+    """The first characters, words or sentences of a text, on one line, with dots if more follows."""
     text = " ".join(text.split())
     if unit == "characters":
         kept = text[:most].rstrip()

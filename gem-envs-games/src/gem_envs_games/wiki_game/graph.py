@@ -1,4 +1,4 @@
-"""The pages and links that ship with the pack. What they are made from is told in data/WIKI.md."""
+"""The pages and links that ship with the pack; data/WIKI.md says what they are made from."""
 
 import gzip
 from collections.abc import Iterable
@@ -9,24 +9,24 @@ from random import Random
 from gem_envs_games.wiki_game.page import Page
 
 FARTHEST = 6
-"""From 1 to so many links, every page of the pack is that far from some other page."""
+"""For every distance from 1 to this one, each page of the pack is that many links from some other page."""
 
 
 @cache
 def shipped() -> "WikiGraph":
-    """The graph of the pack, read once in a process, when it is first asked for."""
+    """The graph of the pack, read once per process, at the first call."""
     packed = files("gem_envs_games").joinpath("data", "wiki.tsv.gz").read_bytes()
     return WikiGraph(gzip.decompress(packed).decode("utf-8").splitlines())
 
 
 class WikiGraph:
-    """Pages in lines of three fields between tabs: title, text, and the numbers of the lines to which it links."""
+    """Pages, given as lines of three fields separated by tabs: title, text, and the numbers of the linked lines."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._fields = [line.split("\t") for line in lines]
         self.titles = [title for title, _, _ in self._fields]
         self._number = {title: number for number, title in enumerate(self.titles)}
-        self._rings = lru_cache(maxsize=64)(self._rings_around)
+        self._layers = lru_cache(maxsize=64)(self._layers_of)
 
     def page(self, title: str) -> Page | None:
         """The page with exactly this title, or None."""
@@ -38,28 +38,28 @@ class WikiGraph:
         return Page(title, text, tuple(self.titles[int(link)] for link in links.split()))
 
     def draw(self, rng: Random, low: int, high: int) -> tuple[Page, Page]:
-        """A start, and a target to which the shortest way takes `low` to `high` links, each number as likely.
+        """A start and a target whose shortest path has `low` to `high` links, each number equally likely.
 
-        Some start must lie so far from every target, as in the graph of the pack for 1 to `FARTHEST`.
+        Every target must have a start at each of these distances, as in the graph of the pack from 1 to `FARTHEST`.
         """
         steps = rng.randint(low, high)
         target = rng.randrange(len(self.titles))
-        return self._page(rng.choice(sorted(self._rings(target).at(steps)))), self._page(target)
+        return self._page(rng.choice(sorted(self._layers(target).at(steps)))), self._page(target)
 
     def nearest(self, titles: Iterable[str], target: str) -> str | None:
-        """Of these titles, the first from which the fewest links lead to `target`; None if none leads there."""
-        rings = self._rings(self._number[target])
+        """Of these titles, the first from which the fewest links lead to `target`; None if no path leads there."""
+        layers = self._layers(self._number[target])
         numbers = [self._number[title] for title in titles]
         steps = 0
-        while ring := rings.at(steps):
+        while layer := layers.at(steps):
             for number in numbers:
-                if number in ring:
+                if number in layer:
                     return self.titles[number]
             steps += 1
         return None
 
-    def _rings_around(self, target: int) -> "Rings":
-        return Rings(self._back, target)
+    def _layers_of(self, target: int) -> "Layers":
+        return Layers(self._back, target)
 
     @cached_property
     def _back(self) -> list[list[int]]:
@@ -71,8 +71,8 @@ class WikiGraph:
         return back
 
 
-class Rings:
-    """The pages around a target by their distance to it, searched breadth first as far as they are asked for."""
+class Layers:
+    """The layers of a breadth-first search backwards from a target, made as far as they are needed."""
 
     def __init__(self, back: list[list[int]], target: int) -> None:
         self._back = back
@@ -80,9 +80,9 @@ class Rings:
         self._seen = {target}
 
     def at(self, steps: int) -> set[int]:
-        """The pages from which the shortest way to the target takes just so many links."""
+        """The pages whose shortest path to the target has exactly this many links."""
         while len(self._found) <= steps:
-            ring = set[int]().union(*(self._back[number] for number in self._found[-1])) - self._seen
-            self._seen |= ring
-            self._found.append(ring)
+            layer = set[int]().union(*(self._back[number] for number in self._found[-1])) - self._seen
+            self._seen |= layer
+            self._found.append(layer)
         return self._found[steps]

@@ -64,15 +64,15 @@ class Kiwix(LiveWiki):
         found = (self._title(urljoin(url, href)) for href in article.hrefs)
         links = dict.fromkeys(link for link in found if link is not None and link != title)
         text = " ".join("".join(article.texts).split())
-        lists_meanings = "may refer to:" in text or "(disambiguation)" in title
-        return Page(title, text, tuple(links)), lists_meanings
+        disambiguates = "may refer to:" in text or "(disambiguation)" in title
+        return Page(title, text, tuple(links)), disambiguates
 
     def _title(self, url: str) -> str | None:
-        """The title of an article's address; None for what is outside the file, or no article."""
+        """The title of an article's address; None for an address that is not an article of the file."""
         path = urlsplit(url).path
         _, found, rest = path.partition(f"/{quote(self._zimfile)}/")
         name = unquote(rest.removeprefix("content/").removeprefix("A/"))
-        # What is not an article has a folder that begins so: pictures, styles, scripts.
+        # Pictures, styles and scripts are in folders whose names begin so.
         if not found or not url.startswith(self.url) or not name or name.startswith(("_", "-/", "I/")):
             return None
         return name.replace("_", " ")
@@ -94,18 +94,17 @@ class _Article(HTMLParser):
         self.texts: list[str] = []
         self.hrefs: list[str] = []
         self.leads_to: str | None = None
-        """Where the page sends its reader at once."""
+        """The target of a redirect by `<meta http-equiv="refresh">`."""
         self._open: list[str] = []
         self._counts: Counter[str] = Counter()
-        """Of the open elements, how many there are of each kind."""
+        """Tag → how many elements of it are open."""
         self._headed = False
 
     def read(self, html: str) -> bool:
-        """Read an article; False where it has a tag that does not end.
+        """Read an article; False if it has a tag that does not end.
 
-        In pieces, and what is left at the end is not read: the parser begins again and again at a tag that is not
-        closed, which takes a quadratic time.
-        """
+        In pieces, and what is left at the end is not read: the parser starts again and again at a tag that is not
+        closed, which takes quadratic time."""
         for start in range(0, len(html), _PIECE):
             self.feed(html[start : start + _PIECE])
             if len(self.rawdata) > _LONGEST_TAG:

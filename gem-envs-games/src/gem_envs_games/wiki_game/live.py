@@ -1,4 +1,4 @@
-"""What the live wikis share: requests with patience and limits, dead ends avoided, a pair found by walking."""
+"""The base of live wikis: requests with limits and retries, and start and target from a random walk."""
 
 import functools
 import time
@@ -18,16 +18,16 @@ from gem.http_limits import Limited
 from gem_envs_games.wiki_game.page import Page
 
 _AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
-"""Wikimedia asks clients to say who they are."""
+"""Wikimedia asks clients to identify themselves."""
 
-_PASSING = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
+_TEMPORARY = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
 _LONGEST_PAUSE = 10.0
 _TRIES = 20
-"""Pages that are looked at, at most, for one page that will do."""
+"""The most pages that are looked at to find a suitable one."""
 
 
 class WikiUnavailable(ConnectionError):
-    """The wiki does not answer, or not as its API should: a fault of the environment, which ends no episode."""
+    """The wiki does not answer, or not as its API should: a fault of the environment, not a result of an episode."""
 
 
 class _Http(Limited, HTTPConnection):
@@ -55,7 +55,7 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 class Answer(NamedTuple):
-    """What the server sent, and the address from which it came in the end."""
+    """What the server sent, and its address after redirects."""
 
     url: str
     body: bytes
@@ -65,9 +65,9 @@ class LiveWiki(ABC):
     """A wiki on a server.
 
     Args:
-        url: where its API is, http or https.
-        query_delay_ms: milliseconds to wait before each request, out of courtesy.
-        max_query_attempts: requests for one answer, at most, where the server is out of reach or overloaded; the
+        url: of its API, http or https.
+        query_delay_ms: milliseconds to wait before each request, to spare the server.
+        max_query_attempts: the most requests for one answer if the server cannot be reached or is overloaded; the
             pauses between them double from 0.2 s, or are what the server asks for, up to 10 s.
         query_use_cache: keep the pages of an episode.
         timeout: seconds that a whole answer may take.
@@ -94,16 +94,16 @@ class LiveWiki(ABC):
 
     @abstractmethod
     def _fetch(self, title: str) -> tuple[Page, bool] | None:
-        """The page to which a title leads, and whether it only lists the meanings of its title; None if none."""
+        """The page to which a title leads, and whether it is a disambiguation page; None if there is no page."""
 
     @abstractmethod
     def _random_title(self) -> str:
-        """Any title, as the server draws it."""
+        """A random title, drawn by the server."""
 
     def page(self, title: str) -> Page | None:
-        """The page to which this title leads, or None where there is none.
+        """The page to which this title leads, or None if there is none.
 
-        A page that lists the meanings of its title leads on to the first of them, because it is no article.
+        A disambiguation page is not an article: the first article that it links to takes its place.
 
         Raises:
             WikiUnavailable: the server does not answer, or not as its API should.
@@ -118,16 +118,16 @@ class LiveWiki(ABC):
         found = self._fetch(title)
         if found is None:
             return None
-        page, lists_meanings = found
-        if not lists_meanings:
+        page, disambiguates = found
+        if not disambiguates:
             return page
-        meanings = (self._fetch(link) for link in page.links[:_TRIES])
-        return next((meaning[0] for meaning in meanings if meaning is not None and not meaning[1]), None)
+        articles = (self._fetch(link) for link in page.links[:_TRIES])
+        return next((article[0] for article in articles if article is not None and not article[1]), None)
 
     def draw(self, rng: Random, low: int, high: int) -> tuple[Page, Page]:
-        """A random page of the server's choice, and the end of a walk of `low` to `high` links from it.
+        """A random page, drawn by the server, and the end of a random walk of `low` to `high` links from it.
 
-        So there is a way, and it is no longer than the walk; it may be shorter.
+        So a path exists; the shortest one may be shorter than the walk.
         """
         if self._kept is not None:
             self._kept.clear()
@@ -140,7 +140,7 @@ class LiveWiki(ABC):
         raise WikiUnavailable(f"{self.url}: none of {_TRIES} random pages begins a walk of {steps} links")
 
     def _walk(self, start: Page, steps: int, rng: Random) -> Page | None:
-        """The page at the end of a walk that meets no page twice, or None if it leads into a dead end."""
+        """The end of a random walk that meets no page twice, or None if it ends before."""
         here, seen = start, {start.title}
         for _ in range(steps):
             for link in rng.sample(here.links, min(len(here.links), _TRIES)):
@@ -154,23 +154,23 @@ class LiveWiki(ABC):
         return here
 
     def nearest(self, titles: Iterable[str], target: str) -> str | None:
-        """None: a live wiki does not say how far its pages are from one another."""
+        """None: the distances between pages of a live wiki are not known."""
         return None
 
     def get(self, path: str = "", **query: Any) -> Answer | None:
-        """Ask the server; None where it says that there is no such thing (404).
+        """Send a request; None if the answer is 404.
 
         Raises:
-            WikiUnavailable: it is out of reach, too slow, or answers with an error.
+            WikiUnavailable: the server cannot be reached, is too slow, or answers with an error.
         """
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         request = urllib.request.Request(url, headers={"User-Agent": _AGENT})
-        pause, trouble = 0.2, "no request was made"
+        pause, reason = 0.2, "no request was made"
         for attempt in range(self._attempts):
             time.sleep(self._delay if attempt == 0 else pause)
             try:
                 with _opener().open(request, timeout=self._timeout) as response:
-                    # A small answer may unpack to one that fills the memory.
+                    # A small answer may decompress to one that fills the memory.
                     if response.headers.get("Content-Encoding", "identity") != "identity":
                         raise ValueError("its answer is compressed, which was not asked for")
                     return Answer(response.url, response.read())
@@ -178,14 +178,14 @@ class LiveWiki(ABC):
                 error.close()
                 if error.code == HTTPStatus.NOT_FOUND:
                     return None
-                trouble = f"it answers {error.code} {error.reason}"
-                if error.code not in _PASSING:
+                reason = f"it answers {error.code} {error.reason}"
+                if error.code not in _TEMPORARY:
                     break
                 asked = error.headers.get("Retry-After", "")
                 pause = min(float(asked) if asked.isdecimal() else 2 * pause, _LONGEST_PAUSE)
             except (OSError, HTTPException, ValueError) as error:
-                trouble, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
+                reason, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
         raise WikiUnavailable(
-            f"{url}: {trouble}. Check that the server runs and that trawler_kwargs has its url, or play on "
+            f"{url}: {reason}. Check that the server runs and that trawler_kwargs has its url, or play on "
             "backend='shipped', which needs none."
         )

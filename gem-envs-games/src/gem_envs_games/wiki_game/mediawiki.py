@@ -14,8 +14,8 @@ class MediaWiki(LiveWiki):
     """The articles (pages of namespace 0) of a MediaWiki; see `LiveWiki` for the other arguments.
 
     A page costs two requests, of the modules that https://www.mediawiki.org/wiki/API:Main_page describes: its
-    canonical title and text by `action=query` (`prop=extracts` is of the extension TextExtracts; without it there is
-    no text), its links by `action=parse`, which says which of them lead to a page that exists.
+    canonical title and text by `action=query` (`prop=extracts` belongs to the extension TextExtracts; without it there
+    is no text), its links by `action=parse`, which says which of them lead to a page that exists.
     """
 
     def __init__(self, *, url: str = "https://en.wikipedia.org/w/api.php", **settings: Any) -> None:
@@ -34,18 +34,18 @@ class MediaWiki(LiveWiki):
         )
         if about is None:
             return None
-        canonical, text, lists_meanings = about
+        canonical, text, disambiguates = about
         links = self._ask(_read_links, action="parse", page=canonical, prop="links")
         if links is None:
             return None
         links.pop(canonical, None)
-        return Page(canonical, text, tuple(links)), lists_meanings
+        return Page(canonical, text, tuple(links)), disambiguates
 
     def _random_title(self) -> str:
         return self._ask(_read_random, action="query", list="random", rnnamespace=0, rnlimit=1)
 
     def _ask(self, read: Callable[[Any], _T], **query: Any) -> _T:
-        """What `read` finds in the answer. It may fail as it likes on an answer that is none."""
+        """What `read` finds in the answer; on a malformed answer it may raise any error of lookups and types."""
         answer = self.get(**query, format="json", formatversion=2)
         if answer is None:
             raise WikiUnavailable(f"{self.url} is not there: the url of a MediaWiki ends in api.php")
@@ -53,18 +53,18 @@ class MediaWiki(LiveWiki):
             data = json.loads(answer.body)
             if "error" not in data or data["error"]["code"] == "missingtitle":
                 return read(data)
-            trouble = f"{data['error']['code']}: {data['error'].get('info')}"
+            reason = f"{data['error']['code']}: {data['error'].get('info')}"
         except ValueError as error:
             raise WikiUnavailable(
                 f"{self.url} does not answer in JSON, as MediaWiki's api.php does: {error}"
             ) from error
         except (LookupError, TypeError, AttributeError, RecursionError) as error:
             raise WikiUnavailable(f"{self.url} does not answer as MediaWiki's api.php does: {error!r}") from error
-        raise WikiUnavailable(f"{self.url}: {trouble}")
+        raise WikiUnavailable(f"{self.url}: {reason}")
 
 
 def _read_about(data: Any) -> tuple[str, str, bool] | None:
-    """Title, text, and whether it lists meanings; None for a page that is not there."""
+    """Title, text, and whether it is a disambiguation page; None for a page that does not exist."""
     about = data["query"]["pages"][0]
     if about.get("missing") or about.get("invalid") or "title" not in about:
         return None
@@ -72,7 +72,7 @@ def _read_about(data: Any) -> tuple[str, str, bool] | None:
 
 
 def _read_links(data: Any) -> dict[str, None] | None:
-    """The titles, in order; None for a page that is not there."""
+    """The titles, in order; None for a page that does not exist."""
     if "error" in data:
         return None
     links = data["parse"]["links"]

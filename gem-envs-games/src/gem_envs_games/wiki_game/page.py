@@ -1,4 +1,4 @@
-"""What WikiGame needs of a wiki: pages, a pair to start with, and, where the wiki knows it, the nearest link."""
+"""The protocol of the wikis that WikiGame is played on, and their pages."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -13,22 +13,22 @@ class Page(NamedTuple):
     text: str
     """What the page says first: a sentence, or a few paragraphs."""
     links: tuple[str, ...]
-    """Titles, in the page's order, each once. A live wiki may lead from one title to a page with another."""
+    """Titles, in the page's order, each once. On a live wiki a title may lead to a page with another title."""
 
 
 class Wiki(Protocol):
     """The pages on which the game is played."""
 
     def page(self, title: str) -> Page | None:
-        """The page to which this title leads, or None where there is none."""
+        """The page to which this title leads, or None if there is none."""
         ...
 
     def draw(self, rng: Random, low: int, high: int) -> tuple[Page, Page]:
-        """A start, and another page that lies `low` to `high` links from it."""
+        """A start, and a target that is `low` to `high` links away."""
         ...
 
     def nearest(self, titles: Iterable[str], target: str) -> str | None:
-        """Of these titles, the first from which the fewest links lead to `target`; None where that is not known."""
+        """Of these titles, the first from which the fewest links lead to `target`; None if that is not known."""
         ...
 
 
@@ -36,7 +36,7 @@ _QUOTES = str.maketrans("_\u2018\u2019\u02bb\u02bc", " ''''")
 
 
 def key(title: str) -> str:
-    """What several ways to write one title have in common.
+    """The same key for several ways to write one title.
 
     Case, underscores for spaces, accents and the shape of apostrophes do not matter: 'sao_paulo' is São Paulo.
     """

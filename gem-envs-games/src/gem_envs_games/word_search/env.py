@@ -20,22 +20,23 @@ class WordSearch(DrawnSettings, BoardGame):
     r"""Find every hidden word, to the right or down, by the cells of its first and its last letter.
 
     The first observation has the rules, and each one has the grid, with found words in brackets, what is left to find,
-    and the lines that were no hidden word. An action is `\boxed{2 0 2 4}`: row and column of the first letter, then of
-    the last (all from 0), or the other way round.
+    and the lines that were not a hidden word. An action is `\boxed{2 0 2 4}`: row and column of the first letter, then
+    of the last (all from 0), or the other way round.
 
-    The puzzle is the usual one (en.wikipedia.org/wiki/Word_search), with two of its eight directions, as in GEM. The
-    words to find are listed; `hardcore` hides them and tells only their lengths. Each is in the grid exactly once, and
-    with `hardcore` no other word of the pack's list with such a length reads to the right or down.
+    The puzzle is the usual one (en.wikipedia.org/wiki/Word_search), with two of its eight directions, as in gem-llm.
+    The words to find are listed; `hardcore` does not list them and gives only their lengths. Each is in the grid
+    exactly once, and with `hardcore` no other word of the pack's list with the length of one of them reads to the right
+    or down.
 
-    Rewards, as in GEM: each word earns 1 / num_words, so a won game sums to 1. A line that is no hidden word, and one
-    that is refused (outside the grid, neither a row nor a column, tried before), uses up a turn and earns nothing. A
+    Rewards, as in gem-llm: each word earns 1 / num_words, so a won game sums to 1. A line that is not a hidden word, or
+    that is refused (outside the grid, not in a row or column, tried before), uses up a turn and earns nothing. A
     reply without four numbers costs 0.1 and loses.
 
     The expert knows the places.
 
     Args:
-        hardcore: do not list the words, which are then of 5 letters or more and drawn from all words of the pack, not
-            from the common ones.
+        hardcore: do not list the words, which then have 5 letters or more and are drawn from all words of the pack, not
+            only from the common ones.
         max_turns: lines in an episode; at least 1 for each word.
         num_words: 1 to 15.
 
@@ -62,7 +63,7 @@ class WordSearch(DrawnSettings, BoardGame):
         self.found: list[Hidden] = []
         self.missed: list[Ends] = []
         self._cells = [[f" {letter} " for letter in row] for row in rows]
-        self._grid_lines = [grid_text.head(self.size), *map(grid_text.line, range(self.size), self._cells)]
+        self._grid_lines = [grid_text.header(self.size), *map(grid_text.line, range(self.size), self._cells)]
         words = "1 English word is" if self.num_words == 1 else f"{self.num_words} English words are"
         if self.hardcore:
             listed = (
@@ -99,7 +100,7 @@ class WordSearch(DrawnSettings, BoardGame):
             return self._ongoing(f"{message}, but {wrong}.")
         for place in self.hidden:
             if place.ends == ends:
-                return self._finds(place, message)
+                return self._find(place, message)
         self.missed.append(ends)
         return self._ongoing(f"{message}, which is not a hidden word.")
 
@@ -114,7 +115,7 @@ class WordSearch(DrawnSettings, BoardGame):
             return "you have tried that before"
         return None
 
-    def _finds(self, place: Hidden, message: str) -> Step:
+    def _find(self, place: Hidden, message: str) -> Step:
         self.found.append(place)
         for row, col in place.cells:
             self._cells[row][col] = f"[{self._cells[row][col][1]}]"

@@ -1,4 +1,4 @@
-"""Grids of letters that hide words, each of which is there exactly once."""
+"""Making grids of letters that hide words, each of them exactly once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -10,10 +10,10 @@ from typing import NamedTuple
 from gem_envs_games.words import LONGEST, SHORTEST, common_words, is_word, known_words
 
 SHORTEST_UNLISTED = 5
-"""Letters of the shortest word that the player is not told."""
+"""Letters of the shortest word that is hidden without being listed."""
 
 _TRIES = 100
-"""Places to try for a word before all are drawn anew."""
+"""Places to try for a word before all words are drawn again."""
 
 
 class Hidden(NamedTuple):
@@ -39,11 +39,11 @@ class Hidden(NamedTuple):
 
 @cache
 def words_to_hide(listed: bool) -> tuple[str, ...]:
-    """The common words, for a player who is told them; else all known words that are not short and hold no other."""
+    """The words to draw from: if `listed`, the common ones; else all known ones that are long and contain no other."""
     if listed:
         return tuple(word for length in range(SHORTEST, LONGEST + 1) for word in common_words(length))
     words = (word for length in range(SHORTEST_UNLISTED, LONGEST + 1) for word in known_words(length))
-    # Nobody could tell which was meant of two words that begin or end in the same cell.
+    # Of two words that begin or end in the same cell the player could not know which one is meant.
     return tuple(word for word in words if not any(map(is_word, _parts(word))))
 
 
@@ -57,11 +57,10 @@ def _parts(word: str) -> Iterator[str]:
 def make_word_search(count: int, listed: bool, rng: Random) -> tuple[list[str], list[Hidden]]:
     """The rows of a square grid, and the `count` words that it hides, in alphabetical order.
 
-    Words read to the right or down, may cross, and are drawn from `words_to_hide`. None is there a second time in any
-    of the eight directions. Unless the words are `listed`, nor is any other known word of the same length as one of
-    them that reads to the right or down. The grid is half as wide again as the longest word is long, or wider where
-    the words would fill more than a third of it.
-    """
+    Words read to the right or down, may cross, and are drawn from `words_to_hide`. None is in the grid a second time in
+    any of the eight directions. If they are not `listed`, no other known word of the same length as one of them reads
+    to the right or down. The grid is half as wide again as the longest word is long, or wider where the words would
+    fill more than a third of it."""
     while True:
         words = sorted(rng.sample(words_to_hide(listed), count))
         size = max(3 * len(max(words, key=len)) // 2, isqrt(3 * sum(map(len, words)) - 1) + 1)
@@ -74,7 +73,7 @@ def make_word_search(count: int, listed: bool, rng: Random) -> tuple[list[str], 
 
 
 def _places(words: Sequence[str], size: int, rng: Random) -> list[Hidden] | None:
-    """A random place for each word, or None where chance has found none for one of them."""
+    """A random place for each word, or None if no place was found for one of them."""
     hidden: list[Hidden] = []
     letters: dict[tuple[int, int], str] = {}
     for word in words:

@@ -17,13 +17,13 @@ class Wordle(DrawnSettings, BoardGame):
     case does not matter, nor do spaces and commas between the letters.
 
     The rules are those of the New York Times' Wordle (nytimes.com/games/wordle): green for a letter in its place,
-    yellow for one that is elsewhere in the word; a letter that a guess has more often than the secret is marked only
-    as often as the secret has it, green ones first, then from the left. The secret is one of the common words of the
-    pack's list. With `only_real_words`, a guess has to be in the whole list.
+    yellow for one that is in the word in another place; a letter that a guess has more often than the secret is marked
+    only as often as the secret has it, green ones first, then from the left. The secret is one of the common words of
+    the pack's list. With `only_real_words`, a guess has to be in the whole list.
 
-    Rewards, as in GEM: 0.5 / word_length for each place that turns green for the first time, and 0.5 more for the
+    Rewards, as in gem-llm: 0.5 / word_length for each place that turns green for the first time, and 0.5 more for the
     word, so a won game sums to 1. A reply without a word costs 0.1 and loses. A refused guess (of the wrong length,
-    no word, or made before) uses up a turn and gets no marks.
+    not a word, or made before) uses up a turn and gets no marks.
 
     Args:
         word_length: 3 to 8.

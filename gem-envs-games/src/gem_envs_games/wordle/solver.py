@@ -10,7 +10,7 @@ Marked = tuple[str, str]
 """A guess and its marks."""
 
 _CANDIDATES = 40
-"""Words that are weighed against each other, as guess and as secret."""
+"""The most words that are compared with each other, as guess and as secret."""
 
 
 def marks(secret: str, guess: str) -> str:
@@ -27,7 +27,7 @@ def marks(secret: str, guess: str) -> str:
             answer += "X"
         else:
             if left is None:
-                left = [hidden for hidden, guessed in zip(secret, guess, strict=True) if hidden != guessed]
+                left = [hidden for hidden, other in zip(secret, guess, strict=True) if hidden != other]
             if guessed in left:
                 left.remove(guessed)
                 answer += "Y"
@@ -47,7 +47,7 @@ def consistent_words(words: Iterable[str], marked: tuple[Marked, ...]) -> list[s
 def best_guess(length: int, marked: tuple[Marked, ...]) -> str:
     """One of the common words that all marks allow: the one whose marks are expected to leave the fewest of them.
 
-    Where there are many, some are taken, evenly spaced in the list, and only they are weighed against each other.
+    Of many words only some, evenly spaced in the list, are compared with each other.
     """
     words = consistent_words(common_words(length), marked)
     some = words[:: -(-len(words) // _CANDIDATES)]
