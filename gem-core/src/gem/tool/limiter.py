@@ -1,7 +1,6 @@
 """Limits on how many calls run at once."""
 
 import asyncio
-import sys
 from typing import Any, Self
 
 from gem.errors import ToolTimeout
@@ -17,7 +16,7 @@ class Limiter:
 
     def __init__(self, name: str, limit: int | None) -> None:
         self._name, self._limit = name, limit
-        self._free = asyncio.Semaphore(sys.maxsize if limit is None else limit)
+        self._free = asyncio.Semaphore(limit or 0)
         self._orphans = 0
 
     async def acquire(self) -> None:
@@ -26,6 +25,8 @@ class Limiter:
         Raises:
             ToolTimeout: orphans hold every permit.
         """
+        if self._limit is None:
+            return
         await self._free.acquire()
         if self._orphans == self._limit:
             self._free.release()  # the next that waits fails in the same way
@@ -36,7 +37,8 @@ class Limiter:
 
     def release(self) -> None:
         """Give a permit back, to the call that has waited longest."""
-        self._free.release()
+        if self._limit is not None:
+            self._free.release()
 
     def orphan(self, call: "asyncio.Future[Any]") -> None:
         """Keep the permit of an abandoned call until `call` is done."""
@@ -47,7 +49,7 @@ class Limiter:
 
     def _returned(self, _: object) -> None:
         if self._orphans != self._limit:
-            self._free.release()
+            self.release()
         self._orphans -= 1
 
 
