@@ -1,16 +1,16 @@
-"""What play earns that does not look: for every id of games, math and tools, success of four kinds of play.
+"""Success of policies that ignore observations, beside random play and the expert, on ids of games, math and tools.
 
     python benchmarks/floors.py [--ids game:Hangman-v0-hard,math:Arithmetic-v0] [--episodes 300] [--json FILE]
 
-- random: `sample_action`, which may look (it names only moves that are possible, or words of the right length).
-- constant: the best single reply, said every turn.
-- blind: the best list of replies that was found, said one after another and then again, whatever the env answers.
+- random: `sample_action`, which may use the state (it names only possible moves, or words of the right length).
+- constant: the best single reply, given in every turn.
+- blind: the best list of replies that was found, given in order and then again, whatever the env answers.
 - expert: `expert_action`.
 
-Where blind play is as good as the expert's, the observations are not needed. The search for blind play tries constants,
-the experts' own games, what is said most often turn by turn and altogether, letters by frequency, every cycle of up to
-four moves where there are at most 256, and then changes the best list at random, one place at a time, as long as it
-gets no worse. It looks at its own episodes; the numbers are of others. It finds a floor, not the best there is.
+Where blind play is as good as the expert, an agent does not need the observations. The search for a list tries
+constants, the expert's own episodes, the most frequent replies by turn and overall, letters by frequency, and every
+cycle of up to four moves if there are at most 256; then it changes the best list at random, one place at a time, and
+keeps changes that are not worse. It searches on its own episodes and reports others. It finds a lower bound.
 """
 
 import argparse
@@ -27,24 +27,24 @@ from gem import seeding
 
 NAMESPACES = ("game", "math", "tools")
 TRAINED = 40
-"""Episodes by which lists are compared."""
+"""Episodes on which lists are compared."""
 GLANCE = 8
-"""So many of them show which lists are far from the best one."""
+"""How many of them are enough to drop a list that is far worse than the best one."""
 TRIED = 30
-"""Replies that are tried as constants, and that lists are made of."""
+"""How many replies are tried as constants and used in lists."""
 CHANGES = 80
 """Random changes of the best list."""
 LETTERS = [f"\\boxed{{{letter}}}" for letter in "ETAOINSRHLDCUMFPGWYBVKXJQZ"]
 
 
 class Subject:
-    """An env, and how play does in it."""
+    """An env, and the success of play in it."""
 
     def __init__(self, id):
         self.env = gem.make(id)
 
     def play(self, seed, choose):
-        """Whether an episode was won, its return, and what was said; `choose` gets the env and the turn."""
+        """Whether an episode was won, its return, and the replies; `choose` gets the env and the turn."""
         self.env.reset(seed=seed)
         replies, total = [], 0.0
         while True:
@@ -55,17 +55,17 @@ class Subject:
                 return bool(step.info["success"]), total, replies
 
     def success(self, seeds, choose):
-        """Share of the episodes that are won."""
+        """The share of episodes that are won."""
         return sum(self.play(seed, choose)[0] for seed in seeds) / len(seeds)
 
     def score(self, replies, seeds, beaten=(-1, 0.0)):
-        """Games won and return of a list of replies; (-1, 0) where it falls too far behind `beaten` to go on."""
+        """Episodes won and return of a list of replies; (-1, 0) if it falls too far behind `beaten`."""
         won, total = 0, 0.0
         for played, seed in enumerate(seeds):
             behind = beaten[0] * GLANCE / len(seeds) - won
             if (played == GLANCE and behind > 2) or won + len(seeds) - played < beaten[0]:
                 return -1, 0.0
-            success, earned, _ = self.play(seed, listed(replies))
+            success, earned, _ = self.play(seed, cycled(replies))
             won, total = won + success, total + earned
         return won, total
 
@@ -78,12 +78,12 @@ def expert(env, turn):
     return env.expert_action()
 
 
-def listed(replies):
+def cycled(replies):
     return lambda env, turn: replies[turn % len(replies)]
 
 
 def candidates(games_at_random, games_of_expert):
-    """Lists that are worth a try, from games that were played."""
+    """Lists to try, from episodes that were played."""
     for games in (games_of_expert, games_at_random):
         longest = max(map(len, games))
         columns = [Counter(game[turn] for game in games if turn < len(game)) for turn in range(longest)]
@@ -132,8 +132,8 @@ def floors(id, episodes):
     return {
         "id": id,
         "random": subject.success(tested, sampled),
-        "constant": subject.success(tested, listed(constant)),
-        "blind": subject.success(tested, listed(blind)),
+        "constant": subject.success(tested, cycled(constant)),
+        "blind": subject.success(tested, cycled(blind)),
         "expert": subject.success(tested, expert),
         "reply": constant[0],
         "replies": blind[:longest],

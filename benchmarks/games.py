@@ -1,13 +1,13 @@
-"""The games beside gem-llm's: resets and steps per CPU-second.
+"""Speed of the games compared with gem-llm's: resets and steps per CPU-second.
 
     python benchmarks/games.py [--games Sokoban-v0-hard,Sudoku-v0-hard] [--repeats 3] [--json FILE]
 
-Resets are counted alone, for half a second or one reset at least. Then both sides are given the same actions, which
-were drawn at random on our side, well-formed each of them; whenever an episode ends the next begins. A run ends after
-2,000 steps, or, where one start alone takes seconds (gem-llm's Sokoban), after the first episode for which 10 seconds
-were not enough; the clock stands still in its resets. Numbers are medians of the repeats, in which the sides take
-turns; constructors are not counted. gem-llm's games of words want a list from NLTK, which is a download:
-they get ours instead. FifteenPuzzle-v0-random and Crosswords-v0-random cannot be constructed there.
+Resets are measured alone, for at least half a second and one reset. Then both sides get the same actions, drawn at
+random by our env and all well-formed; when an episode ends the next one begins. A run ends after 2,000 steps or, if
+resets alone take seconds (gem-llm's Sokoban), at the end of the first episode after 10 seconds; time spent in resets is
+left out. Numbers are medians of the repeats, in which the sides alternate; constructors are not counted. gem-llm's
+word games download a list of words from NLTK; here they get ours instead. FifteenPuzzle-v0-random and
+Crosswords-v0-random cannot be constructed in gem-llm.
 """
 
 import importlib
@@ -44,7 +44,7 @@ GAMES = [f"{family}-v0-{variant}" for family, variants in FAMILIES.items() for v
 
 
 def play(env, actions):
-    """Resets per CPU-second of an env, and steps per CPU-second when it is given these actions."""
+    """Resets per CPU-second of an env, and steps per CPU-second with these actions."""
     env.reset()
     resets, started = 0, time.process_time()
     while (resetting := time.process_time() - started) < RESETTING:
@@ -68,7 +68,7 @@ def play(env, actions):
 
 
 def sampled(id):
-    """Well-formed actions, as our env draws them along an episode after another."""
+    """Well-formed actions, drawn by our env in one episode after another."""
     import gem
 
     actions = []
@@ -82,7 +82,7 @@ def sampled(id):
 
 
 def words_for_nltk(folder):
-    """Our words, laid out as NLTK's corpus of words is: the common ones are its Basic English."""
+    """Our words in the files of NLTK's corpus of words: the common ones as its Basic English."""
     from gem_envs_games import words
 
     corpus = folder / "nltk_data" / "corpora" / "words"

@@ -1,22 +1,22 @@
-"""Pages while they are being made: what each is about, and which others it links to."""
+"""Pages under construction: what each is about, and which others it links to."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 MOST_LINKS = 48
-"""Links of a page at most: a page must fit into a prompt."""
+"""The most links of a page: a page must fit into a prompt."""
 
 
 @dataclass(eq=False)
 class Page:
-    """A page. `label` is put after the title where another page has the same title."""
+    """A page. `label` is put after the title if another page has the same title."""
 
     title: str
     label: str
     summary: str
     section: str
     rank: int
-    """Of several pages with one title, the one of the lowest rank has it without a label."""
+    """Of several pages with the same title, the one with the lowest rank has no label."""
     links: dict["Page", None] = field(default_factory=dict, repr=False)
 
     def link(self, others: Iterable["Page | None"]) -> None:
@@ -27,18 +27,18 @@ class Page:
 
 
 class Book:
-    """All pages, by whatever they were made from."""
+    """All pages, by the keys of what they were made from."""
 
     def __init__(self) -> None:
         self.pages: dict[Hashable, Page] = {}
 
     def add(self, key: Hashable, title: str, label: str, summary: str, section: str, rank: int = 0) -> Page:
-        """A new page, or the one that the key has already."""
+        """A new page, or the existing one of this key."""
         title = title[0].upper() + title[1:]
         return self.pages.setdefault(key, Page(title, label, summary, section, rank))
 
     def also(self, key: Hashable, page: Page) -> None:
-        """`page` is what another key stands for, too."""
+        """Give `page` another key."""
         self.pages.setdefault(key, page)
 
     def get(self, key: Hashable) -> Page | None:

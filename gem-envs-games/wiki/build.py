@@ -1,4 +1,4 @@
-"""Builds the link graph that WikiGame plays on; WIKI.md in the package's data folder says from what.
+"""Builds the link graph of WikiGame; WIKI.md in the package's data folder names the sources.
 
     python build.py WORDNET_FOLDER
 
@@ -23,7 +23,7 @@ OUT = HERE.parent / "src/gem_envs_games/data/wiki.tsv.gz"
 
 
 def titled(pages: list[Page]) -> dict[Page, str]:
-    """A title for each page that tells it from all others: labels are put after the less common ones."""
+    """A unique title for each page: the less common ones get a label."""
     titles: dict[Page, str] = {}
     taken: set[str] = set()
     for page in sorted(pages, key=lambda page: page.rank):
@@ -33,7 +33,7 @@ def titled(pages: list[Page]) -> dict[Page, str]:
                 titles[page] = title
                 break
         else:
-            print("dropped, for want of a title of its own:", title)
+            print("dropped, because its title is not unique:", title)
     return titles
 
 
@@ -71,7 +71,7 @@ def main(folder: Path) -> None:
         f"{titles[page]}\t{page.summary}.\t{' '.join(str(number[other]) for other in page.links if other in number)}\n"
         for page in pages
     ]
-    # No time of writing in the header: the same pages are the same bytes.
+    # Without the time in the header the same pages give the same bytes.
     OUT.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
     links = sum(other in number for page in pages for other in page.links)
     print(len(pages), "pages", links, "links", OUT.stat().st_size, "bytes")

@@ -18,10 +18,10 @@ WRONG = {("Trojan War", "Paris")}
 """Pages, and what their definitions do not mention although it looks so: this Paris is a prince."""
 
 UNWANTED = {"person of color", "Black music", "wit", "good person", "covering", "section", "status", "representative"}
-"""Kinds without a page."""
+"""Kinds that get no page."""
 
 MENTIONED_BY = 36
-"""Links of a page after which those back to pages that mention it are left out."""
+"""The number of links from which a page gets no more links back to pages that mention it."""
 
 RELATED = ("#p", "#s", "#m", "%p", "%s", "%m", ";c", ";r", "-c", "-r", "+")
 """WordNet's pointers to wholes, parts, fields of knowledge, regions and nouns of one root."""
@@ -49,8 +49,8 @@ NEVER_MENTIONED = set(
     value wall wave well white will wing world yard yellow
     """.split()  # noqa: SIM905
 )
-NEVER_MENTIONED.add("republic of china")  # which is what ends the name of the People's
-"""Words that definitions use in too many meanings to be links."""
+NEVER_MENTIONED.add("republic of china")  # the end of the name of the People's Republic of China
+"""Words with too many meanings in definitions to be links."""
 
 
 class Concepts:
@@ -132,7 +132,7 @@ class Concepts:
         self._link_back()
 
     def _link_alike(self, line: list[Page]) -> None:
-        """Link pages of one kind that stand near each other in a line of topics.txt, where they have few links."""
+        """Link pages of one kind that are near each other in a line of topics.txt and have few links."""
         kinds = [set(self._nearest(self.synsets[page], "@", "@i")) if page in self.synsets else set() for page in line]
         for away in range(1, ALIKE + 1):
             for at in range(len(line) - away):
@@ -162,7 +162,7 @@ class Concepts:
                 if page not in other.links:
                     by.setdefault(other, {}).setdefault(page.section, []).append(page)
         for page, sections in by.items():
-            # One of each section in turn, so that a country is not all rivers.
+            # One of each section in turn, so that a country does not link to rivers alone.
             for other in chain.from_iterable(zip_longest(*sections.values())):
                 if len(page.links) < MENTIONED_BY:
                     page.link([other])
@@ -175,7 +175,7 @@ class Mentions:
         self.forms: dict[str, Page] = {}
         for page, synset in synsets.items():
             for word in synset.words:
-                # A word counts as this page where this is what it means most often. Synonyms and short forms of
+                # A word counts as this page if this is its most frequent meaning. Synonyms and short forms of
                 # common nouns ("net" for the internet) have too many other uses.
                 plain = word.lower()
                 clear = word[0].isupper() or plain == page.title.lower()
@@ -217,7 +217,7 @@ class Mentions:
 
 
 def _best_name(synset: Synset, kind: str) -> str:
-    """The name that says of what kind it is, such as 'Lake Erie', or else the first one."""
+    """The name that includes its kind, such as 'Lake Erie', or else the first one."""
     noun = kind.rpartition(" ")[2]
     for word in synset.words:
         if re.search(rf"\b({noun}|mount|mountains|range)\b", word.lower()):

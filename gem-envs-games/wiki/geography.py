@@ -74,13 +74,13 @@ IN_WORDNET = {
 }
 IN_WORDNET |= {"MK": "Macedonia", "GE": "Georgia", "CG": "Congo", "US": "United States", "VA": "Vatican City"}
 LARGE = 400_000
-"""Inhabitants of a city, from which on it has a page even though it is no capital."""
+"""The number of inhabitants from which a city that is not a capital has a page."""
 
 PARTS_OF_CITIES = {"Brooklyn", "Manhattan", "Queens", "The Bronx", "Banqiao", "West Jerusalem", "East Jerusalem"}
 PARTS_OF_CITIES |= {"Ra’s Bayrūt"}
 
 CITIES_OF = 6
-"""Cities of a country, at most, that have a page (twice as many of the ten most populous countries)."""
+"""The most cities of a country that have a page (twice as many in the ten most populous countries)."""
 
 
 class Geography:
@@ -128,7 +128,7 @@ class Geography:
                 self.book.also(synset, page)
 
     def _place(self, name: str, kinds: tuple[str, ...], inside: Page | None = None) -> Synset | None:
-        """WordNet's place of this name, if it is of one of the kinds, and lies in the country or state `inside`."""
+        """WordNet's place of this name, if it is of one of the kinds and in the country or state `inside`."""
         above = {synset for kind in kinds for synset in self.wordnet.senses[kind.lower()]}
         for synset in self.wordnet.senses.get(name.lower(), []):
             there = inside is None or inside in [self.book.get(whole) for whole in _wholes(synset)]
@@ -290,7 +290,7 @@ class Geography:
 
 
 def _wholes(synset: Synset) -> list[Synset]:
-    """Everything of which a place is a part, directly or not."""
+    """Everything that a place is a part of, directly or indirectly."""
     found: list[Synset] = []
     level = [synset]
     while level:

@@ -14,12 +14,12 @@ FILES = """
 
 
 LONGEST_SUMMARY = 150
-"""Characters of a summary, about."""
+"""The approximate number of characters of a summary."""
 
 
 @dataclass(eq=False)
 class Synset:
-    """A meaning: the words that have it, and how it hangs together with others."""
+    """A meaning: the words that have it, and its relations to others."""
 
     file: str
     words: list[str]
@@ -42,7 +42,7 @@ class Synset:
 
     @property
     def summary(self) -> str:
-        """The definition, cut after a clause where it is long; years of birth and death at its end are kept."""
+        """The definition, cut after a clause if it is long; years of birth and death at its end are kept."""
         text = re.sub(r"^\([^)]*\) ", "", re.sub(r"\s+", " ", self.definition).rstrip(" ;:."))
         years = re.search(r" \([^()]*[0-9]{2}[^()]*\)$", text)
         if len(text) > LONGEST_SUMMARY:
@@ -115,5 +115,5 @@ class WordNet:
 
 def _records(path: Path) -> Iterator[str]:
     with path.open(encoding="latin-1") as lines:
-        # The licence stands before the data, on lines that begin with a space.
+        # The licence comes before the data, on lines that begin with a space.
         yield from (line for line in lines if not line.startswith(" "))
