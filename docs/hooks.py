@@ -70,10 +70,9 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 _CODE = re.compile(r"<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
 
 
-def on_config(config: "MkDocsConfig") -> None:
-    """Tell mkdocstrings where the packages are. It reads their source and imports nothing."""
+def on_config(_: "MkDocsConfig") -> None:
+    """Let `gem` and the plugin modules be imported, whatever is installed; mkdocstrings reads source."""
     sys.path[:0] = map(str, SOURCES)
-    config.plugins["mkdocstrings"].config["handlers"]["python"]["paths"] = [str(path) for path in SOURCES]
 
 
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
