@@ -143,7 +143,9 @@ def test_every_observation_has_the_tasks_until_the_turns_are_used_up():
     assert "That was your last reply" in step.observation
 
 
-@pytest.mark.parametrize("sizes", [{"events": 17}, {"events": -1}, {"todos": 11}, {"tasks": 0}, {"max_turns": 0}])
+@pytest.mark.parametrize(
+    "sizes", [{"events": 17}, {"events": -1}, {"todos": 11}, {"tasks": 0}, {"tasks": 9}, {"max_turns": 0}]
+)
 def test_settings_out_of_range_are_refused(sizes):
     with pytest.raises(ConfigError):
         Calendar(**sizes)

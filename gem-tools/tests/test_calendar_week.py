@@ -170,6 +170,12 @@ def test_the_planner_gets_from_any_week_to_any_other_and_makes_no_call_that_is_r
         for event in list(goal.events.values())[::2]:
             if OPENS in week.free(event.day, event.hours):
                 week.add_event(event.title, event.day, "09:00", event.hours)
+        # To-dos that are done and should not be, that there are twice, and that are as they should be.
+        for number, todo in enumerate(list(goal.todos.values())):
+            for done in ((True,), (False, False), (todo.done,))[number % 3]:
+                copy = week.add_todo(todo.text)
+                if done:
+                    week.complete_todo(copy.id)
         steps = len(follow_plan(week, goal))
         assert week.facts() == goal.facts(), seed
         assert steps <= 2 * (len(goal.events) + len(goal.todos)) + 40, seed

@@ -137,7 +137,7 @@ def _clear(draft: _Draft) -> str | None:
 def _add(draft: _Draft) -> str | None:
     hours = draft.rng.randint(1, _LONGEST)
     day = draft.day(hours)
-    if day is None or not draft.titles:
+    if day is None:
         return None
     event = draft.week.add_event(draft.titles.pop(), day, clock(draft.week.free(day, hours)[0]), hours)
     draft.changed.add(event.id)
