@@ -28,11 +28,11 @@ CLIENTS = 64
 TOPK = 3
 CASES = {
     "in process": {"clients": 1},
-    "in process, 64 queries a call": {"clients": 1, "together": 64},
+    "in process, 64 queries per call": {"clients": 1, "together": 64},
     "in process, 64 threads": {"clients": CLIENTS},
     "over HTTP, one client": {"clients": 1, "served": True},
     "over HTTP, 64 clients": {"clients": CLIENTS, "served": True},
-    "over HTTP, 64 clients, GEM's protocol": {"clients": CLIENTS, "served": True, "protocol": "gem-llm"},
+    "over HTTP, 64 clients, gem-llm's protocol": {"clients": CLIENTS, "served": True, "protocol": "gem-llm"},
     "over HTTP, one client of gem-llm": {"clients": 1, "served": True, "peer": True},
     "over HTTP, 64 clients of gem-llm": {"clients": CLIENTS, "served": True, "peer": True},
 }
@@ -74,7 +74,7 @@ def in_batches(queries, size):
 
 
 def measure(case, url, queries):
-    """Queries a second, the latency of a call, and a digest of all texts."""
+    """Queries per second, the latency of a call, and a digest of all texts."""
     settings = CASES[case]
     protocol = settings.get("protocol", "search-r1")
     search = their_search(url) if settings.get("peer") else our_search(url, protocol)
@@ -153,7 +153,7 @@ def run(repeats, count, venv_dir):
 
 def table(report):
     """The report as Markdown."""
-    lines = ["| search | queries a second | p50, ms | p99, ms |", "|---|--:|--:|--:|"]
+    lines = ["| search | queries per second | p50, ms | p99, ms |", "|---|--:|--:|--:|"]
     for case, result in report["cases"].items():
         rate, p50, p99 = result["queries_per_second"], 1000 * result["p50"], 1000 * result["p99"]
         lines.append(f"| {case} | {rate:,.0f} | {p50:.2f} | {p99:.2f} |")

@@ -330,7 +330,7 @@ def test_the_tools_of_a_configuration_go_by_one_name(tmp_path):
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ConfigError, match="'episode' or 'shared'"):
         mcp_tools(PLAIN, sessions=["mine"])
-    with pytest.raises(ConfigError, match=r"config is .* and not 3"):
+    with pytest.raises(ConfigError, match=r"config is .*, not 3"):
         find_tools("mcp", config=3)
 
 

@@ -47,7 +47,7 @@ def test_the_configuration_of_other_clients_is_read_from_an_object_and_from_a_fi
 def test_the_configuration_of_vs_code_is_read_as_well():
     assert read_servers({"inputs": [], "servers": TWO["mcpServers"]}) == {"files": FILES, "web": WEB}
     key = {"type": "stdio", "command": "npx", "env": {"KEY": "${input:key}"}}
-    with pytest.raises(ConfigError, match=r"'files': only VS Code asks for a '\$\{input:…\}'; write its value"):
+    with pytest.raises(ConfigError, match=r"'files': '\$\{input:…\}' works only in VS Code; write the value"):
         read_servers({"inputs": [{"id": "key"}], "servers": {"files": key}})
 
 
@@ -61,14 +61,14 @@ def test_one_server_needs_no_name():
     [
         ({}, "at least one MCP server"),
         ({"mcpServers": {}}, "at least one MCP server"),
-        ({"mcpServers": {"a": "npx"}}, "'a' is described by an object"),
+        ({"mcpServers": {"a": "npx"}}, "'a' is an object with a command"),
         ({"mcpServers": {"a": {}}}, "'a' needs a 'command' or a 'url', and has nothing"),
         ({"a": {"cmd": "x", "env": {}}}, r"'a' needs .* and has 'cmd', 'env'\. Did you mean 'command'\?"),
         ({"mcpServers": {"a": {"type": "http", "uri": "http://x"}}}, r"and has 'type', 'uri'\. Did you mean 'url'\?"),
-        ({"mcpServers": 3}, "are given by their names, as in .* and not as 3"),
+        ({"mcpServers": 3}, "are given by their names, as in .*, not 3"),
         ({"mcpServers": [{"command": "npx"}]}, "are given by their names"),
-        (3, "config is an MCP server's URL, the path of a JSON file, or .* and not 3"),
-        (None, "config is .* and not None"),
+        (3, "config is an MCP server's URL, the path of a JSON file, or .*, not 3"),
+        (None, "config is .*, not None"),
         ({"mcpServers": {"a": {"command": ""}}}, "command: String should have at least 1"),
         ({"mcpServers": {"a": {"command": "npx", "args": "-y"}}}, "args: "),
         ({"mcpServers": {"a": {"command": "npx", "env": {"N": 1}}}}, r"env\.N: "),
@@ -84,7 +84,7 @@ def test_a_configuration_that_does_not_hold_says_which_server_and_what(config, r
         read_servers(config)
 
 
-@pytest.mark.parametrize(("text", "reason"), [("{", "no JSON"), ("[]", "no JSON object")])
+@pytest.mark.parametrize(("text", "reason"), [("{", "is not JSON"), ("[]", "not hold a JSON object")])
 def test_a_file_that_holds_something_else_is_refused(tmp_path, text, reason):
     (tmp_path / "mcp.json").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=reason):

@@ -103,7 +103,7 @@ def test_where_too_many_queries_wait_a_client_is_asked_to_come_again(monkeypatch
         until(lambda: held.batches)
         waiting = pool.submit(Remote(url, timeout=HANG_LIMIT).search, list("bcdef"), 1)
         sleep(0.5)
-        with pytest.raises(SearchFault, match=r"answers 503: .*too many queries wait"):
+        with pytest.raises(SearchFault, match=r"answers 503: .*too many queries are waiting"):
             Remote(url, retries=0).search(["g"], 1)
         held.go.set()
         assert (len(first.result()), len(waiting.result())) == (1, 5)

@@ -1,10 +1,10 @@
-"""Makes the corpus that ships with gem-tools: a small world that nobody has written about before.
+"""Makes the corpus that ships with gem-tools: a small fictional world.
 
     python gem-tools/world/make_world.py [--out FILE]
 
 The same file comes out on every machine. A row is a document with its facts: `facts` maps a relation to a number, or
-to the id of the document about what it leads to. Facts fit each other (nobody writes a book before birth, studies at
-a school that is not yet there, or is taught by somebody younger), and each is told once, in its subject's document.
+to the id of another document. Facts are consistent (no book is written before its author's birth, no one studies at a
+school that does not exist yet or is taught by a younger person), and each is stated once, in its subject's document.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LIVING = 1940
 """Who was born then or later may hold an office."""
 
 
-class World:
+class WorldBuilder:
     """Things by id, in the order in which they were made; a thing is a dict with kind, title and facts."""
 
     def __init__(self, seed):
@@ -65,7 +65,7 @@ class World:
 
 def build(seed):
     """The whole world. What is made later refers to what was made before."""
-    world = World(seed)
+    world = WorldBuilder(seed)
     rng = world.rng
     for title in names.PROVINCES:
         world.add("province", title)
@@ -175,7 +175,7 @@ def add_lives(world):
 
 
 def mention(thing):
-    """A thing in the middle of somebody else's sentence."""
+    """A thing inside the sentence of another."""
     article = thing["kind"] in ("river", "institute", "building", "prize")
     return f"the {thing['title']}" if article else thing["title"]
 

@@ -51,7 +51,7 @@ _NOUNS = words(
 
 
 def people(rng: Random, count: int) -> list[tuple[str, str]]:
-    """Full names with the pronoun of each; a surname is shared by two or three, a full name by nobody."""
+    """Full names with the pronoun of each; two or three people share a surname, and full names are unique."""
     surnames = SURNAMES * (count // len(SURNAMES) + 1)
     rng.shuffle(surnames)
     names: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""How the fictional world is told: for each kind of thing its first sentence, and for each fact several others.
+"""The sentences of the fictional world: for each kind of thing a first sentence, and for each fact several others.
 
 `{s}` is the subject (its name, or a pronoun or a noun for it), `{v}` the value of the fact, `{p}` and `{is_}` fit the
-person's gender and time. Facts are told in the document of their subject and nowhere else.
+person's gender and time. Facts are stated only in the document of their subject.
 """
 
 OPENINGS = {

@@ -1,4 +1,4 @@
-"""The tool `calculator`: one expression a call, worked out here, without a sandbox."""
+"""The tool `calculator`: one expression per call, evaluated in this process."""
 
 import ast
 import math
@@ -10,7 +10,7 @@ from gem.tool import ToolError, tool
 
 MOST_CHARACTERS = 1000
 MOST_BITS = 10_000
-"""Of an integer, on the way and in the end: about 3,000 digits."""
+"""Of an integer, intermediate results included: about 3,000 digits."""
 
 Number = int | float
 
@@ -89,7 +89,7 @@ def _value(node: ast.expr) -> Number:
 
 
 def _combined(sign: ast.operator, left: Number, right: Number) -> Number:
-    # What would be too large is refused before it is worked out.
+    # Too large a result is refused before it is computed.
     if isinstance(sign, ast.Pow) and isinstance(left, int) and isinstance(right, int) and abs(left) > 1:
         _check_bits(left.bit_length() * abs(right))
     value = _real(_BINARY[type(sign)](left, right))

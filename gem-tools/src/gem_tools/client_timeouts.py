@@ -1,4 +1,4 @@
-"""Clients that send half a request, or nothing, or do not read their answer, keep a server busy no longer than this."""
+"""Timeouts for clients that do not send a whole request, or do not read their answer."""
 
 import asyncio
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 CLIENT_TIMEOUT = 30.0
-"""Seconds that a client has to send a whole request, and that an answer may wait because the client does not read."""
+"""Seconds that a client has to send a whole request, and to read its answer once the buffers are full."""
 
 
 class TimedH11Protocol(H11Protocol):
-    """HTTP as uvicorn speaks it, which by itself waits for the rest of a request for ever."""
+    """uvicorn's HTTP protocol, which waits forever for the rest of a request, with timeouts."""
 
     _answered: RequestResponseCycle | None = None
     """The last request that was answered."""
@@ -48,6 +48,6 @@ class TimedH11Protocol(H11Protocol):
         self._request = self.loop.call_later(CLIENT_TIMEOUT, self._release)
 
     def _release(self) -> None:
-        # Between its head and the end of its body, a request is a cycle of which there is more to come.
+        # While its body has not arrived completely, a request is a cycle with `more_body`.
         if self.cycle is self._answered or self.cycle.more_body:
             self.transport.abort()

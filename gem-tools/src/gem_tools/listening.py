@@ -1,18 +1,18 @@
-"""Sockets for servers over HTTP."""
+"""Sockets for HTTP servers."""
 
 import socket
 
 from gem.errors import ConfigError
 
 _BACKLOG = 1024
-"""Clients that wait in line before a server is up."""
+"""Connections that wait until the server accepts them."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at an address, with a port of the system's choice for 0. From now on clients can connect.
+    """A listening socket; port 0 takes a free one. Clients can connect from now on.
 
     Raises:
-        ConfigError: the port is taken, or may not be used.
+        ConfigError: the port is taken, or not permitted.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -21,13 +21,13 @@ def listen(host: str, port: int) -> socket.socket:
         raise ConfigError(
             f"cannot listen at {host}:{port} ({error.strerror}): choose another --port or --host"
         ) from error
-    # asyncio sees to this only for sockets that were made with the protocol named. Without it, the second half of an
-    # answer waits 40 ms for the client's acknowledgement of the first.
+    # asyncio sets this only for sockets created with an explicit protocol. Without it, the second part of an answer
+    # waits 40 ms for the client's acknowledgement of the first.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
 
 def address(listening: socket.socket, path: str) -> str:
-    """Where clients of a server on this socket find `path`."""
+    """The URL of `path` on a server with this socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"

@@ -1,4 +1,4 @@
-"""What this pack offers: tables of tools, environments and commands. Listing loads this module and none of them."""
+"""What this pack offers: tables of environments, tools, wrappers and commands. Listing imports only this module."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +26,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             id=f"tools:Calendar-v0{variant}",
             entry_point="gem_tools.calendar.env:Calendar",
             kwargs=kwargs,
-            # The env's own limit counts calls, too.
+            # The env's own limit on turns counts calls.
             wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
             description="Tasks in a calendar and a to-do list behind tools, graded by what these hold in the end "
             f"(events={kwargs['events']}, tasks={kwargs['tasks']})",
@@ -38,7 +38,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             id=f"tools:MultiHop-v0{variant}",
             entry_point="gem_tools.multi_hop.env:MultiHop",
             kwargs={"hops": hops},
-            description=f"Answer a question about a made-up world, by searching its encyclopedia (hops={hops})",
+            description=f"Answer a question about a fictional world by searching its encyclopedia (hops={hops})",
             tags=("tools", "single-turn", "question-answering"),
         )
         for variant, hops in _HOPS.items()
@@ -96,7 +96,7 @@ def gem_commands() -> list[gem.CommandSpec]:
         gem.CommandSpec(
             name="mcp-serve",
             entry_point="gem_tools.mcp.cli:mcp_serve",
-            help="Offer tools as an MCP server, by stdio or HTTP",
+            help="Serve tools by MCP, over stdio or HTTP",
         ),
         gem.CommandSpec(
             name="search-server",

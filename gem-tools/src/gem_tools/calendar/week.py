@@ -21,7 +21,7 @@ _START = re.compile(r"([0-9]{1,2}):00")
 
 
 class Refused(ToolError):
-    """What was asked cannot be done; the message says why, and nothing has changed."""
+    """A change is not possible; the message says why, and nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Event:
 
     @property
     def end(self) -> int:
-        """The hour at which it is over."""
+        """The hour at which it ends."""
         return self.start + self.hours
 
     @property
     def fact(self) -> Fact:
-        """What it says, whatever its id."""
+        """Its content without the id."""
         return "event", self.title, self.day, self.start, self.hours
 
     def overlaps(self, other: Self) -> bool:
@@ -62,7 +62,7 @@ class Todo:
 
     @property
     def fact(self) -> Fact:
-        """What it says, whatever its id."""
+        """Its content without the id."""
         return "to-do", self.text, self.done
 
     def __str__(self) -> str:
@@ -70,9 +70,9 @@ class Todo:
 
 
 class Week:
-    """Events that do not overlap, and to-dos, each under an id that is never given twice.
+    """Events that do not overlap, and to-dos, each with an id that is never used twice.
 
-    Every method that changes something raises `Refused`, and changes nothing, where the change is not possible.
+    Every method that changes something raises `Refused`, and changes nothing, if the change is not possible.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Week:
         return event
 
     def move_event(self, event_id: str, day: str, start: str) -> Event:
-        """Let an event begin elsewhere; it keeps its id, its title and its length."""
+        """Let an event begin at another time; it keeps its id, its title and its length."""
         moved = self._placed(replace(self._event(event_id), day=_day(day), start=_hour(start)))
         self.events[event_id] = moved
         return moved
@@ -128,11 +128,11 @@ class Week:
         return [slot.start for slot in slots if not any(slot.overlaps(event) for event in taken)]
 
     def facts(self) -> Counter[Fact]:
-        """What two weeks have in common when they say the same: everything but ids and order."""
+        """The content without ids and order: two weeks are the same if these are equal."""
         return Counter(item.fact for item in (*self.events.values(), *self.todos.values()))
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON knows it."""
+        """The whole state as JSON values."""
         return {
             "events": [asdict(event) for event in self.events.values()],
             "todos": [asdict(todo) for todo in self.todos.values()],

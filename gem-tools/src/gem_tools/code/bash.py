@@ -7,7 +7,7 @@ from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
 
 _PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
 _PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
-"""Where bash and what it calls are."""
+"""The folders of bash and of the programs that it calls."""
 
 
 @refused_as_by_gem()
@@ -16,15 +16,15 @@ def bash_tool(
 ) -> Tool:
     """The tool `bash`: commands in, what they print out.
 
-    The commands run in a sandbox of their own, in a new empty folder, with the programs of this machine's `/bin` and
-    `/usr/bin`, and without network. Processes are isolated from each other by namespaces, so this needs the level
+    The commands run in a new sandbox, in an empty folder, with the programs of this machine's `/bin` and `/usr/bin`,
+    without network. Processes are isolated from each other by namespaces, so this needs the level
     "bubblewrap" or "unshare".
 
     Args:
         timeout: seconds of CPU time, for each process; four times that and one more on the clock ends them all.
         memory: bytes of memory, for each process.
-        processes: how many may run at once beside bash itself, their threads among them.
-        level: how to keep them in; None for the strongest way that works here.
+        processes: how many may run at once beside bash itself, including their threads.
+        level: of isolation; None for the strongest that works on this machine.
 
     Raises:
         ConfigError: an argument is out of range; bash needs at least one process.

@@ -1,4 +1,4 @@
-"""What the tools that run programs share: the sandboxes, and how an end is told."""
+"""What the tools that run programs share: sandboxes, and how results are shown."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ _BEGINNINGS = {
     "killed": "The program was",
     "error": "The program",
 }
-"""Reason → what its note goes on from, to make a sentence."""
+"""Reason → the beginning of a sentence that its note completes."""
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def refused_as_by_gem() -> Generator[None]:
 
 @cache
 def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), level: Level | None = None) -> Sandbox:
-    """The sandbox with these settings: one a process, so that all envs share its slots.
+    """The sandbox with these settings: one per process, so that all envs share its slots.
 
     Raises:
         MissingExtra: a module is not installed.
@@ -43,11 +43,11 @@ def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), le
 
 
 def format_result(result: Result, *, last_line: bool = False) -> str:
-    """What the agent is shown of a program: what it printed, and how it ended if it did not end well.
+    """What the agent sees of a program: its output, and how it ended if it failed.
 
     Args:
-        result: the program's end.
-        last_line: show only the last line of the standard error.
+        result: of the program.
+        last_line: show only the last line of standard error.
 
     Raises:
         ToolError: with the same text, if the program failed.

@@ -1,4 +1,4 @@
-"""The tool `notebook`: Python that remembers, for the length of an episode."""
+"""The tool `notebook`: Python with a state that lasts for the episode."""
 
 import json
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from gem_sandbox import Level, Limits
 from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
 
 Cells = list[str]
-"""What a notebook is: the cells that were run, in order."""
+"""The cells that were run, in order."""
 
 _LOST = ("cpu", "timeout", "memory", "disk", "killed", "output")
-"""How a cell ends that is not kept: played again, it would end every later cell as well."""
+"""Results after which a cell is not kept: run again, it would end every later cell as well."""
 
 
 class Notebook(Resource[Cells]):
-    """The cells of an episode. They are the whole state, so a snapshot holds the notebook, and so does a fork."""
+    """The cells of an episode. They are the whole state, so snapshots and forks need nothing else."""
 
     def open(self) -> Cells:
         return []
@@ -45,17 +45,17 @@ def notebook_tool(
 ) -> Tool:
     """The tool `notebook`: a cell in; what it prints, and the value of its last line, out.
 
-    What a cell defines is there in the later cells of the episode. Each call plays the earlier cells again, silently,
-    in a new sandboxed process, then the new one: nothing but text outlives a call, so nothing can leak or hang
-    between them, and the notebook can be saved and forked at any point. `random` and numpy's global generator are
-    seeded, so that cells come out alike each time. A cell that fails keeps what it had defined; one that is ended at
-    a limit is forgotten.
+    Later cells of the episode see what earlier ones defined. Each call runs the earlier cells again, without output,
+    in a new sandboxed process, then the new one: only text outlives a call, so nothing can leak or hang between calls,
+    and the notebook can be saved and forked at any point. `random` and numpy's global generator are seeded, so that
+    cells give the same results each time. A cell that fails keeps what it defined before; one that is ended at a limit
+    is not kept.
 
     Args:
         timeout: seconds of CPU time, for a cell and all before it.
         memory: bytes of memory.
-        modules: what cells can import beside the standard library.
-        level: how to keep programs in; None for the strongest way that works here.
+        modules: what cells can import besides the standard library.
+        level: of isolation; None for the strongest that works on this machine.
 
     Raises:
         MissingExtra: a module is not installed.

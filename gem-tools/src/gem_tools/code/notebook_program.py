@@ -1,4 +1,4 @@
-"""The program that plays a notebook inside the sandbox: the earlier cells without a word, then the new one.
+"""The program that runs a notebook inside the sandbox: the earlier cells without output, then the new one.
 
 Sent to the sandbox as text. It reads `cells.json`, a list of cells, the new one last.
 """
@@ -36,10 +36,10 @@ def format_error(error: BaseException) -> str:
 
 
 def main() -> None:
-    """Play the notebook."""
+    """Run the notebook."""
     with open("cells.json", encoding="utf-8") as file:
         *earlier, new = json.load(file)
-    # The same numbers each time the cells are played.
+    # The same numbers each time the cells are run.
     random.seed(0)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)
@@ -50,7 +50,7 @@ def main() -> None:
             run_cell(number, source, names)
     try:
         run_cell(len(earlier) + 1, new, names)
-    except BaseException as error:  # a cell may even call sys.exit(), which ends no notebook
+    except BaseException as error:  # a cell may call sys.exit(), which does not end the notebook
         sys.stdout.flush()
         sys.stderr.write(format_error(error))
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""The tool `python`: a program a call."""
+"""The tool `python`: one program per call."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def python_tool(
     last_line_of_errors: bool = False,
     level: Level | None = None,
 ) -> Tool:
-    """The tool `python`: a whole program in, what it prints out.
+    """The tool `python`: a program in, its output out.
 
     Each call is a process of its own in a sandbox (`gem_sandbox`): it keeps nothing from the call before and reaches
     no file, no network and no other process. A program that fails, or is ended at a limit, is an answer to the agent,
@@ -25,9 +25,9 @@ def python_tool(
     Args:
         timeout: seconds of CPU time.
         memory: bytes of memory.
-        modules: what programs can import beside the standard library; imported once, not in each call.
-        last_line_of_errors: of a traceback, show the last line alone.
-        level: how to keep programs in; None for the strongest way that works here.
+        modules: what programs can import besides the standard library; imported once, not in each call.
+        last_line_of_errors: show only the last line of a traceback.
+        level: of isolation; None for the strongest that works on this machine.
 
     Raises:
         MissingExtra: a module is not installed.

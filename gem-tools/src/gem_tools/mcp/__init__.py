@@ -14,23 +14,23 @@ def mcp_tools(
 ) -> "list[Tool]":
     """The tools of one or more MCP servers.
 
-    The servers are asked for their tools now, once in a process. A mistake of the agent (arguments that do not fit the
+    The servers are asked for their tools now, once per process. A mistake of the agent (arguments that do not fit the
     tool's schema, or a result that the server marks as an error) is text for the agent. A server that cannot be
     started, dies, or does not answer in time raises `McpServerError`, and the next call opens a new session.
 
     Args:
-        config: the URL of a server, the path of a JSON file, `{"mcpServers": {name: server}}` (VS Code's `servers` will
-            do as well), or one server: `{"command": …, "args": …, "env": …}` for a program that is started and spoken
+        config: the URL of a server, the path of a JSON file, `{"mcpServers": {name: server}}` (VS Code's `servers` is
+            read as well), or one server: `{"command": …, "args": …, "env": …}` for a program that is started and spoken
             to by stdio, and `{"url": …, "headers": …}` for streamable HTTP. A tool keeps its name unless two servers
-            have it; then the server's name and `_` stand in front.
+            have it; then it begins with the server's name and `_`.
         sessions: "episode" gives each episode its own session with each server, and its own process of one that is
-            started, so that what one episode changes no other sees. "shared" is one session for all episodes of this
-            process, kept until it ends, for servers that keep no state.
+            started, so that episodes do not see each other's changes. "shared" is one session for all episodes of this
+            process, kept until it ends, for servers without state.
         ready: seconds in which a server must be started or reached.
         answer: seconds in which it must answer a request.
 
     Raises:
-        ConfigError: the configuration does not hold, or two tools have the same name.
+        ConfigError: the configuration is not valid, or two tools have the same name.
         McpServerError: a server cannot be asked.
         MissingExtra: the MCP SDK is not installed.
     """

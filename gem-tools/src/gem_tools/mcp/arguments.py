@@ -1,8 +1,8 @@
 """Arguments checked against the JSON schema that a server gives for them, as far as that is cheap and safe.
 
-A schema is a stranger's program: a regular expression in it may take years, a reference may lead to itself, or lead
-twice to what leads twice to something else. The server checks its arguments itself, so whatever cannot be checked here
-within limits is passed on to it. What is gained here is a message before the server is asked.
+Schemas of servers are not trusted: a regular expression may take exponential time, references may be circular or
+multiply. The server checks its arguments itself, so whatever cannot be checked here within limits is passed on to it;
+what is checked here gives the agent a message without a request.
 """
 
 import itertools
@@ -19,13 +19,15 @@ from gem.errors import BadArguments
 
 _MOST_PROBLEMS = 5
 _LONGEST_PROBLEM = 200
-"""Characters: a message of the schema's checker repeats the value that it is about."""
+"""Characters: the checker's messages repeat the value in question."""
 _LARGEST = 50_000
 """Characters of a schema, or of arguments, as JSON."""
 _SECONDS = 0.5
-"""For one check. It is looked at before each keyword."""
-_NOT_HERE = frozenset(("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems"))
-"""Keywords that run regular expressions of the schema's, or take quadratic time: they are left to the server."""
+"""For one check; the time is compared before each keyword."""
+_LEFT_TO_SERVER = frozenset(
+    ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems")
+)
+"""Keywords with regular expressions of the schema or quadratic time; the server checks them."""
 
 _validators: Any = validators
 """The library has types in part only."""
@@ -37,7 +39,7 @@ _until: ContextVar[float] = ContextVar("_until")
 def usable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """`schema` as the schema of a tool: "properties" is an object, and "required" a list of names.
 
-    Of one that is too large for an agent to read, nothing is left.
+    A schema that is too large for an agent to read is replaced by an empty one.
     """
     if len(json.dumps(schema)) > _LARGEST:
         return {"type": "object", "properties": {}}
@@ -51,11 +53,10 @@ def usable_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function that gives back arguments that fit `schema`, and raises `BadArguments` for others.
+    """A function that returns arguments that fit `schema`, and raises `BadArguments` for others.
 
-    Where the schema itself is none, or too large, nothing is checked: what does not fit is then for the server to say.
-    So it is where checking takes too long or fails, as with a reference to nowhere. Nothing that a schema refers to is
-    fetched.
+    Nothing is checked, and the server decides, if the schema is not valid or too large, or if checking takes too long
+    or fails, as with a reference that cannot be resolved. Nothing that a schema refers to is fetched.
     """
     if len(json.dumps(schema)) > _LARGEST:
         return dict
@@ -63,9 +64,9 @@ def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
         kind = _validators.validator_for(schema)
         # Without formats: compiling a regular expression may take all memory.
         kind.check_schema(schema, format_checker=FormatChecker(formats=()))
-        checker = _bounded(kind)(schema, registry=EMPTY_REGISTRY)  # with nothing in it: nothing is fetched
+        checker = _bounded(kind)(schema, registry=EMPTY_REGISTRY)  # so nothing is fetched
     except Exception:
-        # It is not a schema, or one that cannot be followed; that is not our fault, nor the agent's.
+        # Not a valid schema: neither our mistake nor the agent's.
         return dict
 
     def validate(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,24 +86,24 @@ def validator_of(schema: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dic
 
 
 def _bounded(kind: Any) -> Any:
-    """The same kind of checker, with a limit on its time and without what is left to the server."""
+    """The same kind of checker, with a time limit and without the keywords that are left to the server."""
     keywords = {name: _timed(name, keyword) for name, keyword in kind.VALIDATORS.items()}
-    return _validators.extend(kind, keywords | dict.fromkeys(_NOT_HERE, _passed))
+    return _validators.extend(kind, keywords | dict.fromkeys(_LEFT_TO_SERVER, _accept))
 
 
 def _timed(name: str, keyword: _Keyword) -> _Keyword:
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         if time.monotonic() > _until.get():
             raise TimeoutError
-        # What "additionalProperties" is about depends on the regular expressions of "patternProperties".
+        # "additionalProperties" depends on the regular expressions of "patternProperties".
         if name != "additionalProperties" or "patternProperties" not in schema:
             yield from keyword(validator, value, instance, schema) or ()
 
     return check
 
 
-def _passed(*_: object) -> None:
-    """Whatever it is, it fits."""
+def _accept(*_: object) -> None:
+    """Accept anything."""
 
 
 def _say(path: str, message: str) -> str:

@@ -11,7 +11,7 @@ from gem.packs.lookup import find_tools
 @click.argument("tools", nargs=-1, required=True, metavar="TOOL...")
 @click.option("--http", is_flag=True, help="Serve by streamable HTTP; without it, one client by stdio.")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Who can reach it by HTTP; nobody has to say who he is."
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; there is no authentication."
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
@@ -19,13 +19,17 @@ from gem.packs.lookup import find_tools
     type=click.FloatRange(min=0, min_open=True),
     default=1800,
     show_default=True,
-    help="Seconds without a request after which a session by HTTP ends.",
+    help="Seconds without a request after which an HTTP session ends.",
 )
 @click.option(
-    "--sessions", type=click.IntRange(min=1), default=256, show_default=True, help="By HTTP, how many there may be."
+    "--sessions",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="How many HTTP sessions there may be at once.",
 )
 def mcp_serve(tools: tuple[str, ...], http: bool, host: str, port: int, idle: float, sessions: int) -> None:
-    """Offer tools of ours as an MCP server: names that packs offer, or "module.path:object"."""
+    """Serve tools by MCP: names that packs offer, or "module.path:object"."""
     try:
         from gem_tools.mcp.serve import serve_http, serve_stdio
         from gem_tools.mcp.server import make_server

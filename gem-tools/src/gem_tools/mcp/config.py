@@ -1,4 +1,4 @@
-"""Which MCP servers to use: the `mcpServers` JSON that other MCP clients read, checked."""
+"""The configuration of MCP servers: the `mcpServers` JSON that other MCP clients read, checked."""
 
 import hashlib
 import json
@@ -29,10 +29,10 @@ class StdioServer(BaseModel):
     command: str = Field(min_length=1)
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = Field(default_factory=dict[str, str])
-    """Added to the few variables that every server gets: PATH, HOME and the like, and none with a secret."""
+    """Added to the few variables that every server gets, such as PATH and HOME."""
     cwd: str | None = None
     begun: ClassVar[str] = "started"
-    """What has been done to it when it answers, for messages."""
+    """What opening a connection does to it, for messages."""
 
     @property
     def where(self) -> str:
@@ -41,7 +41,7 @@ class StdioServer(BaseModel):
 
 
 class HttpServer(BaseModel):
-    """A server that runs already, spoken to by streamable HTTP."""
+    """A running server, spoken to by streamable HTTP."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -64,34 +64,33 @@ ServerConfig = StdioServer | HttpServer
 _SERVER_CONFIG: TypeAdapter[ServerConfig] = TypeAdapter(
     Annotated[Annotated[StdioServer, Tag("stdio")] | Annotated[HttpServer, Tag("http")], Discriminator(_kind)]
 )
-_ASKED = "${input:"
-"""What VS Code asks a person for, and puts in the place of."""
+_INPUT = "${input:"
+"""Where VS Code puts a value that it asks the user for."""
 _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
-"""How client configurations spell the one transport."""
+"""How client configurations spell this transport."""
 
 
 def read_servers(config: Config) -> dict[str, ServerConfig]:
     """Name → server.
 
     An entry has `command`, `args`, `env` and `cwd`, or `url` and `headers`; the transport (`type` or `transport`) may
-    be said or left out. The servers may also stand under `servers`, as VS Code has them. What other clients keep in the
-    same file is ignored.
+    be given or left out. The servers may also be under `servers`, as in VS Code. Other keys of the file are ignored.
 
     Raises:
-        ConfigError: it is not in this form, or names a transport other than stdio and streamable HTTP.
+        ConfigError: it has another form, or a transport other than stdio and streamable HTTP.
     """
     found = _load(config)
     alone = "command" in found or "url" in found
     entries: object = {ONLY: found} if alone else found.get("mcpServers", found.get("servers", found))
     if not isinstance(entries, Mapping):
-        raise ConfigError(f"MCP servers are given by their names, as in {FORM}, and not as {entries!r}")
+        raise ConfigError(f"MCP servers are given by their names, as in {FORM}, not {entries!r}")
     if not entries:
         raise ConfigError(f"name at least one MCP server: {FORM}")
     return {name: _server(name, entry) for name, entry in cast("Mapping[str, Any]", entries).items()}
 
 
 def digest(server: ServerConfig) -> str:
-    """The same for two configurations exactly when they say the same."""
+    """A hash that is equal for equal configurations."""
     return hashlib.sha256(server.model_dump_json().encode()).hexdigest()
 
 
@@ -101,7 +100,7 @@ def _load(config: Config) -> Mapping[str, Any]:
     if isinstance(config, str) and config.startswith(("http://", "https://")):
         return {"url": config}
     if not isinstance(config, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
-        raise ConfigError(f"config is an MCP server's URL, the path of a JSON file, or {FORM}, and not {config!r}")
+        raise ConfigError(f"config is an MCP server's URL, the path of a JSON file, or {FORM}, not {config!r}")
     try:
         loaded: Any = json.loads(Path(config).read_text("utf-8"))
     except OSError as error:
@@ -109,29 +108,27 @@ def _load(config: Config) -> Mapping[str, Any]:
             f"{str(config)!r} is neither an MCP server's URL nor a file to read: {error.strerror}"
         ) from error
     except ValueError as error:
-        raise ConfigError(f"{config} is no JSON: {error}") from error
+        raise ConfigError(f"{config} is not JSON: {error}") from error
     if not isinstance(loaded, dict):
-        raise ConfigError(f"{config} holds no JSON object; it should read {FORM}")
+        raise ConfigError(f"{config} does not hold a JSON object such as {FORM}")
     return cast("Mapping[str, Any]", loaded)
 
 
 def _server(name: str, entry: Mapping[str, Any]) -> ServerConfig:
     if not isinstance(entry, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from a file
-        raise ConfigError(f"the MCP server {name!r} is described by an object with a command or a url, not {entry!r}")
+        raise ConfigError(f"the MCP server {name!r} is an object with a command or a url, not {entry!r}")
     if "command" not in entry and "url" not in entry:
         near = "".join(did_you_mean(key, ("command", "url")) for key in entry)
         has = ", ".join(map(repr, entry)) or "nothing"
         raise ConfigError(f"the MCP server {name!r} needs a 'command' or a 'url', and has {has}.{near}")
-    if _ASKED in str(entry):
-        raise ConfigError(f"the MCP server {name!r}: only VS Code asks for a '{_ASKED}…}}'; write its value there")
-    declared = entry.get("type", entry.get("transport"))
-    kind = "http" if isinstance(declared, str) and declared in _HTTP else declared
+    if _INPUT in str(entry):
+        raise ConfigError(f"the MCP server {name!r}: '{_INPUT}…}}' works only in VS Code; write the value in its place")
+    given = entry.get("type", entry.get("transport"))
+    kind = "http" if isinstance(given, str) and given in _HTTP else given
     if kind not in (None, "stdio", "http"):
-        raise ConfigError(
-            f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {declared!r}"
-        )
+        raise ConfigError(f"the MCP server {name!r} is reached by stdio or streamable HTTP ('http'), not by {given!r}")
     try:
         return _SERVER_CONFIG.validate_python({**entry, "type": kind or _kind(entry)})
     except ValidationError as error:
         what = "; ".join(f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors())
-        raise ConfigError(f"the MCP server {name!r} is not described properly: {what}") from error
+        raise ConfigError(f"the MCP server {name!r} has wrong settings: {what}") from error

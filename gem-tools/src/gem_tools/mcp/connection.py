@@ -1,4 +1,4 @@
-"""One handshake with one server, from its opening to its end."""
+"""One connection to one server, from the handshake to its end."""
 
 import asyncio
 
@@ -17,17 +17,17 @@ _NO_ANSWER = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 class Connection:
     """An SDK client in a task of its own, because its contexts must be left by the task that entered them.
 
-    The handshake is tried before the newest protocol (2026-07-28), which has no sessions over HTTP: with it, a server
-    could not tell one episode's calls from another's.
+    Versions with a handshake are tried before the newest one (2026-07-28), which does not have sessions over HTTP: a
+    server could not tell one episode's calls from another's.
     """
 
     def __init__(self, name: str, server: ServerConfig) -> None:
         self.calls = 0
-        """Calls under way, counted by whoever makes them."""
+        """Calls under way, counted by the caller."""
         self._name, self._server = name, server
         self._stderr = Tail()
         self._scope = anyio.CancelScope()
-        self._settled = asyncio.Event()
+        self._ready = asyncio.Event()
         self._leave = asyncio.Event()
         self._client: Client | None = None
         self.failure: Exception | None = None
@@ -46,10 +46,10 @@ class Connection:
         Raises:
             McpServerError: that failed, or took more than `timeout` seconds.
         """
-        self._task = asyncio.create_task(self._own())
+        self._task = asyncio.create_task(self._run())
         try:
             with anyio.fail_after(timeout):
-                await self._settled.wait()
+                await self._ready.wait()
         except TimeoutError:
             await self.close()
             raise self.fault(f"was not ready within {timeout:g} s") from None
@@ -61,38 +61,38 @@ class Connection:
             raise self.fault(f"could not be {self._server.begun}{cause_of(self.failure)}") from self.failure
 
     async def close(self) -> None:
-        """Leave, and wait until the server's process, if it is ours, has ended. It may be asked more than once."""
+        """Disconnect, and wait until the server's process, if we started it, has ended. Closing twice is fine."""
         self._leave.set()
-        if not self._settled.is_set():
+        if not self._ready.is_set():
             self._scope.cancel()
         if self._task is not None:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([self._task])
 
     def fault(self, what: str) -> McpServerError:
-        """The fault to raise; `what` goes on from "the MCP server …"."""
+        """The fault to raise; `what` continues a sentence that begins with "the MCP server …"."""
         return McpServerError(what, server=self._name, where=self._server.where, stderr=self._stderr.text)
 
-    async def _own(self) -> None:
+    async def _run(self) -> None:
         try:
             with self._scope:
                 for mode in ("legacy", "auto"):
                     try:
-                        await self._stay(mode)
+                        await self._keep_open(mode)
                     except Exception as error:
                         self.failure = _innermost(error)
-                    # Refused, but answered: perhaps the server knows the newest protocol alone.
+                    # Refused by an answer: perhaps the server knows only the newest protocol.
                     refused = isinstance(self.failure, MCPError) and self.failure.code not in _NO_ANSWER
-                    if self._settled.is_set() or not refused:
+                    if self._ready.is_set() or not refused:
                         break
         finally:
-            self._settled.set()
+            self._ready.set()
 
-    async def _stay(self, mode: str) -> None:
+    async def _keep_open(self, mode: str) -> None:
         about = Implementation(name="gem-tools", version=__version__)
         async with Client(transport(self._server, self._stderr), mode=mode, client_info=about) as client:
             self._client = client
-            self._settled.set()
+            self._ready.set()
             await self._leave.wait()
 
 
@@ -102,7 +102,7 @@ def cause_of(error: Exception | None) -> str:
 
 
 def _innermost(error: Exception) -> Exception:
-    """The one thing that went wrong in groups of one: each of the SDK's task groups wraps it once more."""
+    """The exception inside groups of one: each of the SDK's task groups wraps it once more."""
     match error:
         case ExceptionGroup(exceptions=(Exception() as only,)):
             return _innermost(only)

@@ -19,14 +19,14 @@ from gem.core import ContentPart, Observation
 
 _IMAGE = re.compile(r"image/[a-z0-9.+-]{1,50}")
 _LARGEST = 10 * 2**20
-"""Characters of an image, in base64: more than chat APIs take."""
+"""Characters of an image in base64; chat APIs take less."""
 
 
 def to_observation(result: CallToolResult) -> Observation:
     """Text where there is only text, and content parts where there is an image.
 
-    A result that has structured content alone is shown as JSON. What no chat API takes (sound, binary files, links,
-    images that are too large or are none) is named in brackets.
+    A result with structured content alone is shown as JSON. Content that chat APIs do not take (sound, binary files,
+    links, invalid or too large images) is named in brackets.
     """
     if not result.content and result.structured_content is not None:
         return json.dumps(result.structured_content, ensure_ascii=False)
@@ -34,14 +34,14 @@ def to_observation(result: CallToolResult) -> Observation:
 
 
 def joined(parts: Sequence[ContentPart]) -> Observation:
-    """The parts as they are if one is no text, and otherwise their texts, a line each."""
+    """One text, a line per part, if all parts are text; otherwise the parts."""
     if all(part["type"] == "text" for part in parts):
         return "\n".join(part.get("text", "") for part in parts)
     return list(parts)
 
 
 def to_blocks(observation: Observation) -> list[ContentBlock]:
-    """The same the other way: content parts as MCP content. Images are `data:` URLs; another URL stays a link."""
+    """Text or content parts as MCP content. Images are `data:` URLs; any other URL becomes a link."""
     if isinstance(observation, str):
         return [TextContent(text=observation)]
     return [_block(part) for part in observation]

@@ -1,4 +1,4 @@
-"""The fault of a server, as opposed to a mistake of the agent, which is a `ToolError` and becomes text."""
+"""Faults of servers. A mistake of the agent is a `ToolError`, which becomes text."""
 
 from gem.errors import Fault
 
@@ -16,7 +16,7 @@ class McpServerError(Fault, RuntimeError):
         self.server, self.where, self.stderr = server, where, stderr
 
     def __reduce__(self) -> tuple[object, ...]:
-        # It travels from worker processes, and the default would call the constructor with the message alone.
+        # Worker processes send it, and the default would call the constructor with the message alone.
         return _restored, (self.args[0], self.server, self.where, self.stderr)
 
 

@@ -1,4 +1,4 @@
-"""What servers offer, asked once."""
+"""The tools of servers, requested once per process."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from gem_tools.mcp.config import digest
 from gem_tools.mcp.sessions import McpSessions, McpSettings
 
 _known: dict[str, Sequence[Tool]] = {}
-"""By what a server's configuration says: a server is asked once, however many envs with its tools are made."""
+"""By the digest of a server's configuration, so that many envs need one request."""
 
 
 def listings(settings: McpSettings) -> dict[str, Sequence[Tool]]:
-    """Server → its tools. The servers that have not been asked before are started or reached, asked, and left again.
+    """Server → its tools. Servers that are not known yet are started or reached, asked, and closed again.
 
     Raises:
         McpServerError: see there.

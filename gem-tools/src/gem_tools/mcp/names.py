@@ -1,4 +1,4 @@
-"""What the tools of several servers are called where they are offered together."""
+"""Names of tools when several servers offer them together."""
 
 import itertools
 import re
@@ -9,12 +9,12 @@ from mcp_types import Tool
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
-_TAKEN = frozenset(("answer", "result", "think", "tool_call", "tool_response"))
-"""What agents write around other things than calls: a tool of that name would hear what was not meant for it."""
+_RESERVED = frozenset(("answer", "result", "think", "tool_call", "tool_response"))
+"""Tags that agents use for other things: a tool of that name would be called by mistake."""
 
 
 class OfferedTool(NamedTuple):
-    """A tool, as the server that has it describes it."""
+    """A tool and the server that offers it."""
 
     server: str
     tool: Tool
@@ -23,10 +23,10 @@ class OfferedTool(NamedTuple):
 def named(listings: Mapping[str, Sequence[Tool]]) -> dict[str, OfferedTool]:
     """Server → its tools, turned into name → tool.
 
-    Chat APIs know letters, digits, `_` and `-` in a name and no more than 64 of them: what else MCP allows becomes
-    `_`, and the end is left out. A name that several servers have, or that means
-    something else in a reply, gets the server's in front. Where two are still the
-    same, the later one, or the one that was changed, gets a number at its end. What a server lists twice is one tool.
+    Chat APIs allow letters, digits, `_` and `-` in a name, and at most 64 characters: any other character becomes `_`,
+    and the rest is cut off. A name that several servers have, or that is reserved, begins with the server's name. If
+    two are still the same, the later one, or the one that was changed, ends with a number. What a server lists twice
+    is one tool.
     """
     offers = [
         OfferedTool(server, tool) for server, tools in listings.items() for tool in {t.name: t for t in tools}.values()
@@ -37,7 +37,7 @@ def named(listings: Mapping[str, Sequence[Tool]]) -> dict[str, OfferedTool]:
     wanted: list[tuple[str, OfferedTool]] = []
     for offer in offers:
         name = callable_name(offer.tool.name)
-        shared = len(servers[name]) > 1 or name in _TAKEN
+        shared = len(servers[name]) > 1 or name in _RESERVED
         wanted.append((callable_name(f"{offer.server}_{name}") if shared else name, offer))
     found: dict[str, OfferedTool] = {}
     # Sorting keeps the order among those whose name stays, which come first, and among the others.
@@ -57,6 +57,6 @@ def callable_name(name: str) -> str:
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """`name`, or with the first number that makes it new."""
+    """`name`, with the first number that makes it unique if it is taken."""
     ends = itertools.chain([""], (f"_{number}" for number in itertools.count(2)))
     return next(free for end in ends if (free := name[: _LONGEST - len(end)] + end) not in taken)

@@ -1,4 +1,4 @@
-"""Running an MCP server: by stdio until its client leaves, or by HTTP until it is told to stop."""
+"""Running an MCP server: by stdio until the client disconnects, or by HTTP until a signal."""
 
 import os
 import signal
@@ -20,13 +20,13 @@ PATH = "/mcp"
 IDLE = 1800.0
 """Seconds without a request after which a session ends."""
 SESSIONS = 256
-"""How many there may be at once."""
+"""How many sessions there may be at once."""
 _GRACE = 1
-"""Seconds that clients have to end their streams when the server stops."""
+"""Seconds for clients to close their streams when the server stops."""
 
 
 def serve_stdio(server: Server[Any]) -> None:
-    """Serve the one client at the other end of standard input and output. What else is printed goes to stderr.
+    """Serve one client by standard input and output. Anything else that is printed goes to stderr.
 
     SIGINT and SIGTERM end the process.
     """
@@ -52,13 +52,13 @@ def serve_http(
 
     Args:
         port: 0 for one that is free.
-        announce: told the address as soon as clients can connect.
-        idle: seconds without a request after which a session ends, and gives back what its tools hold. Its client is
-            answered with status 404, and has to begin another.
+        announce: called with the address as soon as clients can connect.
+        idle: seconds without a request after which a session ends and releases what its tools hold. Its client then
+            gets status 404, and has to begin another.
         sessions: how many there may be at once; more are refused with status 503.
 
     Raises:
-        ConfigError: the port is taken, or may not be used.
+        ConfigError: the port is taken, or not permitted.
     """
     application = server.streamable_http_app(
         streamable_http_path=PATH, host=host, session_idle_timeout=idle, max_sessions=sessions
@@ -77,7 +77,7 @@ def serve_http(
 
 
 def _without_streams(application: ASGIApp) -> ASGIApp:
-    """The same without the stream on which a server says things unasked, because ours says none.
+    """The same without the stream for messages that a server sends unasked, because ours does not send any.
 
     A session with an open stream would never be idle.
     """
@@ -92,9 +92,9 @@ def _without_streams(application: ASGIApp) -> ASGIApp:
 
 
 def _end_with_a_signal() -> None:
-    """Let SIGINT and SIGTERM end the process as soon as what its tools hold has been given back.
+    """Let SIGINT and SIGTERM end the process as soon as what its tools hold has been released.
 
-    Nothing gentler ends it for sure: a thread that reads standard input comes back with the next line.
+    `os._exit`, because a thread that reads standard input only returns with the next line.
     """
 
     def end(number: int, frame: object) -> None:

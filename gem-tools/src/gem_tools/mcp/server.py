@@ -23,16 +23,16 @@ _SESSION = "gem_tools.session"
 def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] | None = None) -> Server[ToolSession]:
     """A server that offers `tools`.
 
-    By stdio it has one client. By HTTP each session has its own states of what the tools need (a notebook, a
-    calendar), given back when it ends. Sessions need the handshake: 2026-07-28, which has none over HTTP, is answered
-    by HTTP with the versions that do, and clients fall back to them.
+    By stdio it has one client. By HTTP each session has its own states of the tools' resources (a notebook, a
+    calendar), released when it ends. Sessions need a handshake: a client that asks by HTTP for version 2026-07-28,
+    which does not have one, is told which versions do, and falls back to them.
 
     A `ToolError`, and arguments that do not fit, are results that are marked as errors. A fault is a protocol error.
 
     Args:
         name: what the server calls itself.
         tools: what clients can call.
-        documents: URI → a tool without arguments that says what stands there: what clients can read.
+        documents: URI → a tool without arguments that returns what clients read there.
     """
     handlers = _Handlers(tools, documents or {})
     server = Server(
@@ -49,7 +49,7 @@ def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] 
 
 
 class _Handlers:
-    """Answers what clients ask."""
+    """The handlers of clients' requests."""
 
     def __init__(self, tools: Sequence[Tool], documents: Mapping[str, Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
@@ -102,11 +102,11 @@ async def _one_session(server: Server[ToolSession]) -> AsyncGenerator[ToolSessio
 
 
 def _session_of(context: Context) -> ToolSession:
-    """The states of this client. By stdio there is one client, and by HTTP one for each session of the protocol."""
+    """The states of this client: by stdio there is one client, by HTTP one per session of the protocol."""
     if context.request is None:
         return context.lifespan_context
-    # The SDK documents `state` and `exit_stack` of a connection as the place for what handlers keep, and gives
-    # handlers no public way to it yet.
+    # The SDK documents `state` and `exit_stack` of a connection as the place for handlers' data, but has no public
+    # access to it yet.
     connection = context.session._connection  # pyright: ignore[reportPrivateUsage]
     if _SESSION not in connection.state:
         session = connection.state[_SESSION] = shared_runtime().session()

@@ -1,4 +1,4 @@
-"""A conversation with one server that is kept from call to call, and taken up again after a fault."""
+"""A session with one server, kept from call to call and opened again after a fault."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -15,15 +15,14 @@ from gem_tools.mcp.connection import Connection, cause_of
 _T = TypeVar("_T")
 _MOST_TOOLS = 1000
 _MOST_PAGES = 100
-"""Of the list of what a server offers, which may never end."""
+"""Of a server's list of tools, which may be endless."""
 _FAULTS = (MCPError, RuntimeError, TimeoutError, ValidationError)
 
 
 class McpSession:
-    """One server, as one conversation. Its methods run in one event loop, and many calls may be under way at once.
+    """A session with one server. Its methods run in one event loop, and many calls may be under way at once.
 
-    A connection that had a fault takes no further calls: those under way on it are finished, then it is closed, and
-    the next call opens another.
+    After a fault, the calls under way on the connection are finished, then it is closed; the next call opens another.
 
     Args:
         ready: seconds in which a server must be started or reached.
@@ -41,12 +40,12 @@ class McpSession:
         """What the server offers.
 
         Raises:
-            McpServerError: see there; or its list does not end.
+            McpServerError: see there; or the list is too long.
         """
         return await self._request("list its tools", _every_tool)
 
     async def call(self, tool: str, arguments: dict[str, object]) -> CallToolResult:
-        """Call a tool. A result that is an error of the tool's own is returned like any other.
+        """Call a tool. An error that the tool itself reports is a result like any other.
 
         Raises:
             ToolError: the server says that the tool or its arguments do not exist.
@@ -55,7 +54,7 @@ class McpSession:
         return await self._request(f"answer {tool!r}", lambda client: client.call_tool(tool, arguments))
 
     async def close(self) -> None:
-        """End the conversation for good, and the server's process if there is one."""
+        """End the session for good, and the server's process if there is one."""
         self._closed = True
         async with self._opening:
             if self._connection is not None:
@@ -75,7 +74,7 @@ class McpSession:
                 self._connection = None
         finally:
             connection.calls -= 1
-            # Closed by the last call on it, so that one slow call does not end the others.
+            # Closed by the last call on it, so that a slow call does not end the others.
             if connection is not self._connection and not connection.calls:
                 await connection.close()
         if isinstance(failure, TimeoutError):

@@ -1,4 +1,4 @@
-"""Conversations with several MCP servers, and whose they are."""
+"""Sessions with several MCP servers, per episode or shared by a process."""
 
 import copy
 import os
@@ -17,11 +17,11 @@ from gem_tools.mcp.config import ServerConfig, digest
 from gem_tools.mcp.session import McpSession
 
 _loop = BlockingPortalProvider()
-"""One event loop, in one thread, for all sessions of this process; it is there while any of them is open."""
+"""One event loop in one thread for all sessions of this process; it runs while any of them is open."""
 
 
 class McpSettings(NamedTuple):
-    """Name → server; seconds in which one must be started or reached, and must answer a request."""
+    """Name → server; seconds to start or reach a server, and to answer a request."""
 
     servers: Mapping[str, ServerConfig]
     ready: float
@@ -29,7 +29,7 @@ class McpSettings(NamedTuple):
 
 
 class McpSessions:
-    """A conversation with each of the servers, begun with the first call to it and kept until `close`."""
+    """A session with each of the servers, opened by the first call to it and kept until `close`."""
 
     def __init__(self, settings: McpSettings) -> None:
         self._lease = ExitStack()
@@ -40,7 +40,7 @@ class McpSessions:
         }
 
     def tools(self) -> dict[str, Sequence[Tool]]:
-        """Server → what it offers, all asked at once. It raises what `McpSession.tools` does."""
+        """Server → its tools, all requested at once. It raises what `McpSession.tools` does."""
         asked = {name: self._portal.start_task_soon(session.tools) for name, session in self._sessions.items()}
         wait(asked.values())
         return {name: answer.result() for name, answer in asked.items()}
@@ -50,7 +50,7 @@ class McpSessions:
         return await self._portal.call_async(self._sessions[server].call, tool, arguments)
 
     def close(self) -> None:
-        """End all conversations, and the servers' processes. Closing twice is fine."""
+        """End all sessions, and the servers' processes. Closing twice is fine."""
         with self._lease.pop_all():
             closing: list[Future[None]] = [self._portal.start_task_soon(each.close) for each in self._sessions.values()]
             for closed in closing:
@@ -65,7 +65,7 @@ class McpSessions:
 
 
 class EpisodeSessions(Resource[McpSessions]):
-    """Conversations of the episode's own: a server's program is started for it alone, and ended with it."""
+    """Sessions of one episode: a server's program is started for it, and ended with it."""
 
     def __init__(self, settings: McpSettings) -> None:
         self.settings = settings
@@ -84,17 +84,17 @@ class EpisodeSessions(Resource[McpSessions]):
 
 
 class SharedSessions(EpisodeSessions):
-    """One conversation with each server for all episodes of this process, for servers that keep no state.
+    """One session with each server for all episodes of this process, for servers without state.
 
-    It is begun by the first who opens it, and ended when the last has closed it; a runtime closes what it has opened
-    when it is closed itself. A snapshot of it is empty.
+    The first `open` begins it and the last `close` ends it; a runtime that is closed closes what it has opened. A
+    snapshot of it is empty.
     """
 
     def open(self) -> McpSessions:
         with _lock:
             sessions, users = _shared.get(self._key) or (McpSessions(self.settings), 0)
             _shared[self._key] = sessions, users + 1
-        # An object for each user, on the same sessions: a pool tells states apart by identity.
+        # One object per user on the same sessions, because a pool tells states apart by identity.
         return copy.copy(sessions)
 
     def close(self, state: McpSessions) -> None:
@@ -123,17 +123,17 @@ class SharedSessions(EpisodeSessions):
 def _no_snapshot() -> SnapshotError:
     return SnapshotError(
         "an episode that uses MCP servers cannot be saved or forked once it has called one: its state lives in the "
-        'servers. For servers that keep no state, say sessions="shared": then there is nothing to save'
+        'servers. For servers without state, use sessions="shared": then there is nothing to save'
     )
 
 
 _lock = threading.Lock()
 _shared: dict[tuple[Any, ...], tuple[McpSessions, int]] = {}
-"""By what the settings say: the sessions, and how many use them."""
+"""By the settings: the sessions, and how many users they have."""
 
 
 def _after_fork() -> None:
-    """Begin as new: the threads and the sessions are the parent's."""
+    """Start afresh: the threads and the sessions belong to the parent."""
     global _loop, _lock
     _loop, _lock = BlockingPortalProvider(), threading.Lock()
     _shared.clear()

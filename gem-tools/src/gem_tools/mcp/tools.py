@@ -1,4 +1,4 @@
-"""The tools of MCP servers as tools of ours."""
+"""The tools of MCP servers as `gem.tool.Tool`s."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from gem_tools.mcp.sessions import EpisodeSessions, McpSessions, McpSettings, Sh
 
 Isolation = Literal["episode", "shared"]
 _LONGEST = 10_000
-"""Characters of a description that an agent is told."""
+"""Characters of a description; the rest is cut off."""
 _KINDS: Mapping[str, type[EpisodeSessions]] = {"episode": EpisodeSessions, "shared": SharedSessions}
 
 

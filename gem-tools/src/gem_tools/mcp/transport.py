@@ -21,13 +21,13 @@ KEPT = 2000
 _LARGEST = 16 * 2**20
 """Bytes of an answer by HTTP."""
 _CONNECT = 10.0
-"""Seconds to reach a server by HTTP. How long an answer may take is the caller's business."""
+"""Seconds to reach a server by HTTP. The caller limits the time of an answer."""
 _DRAIN = 0.5
-"""Seconds to wait for the last words of a program that has ended; only its own children could still hold the pipe."""
+"""Seconds to wait for the last output of a program that has ended; only its children can still hold the pipe."""
 
 
 class Tail(asyncio.Protocol):
-    """The end of what comes out of a pipe. The rest is read and dropped, so that nobody who writes ever waits."""
+    """The end of a pipe's output. The rest is read and dropped, so that the writer never blocks."""
 
     def __init__(self) -> None:
         self._kept = bytearray()
@@ -42,12 +42,12 @@ class Tail(asyncio.Protocol):
 
     @property
     def text(self) -> str:
-        """As it can be shown, without the white space around it."""
+        """As text, without surrounding white space."""
         return self._kept.decode(errors="replace").strip()
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """The body of an answer, up to so many bytes."""
+    """The body of an answer, up to a limit."""
 
     def __init__(self, body: httpx2.AsyncByteStream) -> None:
         self._body = body
@@ -65,7 +65,7 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 async def _limit(answer: httpx2.Response) -> None:
-    """Limit an answer, unless it is a stream of events: these are limited one by one, by the SDK."""
+    """Limit an answer, unless it is a stream of events, which the SDK limits one by one."""
     if answer.headers.get("Content-Encoding", "identity") != "identity":
         raise httpx2.DecodingError("the answer is compressed, which was not asked for")
     if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
@@ -75,7 +75,7 @@ async def _limit(answer: httpx2.Response) -> None:
 
 @functools.cache
 def _tls() -> ssl.SSLContext:
-    """Made once: reading all certificates takes longer than most calls."""
+    """Cached, because reading all certificates takes longer than most calls."""
     return httpx2.create_ssl_context()
 
 
@@ -86,7 +86,7 @@ async def transport(server: ServerConfig, stderr: Tail) -> AsyncGenerator[Any]:
         timeout = httpx2.Timeout(_CONNECT, read=None)
         async with (
             httpx2.AsyncClient(
-                # A small answer may unpack to one that fills the memory.
+                # A small compressed answer could fill the memory.
                 headers={"Accept-Encoding": "identity", **server.headers},
                 timeout=timeout,
                 verify=_tls(),
@@ -101,7 +101,7 @@ async def transport(server: ServerConfig, stderr: Tail) -> AsyncGenerator[Any]:
         args=list(server.args),
         env=dict(server.env),
         cwd=server.cwd,
-        # A line that is no text is no message either, and the conversation continues after it.
+        # A line that is not valid text is dropped like any other that is not a message.
         encoding_error_handler="replace",
     )
     reading, writing = os.pipe()
@@ -109,7 +109,7 @@ async def transport(server: ServerConfig, stderr: Tail) -> AsyncGenerator[Any]:
     try:
         with os.fdopen(writing, "w") as errlog:
             async with stdio_client(parameters, errlog) as streams:
-                # The program has a copy of its own; ours would keep the pipe open after the program's end.
+                # The program has its own copy; ours would keep the pipe open after the program has ended.
                 errlog.close()
                 yield streams
         with anyio.move_on_after(_DRAIN, shield=True):

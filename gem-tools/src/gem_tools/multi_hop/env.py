@@ -1,4 +1,4 @@
-"""MultiHop: answer a question about a made-up world, by searching for one fact after another."""
+"""MultiHop: questions about a fictional world whose answers take several searches."""
 
 import re
 import string
@@ -22,16 +22,15 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 class MultiHop(QuestionEnv[str]):
     r"""Answer a question whose answer lies `hops` facts away. One turn; an action is `\boxed{Askby}`.
 
-    The world of the question is made up, and told in the corpus that ships with gem-tools: put the tools `search` and
-    `fetch` around this env, for by heart nobody knows it. A question names one thing; the document about it names the
-    next, and only the last one's document has the answer. So a question of two hops takes two searches, and the
-    question itself is no good query for the second.
+    The world is fictional and described only in the corpus that ships with gem-tools: put a `ToolEnv` with `search` and
+    `fetch` around this env. A question names one thing; the document about it names the next, and only the last one has
+    the answer. So a question of two hops takes two searches, and is itself a poor query for the second.
 
-    The question says how to answer. An answer inside `<answer>` tags is read, too, where there is no box. It is right
-    if it equals the expected one when both are normalised as in SQuAD (lower case, no punctuation, no articles); a
-    number if it is the expected one, with its unit or without (`gem.number` says how it may be written).
+    The question says how to answer. Without a box, an answer inside `<answer>` tags is read. It is right if it equals
+    the expected one after both are normalised as in SQuAD (lower case, no punctuation, no articles); a number if it is
+    the expected one, with or without its unit (`gem.number` says how it may be written).
 
-    Rewards, as in GEM's question environments: 1 for a right answer, 0 for another, and 0 for a reply without one.
+    Rewards, as in gem-llm's question environments: 1 for a right answer, 0 for a wrong one or a reply without one.
 
     Source of the normalisation: the evaluation script of P. Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
     Comprehension of Text", arXiv 1606.05250.
@@ -43,7 +42,7 @@ class MultiHop(QuestionEnv[str]):
     answer_form = "answer inside \\boxed{}"
 
     question: Question
-    """What is being asked, with its answers."""
+    """The question with its answers."""
 
     def __init__(self, hops: int = 2) -> None:
         super().__init__(format_error_reward=0.0)
@@ -58,7 +57,7 @@ class MultiHop(QuestionEnv[str]):
         )
 
     def _read(self, reply: str) -> str | None:
-        # An empty box is no answer where tags hold one.
+        # An empty box does not hide an answer in tags.
         return boxed(reply) or tagged(reply)
 
     def _grade(self, answer: str) -> Step:
@@ -71,7 +70,7 @@ class MultiHop(QuestionEnv[str]):
         return self.question.plan
 
     def sample_call(self) -> ToolCall | None:
-        """Two times in three a search or a fetch, for whatever there is in the world; else none."""
+        """With probability 2/3 a search or a fetch for a random thing of the world; otherwise none."""
         chosen = self.action_rng.choice([("search", "query"), ("fetch", "title"), None])
         if chosen is None:
             return None
@@ -79,7 +78,7 @@ class MultiHop(QuestionEnv[str]):
         return ToolCall(tool, {parameter: self.action_rng.choice(list(world().things.values())).title})
 
     def expert_call(self, results: Sequence[ToolResult]) -> ToolCall | None:
-        """The next search of the plan, where the tool `search` is at hand; then the expert answers."""
+        """The next search of the plan; None once all are done."""
         searched = {result.call.arguments.get("query") for result in results}
         for hop in self.question.plan:
             if hop.title not in searched:
@@ -87,11 +86,11 @@ class MultiHop(QuestionEnv[str]):
         return None
 
     def sample_action(self) -> str:
-        """The answer to another question that ends like this one."""
+        """A random value of the relation that the question asks for."""
         return f"\\boxed{{{self.action_rng.choice(values(*self.question.last))}}}"
 
     def expert_action(self) -> str:
-        """The right answer, which this expert knows. In a `ToolEnv` with `search` it searches first."""
+        """The right answer. In a `ToolEnv` with `search` it searches first."""
         return f"\\boxed{{{self.question.answers[0]}}}"
 
 

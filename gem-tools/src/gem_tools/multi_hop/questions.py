@@ -1,4 +1,4 @@
-"""Questions that lead from a named thing over one or more facts to an answer."""
+"""Questions that lead from a named thing through one or more facts to an answer."""
 
 from itertools import combinations
 from random import Random
@@ -9,7 +9,7 @@ from gem_tools.multi_hop.world import Thing, World, world
 
 
 class Hop(NamedTuple):
-    """One step of the way: search for this title, read in its document what answers the question."""
+    """One step to the answer: search for this title; its document answers the question."""
 
     title: str
     question: str
@@ -19,18 +19,18 @@ class Hop(NamedTuple):
 class Question(NamedTuple):
     text: str
     plan: tuple[Hop, ...]
-    """The way to the answer. The first title is in the text, each other one is the answer of the hop before."""
+    """The steps to the answer. The first title is in the text, each other one is the answer of the step before."""
     answers: tuple[str, ...]
-    """What is right: the answer as its document's title has it, or the same in fewer or more words."""
+    """Right answers: the title of the answer's document, or a shorter or longer form of it."""
     last: tuple[str, str]
     """The kind and the relation of the last hop."""
 
 
 def draw(rng: Random, hops: int) -> Question:
-    """A question of so many hops, none of which can be left out.
+    """A question of so many hops, all of which are needed.
 
-    No name that is to be found stands in the question; the answer stands in no document before the last, and no
-    document of the way names what came before it, so that a search for that does not find it.
+    The question does not contain any name that is to be found; no document before the last contains the answer, and no
+    document names an earlier thing, so that a search for an earlier thing does not find it.
     """
     while True:
         way = _walk(rng, world(), hops)
@@ -39,17 +39,17 @@ def draw(rng: Random, hops: int) -> Question:
 
 
 def values(kind: str, relation: str) -> list[str]:
-    """Everything that this relation of things of this kind leads to."""
+    """All values of this relation among things of this kind."""
     here = world()
     return [_name(here.value(thing, relation)) for thing in here.by_kind[kind] if relation in thing.facts]
 
 
 Way = tuple[list[Thing], list[str], Thing | int]
-"""The things whose documents are to be read, the relation taken from each, and where the last one leads."""
+"""The things whose documents are to be read, the relation taken from each, and the value of the last one."""
 
 
 def _walk(rng: Random, here: World, hops: int) -> Way | None:
-    """A random walk, which begins at any kind of thing equally often; None where it comes to an end too soon."""
+    """A random walk that starts at each kind of thing with equal probability; None if it ends too soon."""
     value: Thing | int = rng.choice(here.by_kind[rng.choice(list(here.by_kind))])
     things: list[Thing] = []
     relations: list[str] = []
@@ -100,6 +100,6 @@ def _accepted(value: Thing | int, unit: str | None) -> tuple[str, ...]:
     name = _name(value)
     if isinstance(value, int):
         return (name,) if unit is None else (name, f"{name} {unit}")
-    # "the Tessel" says as much as "River Tessel".
+    # "the Tessel" is as good as "River Tessel".
     short = name.removeprefix("River ").removeprefix("Mount ")
     return (name,) if short == name else (name, short)

@@ -1,4 +1,4 @@
-"""How questions put the relations of the world into words."""
+"""The wording of relations in questions."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ class Relation(NamedTuple):
     """`{}` is the subject."""
 
     question: str
-    """Asks for what the relation leads to."""
+    """Asks for the relation's value."""
     noun: str | None
-    """Stands for it in a longer question; None for a number, at which a question ends."""
+    """Names the value in a longer question; None for a number, which ends a question."""
     unit: str | None = None
-    """What an answer may have after its number."""
+    """What an answer may have after the number."""
 
 
 SUBJECTS = {
@@ -19,7 +19,7 @@ SUBJECTS = {
     "mountain": "{}", "opera": 'the opera "{}"', "painting": 'the painting "{}"', "person": "{}", "prize": "the {}",
     "province": "the province of {}", "river": "the {}", "town": "the town of {}",
 }  # fmt: skip
-"""Kind → how a question calls the thing that it begins with."""
+"""Kind → how a question names its first thing."""
 
 RELATIONS = {
     ("book", "author"): Relation("Who wrote {}?", "the author of {}"),

@@ -1,4 +1,4 @@
-"""The facts of the corpus that ships, as a graph: things, and what each relation of a thing leads to."""
+"""The facts of the corpus that ships, as a graph: things, and the values of their relations."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from gem_tools.search.corpus import SHIPPED
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that has a document."""
+    """A thing with a document."""
 
     id: str
     kind: str
@@ -24,18 +24,20 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class World:
+    """All things by id and by kind."""
+
     things: Mapping[str, Thing]
     by_kind: Mapping[str, tuple[Thing, ...]]
 
     def value(self, thing: Thing, relation: str) -> Thing | int:
-        """What a fact leads to."""
+        """The value of a relation."""
         value = thing.facts[relation]
         return self.things[value] if isinstance(value, str) else value
 
 
 @cache
 def world() -> World:
-    """The world, read once a process: every env of it shares it."""
+    """The world, read once per process and shared by all envs."""
     rows: list[dict[str, Any]] = [
         json.loads(line) for line in files("gem_tools").joinpath(SHIPPED).read_text("utf-8").splitlines()
     ]

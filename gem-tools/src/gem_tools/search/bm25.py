@@ -1,4 +1,4 @@
-"""An index of words, in this process, by the library bm25s."""
+"""A BM25 index in this process, by the library bm25s."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -17,7 +17,7 @@ _bm25s: Any = bm25s
 class BM25:
     """Ranks documents by BM25 over the words of their titles and texts, as bm25s computes it with its own defaults.
 
-    A document that has no word of the query is no hit, so there may be fewer than `topk` hits, or none. Of documents
+    A document without any word of the query is not a hit, so there may be fewer than `topk` hits, or none. Of documents
     with equal scores the earlier in the corpus comes first.
 
     Source: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009); X. H. Lù,

@@ -18,16 +18,16 @@ from gem_tools.search.web import Google, SerpApi
 
 @click.command()
 @click.option("--corpus", type=click.Path(path_type=Path), help="A JSONL file; by default the corpus that ships.")
-@click.option("--dataset", metavar="NAME", help="A data set, by the library datasets, in place of a file.")
-@click.option("--split", default="train", show_default=True, help="Of the data set.")
+@click.option("--dataset", metavar="NAME", help="A data set, read by the library datasets, instead of a file.")
+@click.option("--split", default="train", show_default=True, help="The split of the data set.")
 @click.option(
     "--retriever",
     type=click.Choice(["bm25", "dense", "serpapi", "google"]),
     default="bm25",
     show_default=True,
-    help="An index of words, one of vectors, or a search engine of the web, whose keys are read from the environment.",
+    help="BM25 or vectors over the corpus, or a web search engine, whose keys are read from the environment.",
 )
-@click.option("--model", metavar="NAME", help="Of sentence-transformers, for the index of vectors.")
+@click.option("--model", metavar="NAME", help="A model of sentence-transformers, for --retriever dense.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8000, show_default=True, help="Where to listen; 0 for one that is free.")
 @click.option(
@@ -49,9 +49,9 @@ def search_server(
     topk: int,
     as_json: bool,
 ) -> None:
-    """Serve a search index over HTTP, for the tool `search`, and for clients of GEM and of Search-R1.
+    """Serve a search index over HTTP, for the tool `search`, and for clients of gem-llm and of Search-R1.
 
-    It prints its address once it takes queries, and runs until Ctrl-C.
+    It prints its address once it accepts queries, and runs until Ctrl-C.
 
     \b
     gemx search-server
@@ -71,11 +71,11 @@ def search_server(
 
 
 def _build(name: str, file: Path | None, dataset: str | None, split: str, model: str | None) -> tuple[Retriever, str]:
-    """The retriever, and what it searches in words."""
+    """The retriever, and a description of what it searches."""
     if (name == "dense") != (model is not None):
-        raise ConfigError("--model belongs to --retriever dense, and that needs one")
+        raise ConfigError("--model and --retriever dense need each other")
     if file is not None and dataset is not None:
-        raise ConfigError("a corpus is either a --corpus or a --dataset")
+        raise ConfigError("give either --corpus or --dataset")
     if name in ("serpapi", "google"):
         if file is not None or dataset is not None:
             raise ConfigError(f"--retriever {name} searches the web, not a corpus")

@@ -1,4 +1,4 @@
-"""Documents, and collections of them: from the file that ships, from any JSONL, from a data set."""
+"""Documents, and corpora of them: the one that ships, any JSONL file, a data set."""
 
 import difflib
 import json
@@ -12,7 +12,7 @@ from typing import Any, Self, cast, overload
 from gem.errors import ConfigError, MissingExtra
 
 SHIPPED = "data/world.jsonl"
-"""The corpus that ships, inside this package. `data/README.md` says where it comes from."""
+"""The corpus that ships with this package. `data/README.md` says where it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,16 @@ class Corpus(Sequence[Document]):
     """Documents in order, all in memory.
 
     Args:
-        documents: at least one, with ids of their own.
+        documents: at least one, with distinct ids.
 
     Raises:
-        ConfigError: there is none, or an id comes twice.
+        ConfigError: there are no documents, or two have the same id.
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = tuple(documents)
         if not self._documents:
-            raise ConfigError("this corpus has no document")
+            raise ConfigError("this corpus has no documents")
         if len(self._by_id) < len(self._documents):
             seen: set[str] = set()
             twice = next(each.id for each in self._documents if each.id in seen or seen.add(each.id))
@@ -65,16 +65,16 @@ class Corpus(Sequence[Document]):
 
     @classmethod
     def shipped(cls) -> Self:
-        """The corpus that comes with this package: a fictional world, told in some 560 short documents."""
+        """The corpus that comes with this package: 566 short documents about a fictional world."""
         text = files("gem_tools").joinpath(SHIPPED).read_text("utf-8")
         return cls(_read(text.splitlines(), SHIPPED))
 
     @classmethod
     def from_jsonl(cls, path: str | Path) -> Self:
-        """A corpus from a file with one JSON object a line: see `Document.of`; the line's number is the default id.
+        """A corpus from a file with one JSON object per line (`Document.of`); the line's number is the default id.
 
         Raises:
-            ConfigError: there is no such file, it cannot be read, or a line of it is not a document.
+            ConfigError: there is no such file, it cannot be read, or a line is not a document.
         """
         try:
             with Path(path).open(encoding="utf-8") as lines:
@@ -105,7 +105,7 @@ class Corpus(Sequence[Document]):
         return self._by_id.get(name) or self._by_title.get(name.strip().strip('"').casefold())
 
     def near(self, name: str, most: int = 3) -> list[str]:
-        """The titles that are spelt most like `name`."""
+        """The titles most similar to `name` in spelling."""
         found = difflib.get_close_matches(name.casefold(), self._by_title, n=most, cutoff=0.5)
         return [self._by_title[title].title for title in found]
 

@@ -1,4 +1,4 @@
-"""An index of vectors, in this process: the documents whose meaning is nearest to the query's."""
+"""An index of vectors in this process: documents by the similarity of their meaning to the query's."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -15,12 +15,12 @@ Encoder = Callable[[list[str]], Any]
 
 
 class Dense:
-    """Ranks documents by the cosine between their vector and the query's, compared with every one of them.
+    """Ranks all documents by the cosine between their vector and the query's.
 
     Args:
         corpus: what to search.
-        encode_query: makes vectors of queries.
-        encode_document: makes vectors of documents; None where one encoder is for both.
+        encode_query: from queries to vectors.
+        encode_document: from documents to vectors; None to use `encode_query` for both.
     """
 
     def __init__(self, corpus: Corpus, encode_query: Encoder, encode_document: Encoder | None = None) -> None:
@@ -30,7 +30,7 @@ class Dense:
 
     @classmethod
     def from_model(cls, corpus: Corpus, model: str, **settings: Any) -> Self:
-        """By a model of sentence-transformers: a path, or a name on the Hugging Face hub.
+        """With a model of sentence-transformers: a path, or a name on the Hugging Face hub.
 
         The model's own prompts for queries and documents are used. `settings` go to `SentenceTransformer`, such as
         `device="cuda"`.
@@ -62,5 +62,7 @@ class Dense:
 def _unit(encode: Encoder, texts: list[str]) -> NDArray[np.float32]:
     vectors = np.asarray(encode(texts), dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != len(texts):
-        raise ConfigError(f"the encoder made an array of shape {vectors.shape} of {len(texts)} texts; one row a text")
+        raise ConfigError(
+            f"the encoder made an array of shape {vectors.shape} of {len(texts)} texts; it needs a row per text"
+        )
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float32).tiny)

@@ -1,4 +1,4 @@
-"""Asking a server over HTTP: connections kept and shared by threads, deadlines, retries, and faults that are clear."""
+"""HTTP requests to a search server: pooled connections, deadlines, retries, and clear faults."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ from gem.http_limits import Limited
 from gem_tools.search.retriever import SearchFault
 
 _CONNECTIONS = 64
-"""At once; further threads wait for one."""
-_PASSING = (429, 500, 502, 503, 504)
-"""Statuses of a server that may do better in a moment."""
+"""At once; further threads wait."""
+_TRANSIENT = (429, 500, 502, 503, 504)
+"""Statuses after which the request is repeated."""
 _NOT_FOUND = 404
 _LONGEST_WAIT = 10.0
-"""Seconds of a wait between tries, whatever a server asks for."""
+"""Seconds between two attempts at most, whatever a server asks for."""
 _NO_QUERY: Mapping[str, str] = {}
 
 
@@ -46,15 +46,14 @@ class _Pools(urllib3.PoolManager):
 
 
 class SearchHttpClient:
-    """One address that is asked again and again. Searching changes nothing, so that every request may be repeated.
+    """Requests to one address. Searching changes nothing, so every request may be repeated.
 
     Args:
         name: what messages call it.
-        url: where it is.
+        url: the server's address.
         timeout: seconds to wait for a connection, and again for a whole answer.
-        retries: how often to try again, after 0.1, 0.2, 0.4 … seconds, when nobody answers or a passing trouble is
-            reported.
-        hint: what to add to the message when the server knows no such address.
+        retries: further attempts, after 0.1, 0.2, 0.4 … seconds, if there is no answer or a transient error.
+        hint: added to the message of status 404.
     """
 
     def __init__(self, name: str, url: str, *, timeout: float = 5.0, retries: int = 3, hint: str = "") -> None:
@@ -71,7 +70,7 @@ class SearchHttpClient:
                 backoff_factor=0.1,
                 backoff_max=_LONGEST_WAIT,
                 retry_after_max=int(_LONGEST_WAIT),
-                status_forcelist=_PASSING,
+                status_forcelist=_TRANSIENT,
                 allowed_methods=None,
                 raise_on_status=False,
             ),
@@ -81,7 +80,7 @@ class SearchHttpClient:
         """The body of the answer to a GET with `query`, or to a POST of `body`.
 
         Raises:
-            SearchFault: nobody answers, or not with status 200. The message has nothing of `query`, which may hold a
+            SearchFault: there is no answer, or its status is not 200. The message leaves out `query`, which may hold a
                 key.
         """
         try:
@@ -91,7 +90,7 @@ class SearchHttpClient:
                 headers = {"Content-Type": content_type}
                 answer = self._pool.request("POST", self.url, body=body, headers=headers, decode_content=False)
         except HTTPError as error:
-            # The text of a MaxRetryError has the whole address, key included; its reason has not.
+            # The text of a MaxRetryError has the whole address, key included; its reason does not.
             reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
             raise SearchFault(f"{self._name} at {self.url} does not answer: {reason}") from reason
         if answer.headers.get("Content-Encoding", "identity") != "identity":
@@ -104,5 +103,5 @@ class SearchHttpClient:
         return answer.data
 
     def wrong(self, why: Exception | str) -> SearchFault:
-        """The fault to raise when an answer came that is not what it should be."""
+        """The fault to raise for an answer that does not follow the protocol."""
         return SearchFault(f"{self._name} at {self.url} answers with something else than results: {why}")

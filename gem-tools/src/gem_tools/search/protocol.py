@@ -1,12 +1,13 @@
-"""What goes over the wire between a search client and a search server, in the two forms that are in use.
+"""The two protocols between search clients and search servers.
 
 | | body | request | reply |
 |---|---|---|---|
 | Search-R1 | JSON | `{"queries": [q, …], "topk": 3, "return_scores": true}` | `{"result": [[found, …], …]}` |
-| GEM | msgpack | `{"query": q, "topk": 3, "return_scores": true}` | `{"result": [found, …]}` |
+| gem-llm | msgpack | `{"query": q, "topk": 3, "return_scores": true}` | `{"result": [found, …]}` |
 
-`found` is `{"document": document, "score": 1.5}`; without `return_scores` Search-R1 has the bare document there, and
-GEM has no score. A document is `{"id": …, "contents": "\\"title\\"\\ntext"}`; ours have title and text beside it.
+`found` is `{"document": document, "score": 1.5}`; without `return_scores` Search-R1 gives the document alone, and
+gem-llm leaves out the score. A document is `{"id": …, "contents": "\\"title\\"\\ntext"}`; ours also have `title`
+and `text`.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ _msgpack: Any = msgpack
 """The library has no types."""
 
 PATH = "/retrieve"
-"""Where a search server answers, in both forms."""
+"""Where a search server answers, in both protocols."""
 
 MOST_QUERIES = 1024
 MOST_HITS = 1000
@@ -30,7 +31,7 @@ MOST_HITS = 1000
 MOST_TOGETHER = 10_000
 """Hits of all queries of a request."""
 LONGEST_QUERY = 10_000
-"""Characters. These four bound what one client can ask a server to do at once."""
+"""Characters. These four limit what one client can ask of a server at once."""
 
 Query = Annotated[str, Field(max_length=LONGEST_QUERY)]
 
@@ -38,11 +39,11 @@ Topk = Annotated[int, Field(ge=1, le=MOST_HITS)]
 
 
 class SearchRequest(BaseModel):
-    """What a client asks, in Search-R1's form."""
+    """The queries of a request, in either protocol."""
 
     queries: list[Query] = Field(max_length=MOST_QUERIES)
     topk: Topk | None = None
-    """None for what the server likes to give."""
+    """None for the server's default."""
     return_scores: bool = False
 
 
@@ -53,7 +54,7 @@ class _GemLlmRequest(BaseModel):
 
 
 def limit(queries: int, topk: int) -> int:
-    """`topk`, where a request may ask so much.
+    """`topk`, if a request may ask for so many hits.
 
     Raises:
         ValueError: it may not.
@@ -79,7 +80,7 @@ _GEM_LLM_REPLY = TypeAdapter(dict[str, list[_FoundDocument]])
 
 
 class SearchProtocol(Protocol):
-    """One of the two forms. Reading raises `ValueError` where the bytes are not in it."""
+    """Requests and replies as bytes. Reading raises `ValueError` if the bytes do not follow the protocol."""
 
     content_type: str
     most_queries: int
@@ -135,7 +136,7 @@ PROTOCOLS: dict[ProtocolName, SearchProtocol] = {"search-r1": SearchR1Protocol()
 
 
 def protocol_of(body: bytes) -> SearchProtocol:
-    """The form that a request is in: JSON objects begin with a brace or white space, msgpack's maps never do."""
+    """The protocol of a request: JSON objects begin with a brace or white space, msgpack's maps never do."""
     return PROTOCOLS["search-r1" if body[:1] in b"{ \t\r\n" else "gem-llm"]
 
 

@@ -1,4 +1,4 @@
-"""A search server of ours, of GEM or of Search-R1, as a retriever."""
+"""A search server (ours, gem-llm's or Search-R1's) as a retriever."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -14,9 +14,9 @@ class Remote:
 
     Args:
         url: such as "http://127.0.0.1:8000/retrieve".
-        protocol: what the server speaks; ours speaks both. See `gem_tools.search.protocol`.
+        protocol: the server's protocol; ours has both. See `gem_tools.search.protocol`.
         timeout: seconds to wait for a whole answer.
-        retries: how often to try again.
+        retries: further attempts.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a retriever is: queries in, the best documents for each out."""
+"""`Retriever`: queries in, the best documents for each out."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -15,17 +15,17 @@ class Hit(NamedTuple):
 
     document: Document
     score: float | None
-    """Higher is better; None from a search engine that tells no scores."""
+    """Higher is better; None from a search engine without scores."""
 
 
 class Retriever(Protocol):
-    """An index, or somebody who has one. Any number of threads may search at once."""
+    """An index, or a client of one. Any number of threads may search at once."""
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
         """For each query, in order, at most `topk` hits, the best first.
 
         Raises:
-            SearchFault: whoever has the index does not answer as they should.
+            SearchFault: the server that has the index does not answer as it should.
         """
         ...
 
@@ -37,8 +37,8 @@ class SearchFault(Fault, ConnectionError):
 def best(scores: NDArray[np.floating], topk: int) -> NDArray[np.intp]:
     """The places of the `topk` highest scores, highest first; of equal ones the earlier comes first.
 
-    `numpy.argpartition` alone would break ties by the machine's vector instructions, and an episode that is played
-    again elsewhere would then see other documents.
+    `numpy.argpartition` alone would break ties by the machine's vector instructions, and an episode replayed on another
+    machine would see other documents.
     """
     if topk >= len(scores):
         return np.argsort(-scores, kind="stable")

@@ -1,4 +1,4 @@
-"""Any retriever over HTTP, for many clients at once: what `gemx search-server` runs."""
+"""Any retriever as an HTTP server for many clients: what `gemx search-server` runs."""
 
 import asyncio
 import socket
@@ -33,15 +33,15 @@ _LARGEST_ANSWER = 16 << 20
 _LARGEST_BATCH = 256
 """Queries that go to the retriever together."""
 _MOST_WAITING = 16 * MOST_QUERIES
-"""Queries that wait; what comes then is refused, with a status after which clients try again."""
+"""Queries that may wait; further ones are refused with status 503, after which clients try again."""
 
 
 class QueueFull(Exception):
-    """Too many queries wait already."""
+    """Too many queries are waiting."""
 
 
 class _PendingRequest:
-    """A request: its queries, and what was found so far."""
+    """A request: its queries, and the hits found so far."""
 
     def __init__(self, queries: Sequence[str], topk: int) -> None:
         self.queries, self.topk = queries, topk
@@ -51,11 +51,11 @@ class _PendingRequest:
 
 
 class QueryBatcher:
-    """Takes to the retriever together what arrives together.
+    """Searches for queries in batches.
 
-    While one batch is being searched for, in a thread, whatever else arrives waits and becomes the next batch. So
-    a lone request waits for nobody, and the more clients there are, the larger the batches. Every request that waits
-    has one query in a batch before another has two, so a large one delays nobody by more than a batch.
+    While one batch is being searched for, in a thread, further queries wait and become the next batch. So a single
+    request does not wait, and the more clients there are, the larger the batches. Every waiting request has one query
+    in a batch before another has two, so a large request delays the others by at most one batch.
     """
 
     def __init__(self, retriever: Retriever) -> None:
@@ -68,8 +68,8 @@ class QueryBatcher:
         """The hits of each query.
 
         Raises:
-            QueueFull: too many queries wait.
-            SearchFault: what the retriever raised.
+            QueueFull: too many queries are waiting.
+            SearchFault: raised by the retriever.
         """
         if not queries:
             return []
@@ -104,7 +104,7 @@ class QueryBatcher:
         self._worker = None
 
     def _next(self) -> list[tuple[_PendingRequest, str]]:
-        """As many queries as a batch may hold, one of each request in turn."""
+        """The next batch: one query of each request in turn, up to the limit."""
         batch: list[tuple[_PendingRequest, str]] = []
         while self._waiting and len(batch) < _LARGEST_BATCH:
             pending = self._waiting.popleft()
@@ -117,15 +117,15 @@ class QueryBatcher:
 
 
 def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
-    """The ASGI application: `POST /retrieve` in either form of `gem_tools.search.protocol`, and `GET /health`.
+    """The ASGI application: `POST /retrieve` in either protocol of `gem_tools.search.protocol`, and `GET /health`.
 
-    A request that is in neither form, or asks for too much, gets status 400 and says what is wrong with it; one that is
-    too large, or whose answer would be, gets 413; where too many wait already, 503; where the retriever itself gets no
-    answer from a search engine, 502. Bodies of these are `{"error": "…"}`.
+    Errors have the body `{"error": "…"}` and one of these statuses: 400 for a request that follows neither protocol or
+    asks for too much, 413 for one that is too large or whose answer would be, 503 if too many queries are waiting, 502
+    if a search engine behind the retriever does not answer.
 
     Args:
-        retriever: whose hits to serve.
-        topk: how many hits a client gets that does not say.
+        retriever: what is searched.
+        topk: hits per query for a client that does not say how many.
 
     Raises:
         ConfigError: topk is out of range.
@@ -150,12 +150,12 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
         except ValueError as error:
             return _error(400, str(error))
         except QueueFull:
-            return _error(503, "too many queries wait; try again later")
+            return _error(503, "too many queries are waiting; try again later")
         except SearchFault as fault:
             return _error(502, str(fault))
         if sum(len(hit.document.title) + len(hit.document.text) for hits in results for hit in hits) > _LARGEST_ANSWER:
             return _error(413, f"the answer has more than {_LARGEST_ANSWER} characters; ask for fewer hits")
-        # A large answer takes a while to write, and others are not to wait for it.
+        # In a thread, because encoding a large answer would delay other clients.
         written = await asyncio.to_thread(protocol.write_reply, request, results)
         return Response(written, media_type=protocol.content_type)
 
@@ -166,13 +166,13 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
 
 
 def serve(retriever: Retriever, listening: socket.socket, *, topk: int = DEFAULT_TOPK) -> None:
-    """Serve on this socket until Ctrl-C or SIGTERM, then let the requests under way end."""
+    """Serve on this socket until Ctrl-C or SIGTERM, then finish the requests under way."""
     _server(retriever, topk).run([listening])
 
 
 @contextmanager
 def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Generator[str]:
-    """A server in a thread of this process, as long as the block runs; yields its address.
+    """Run a server in a thread of this process for the length of the block; yields its address.
 
     Raises:
         RuntimeError: it does not start.

@@ -1,4 +1,4 @@
-"""What a process needs once: a corpus and its index, built when first asked for and then had by every env."""
+"""The index that all envs of a process share, built when it is first needed."""
 
 from functools import cache
 from pathlib import Path

@@ -14,9 +14,9 @@ from gem_tools.search.retriever import Hit, Retriever
 from gem_tools.search.shared import shared_index
 
 SEARCH_URL = "SEARCH_URL"
-"""The environment variable with the address of a search server, named as in GEM."""
+"""The environment variable with the address of a search server, named as in gem-llm."""
 _LONGEST = 1000
-"""Characters of a query that are searched for."""
+"""Characters of a query; the rest is cut off."""
 
 
 def search_tool(
@@ -26,18 +26,17 @@ def search_tool(
     protocol: ProtocolName = "search-r1",
     max_concurrency: int | None = None,
 ) -> Tool:
-    """The tool `search`: a query in, the best documents out, in the form in which GEM shows them.
+    """The tool `search`: a query in, the best documents out, formatted as in gem-llm.
 
     A query without words, or without a hit, is answered with text that says so. A server or a search engine that does
-    not answer raises `SearchFault`, which ends the episode as failed. The tool is pure: what an equal query has found
-    may be shown again without searching.
+    not answer raises `SearchFault`, which ends the episode as failed. The tool is pure: results are cached.
 
     Args:
-        source: what to search: the address of a search server; a JSONL file, indexed once a process; or any retriever.
-            None is the server at the address in the environment variable SEARCH_URL, spoken to as GEM does, or where
-            there is none, the corpus that ships.
+        source: what to search: the address of a search server; a JSONL file, indexed once per process; any retriever.
+            None is the server at the address in the environment variable SEARCH_URL, with gem-llm's protocol, or the
+            corpus that ships if the variable is not set.
         topk: how many documents to show.
-        protocol: what a server at an address speaks. Ours speak both.
+        protocol: of the server at an address. Ours have both.
         max_concurrency: how many searches may run at once; for search engines of the web.
 
     Returns:
@@ -52,7 +51,7 @@ def search_tool(
 def fetch_tool(source: BM25 | str | Path | None = None) -> Tool:
     """The tool `fetch`: the title or the id of a document in, the document out.
 
-    A title that no document has is answered with those of the nearest.
+    An unknown title is answered with the nearest ones.
 
     Args:
         source: where the documents are: an index, a JSONL file, or None for the corpus that ships.
@@ -107,7 +106,7 @@ def _fetch(source: BM25 | str | Path | None) -> Tool:
 
 
 def _opener(source: Retriever | str | Path | None, protocol: ProtocolName) -> Callable[[], Retriever]:
-    """What gives the retriever when it is first needed."""
+    """A function that opens the retriever when it is first needed."""
     if isinstance(source, str) and source.startswith(("http://", "https://")):
         remote = Remote(source, protocol=protocol)
         return lambda: remote
@@ -124,7 +123,7 @@ def _unknown(name: str, index: BM25) -> str:
 
 
 def _clean(text: str) -> str:
-    # Half a surrogate pair, which JSON can spell, goes through no encoder.
+    # JSON can hold half a surrogate pair, which cannot be encoded.
     return text[:_LONGEST].encode("utf-8", "replace").decode()
 
 

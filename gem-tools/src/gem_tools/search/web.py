@@ -1,4 +1,4 @@
-"""Search engines of the web as retrievers: SerpAPI, and Google's Custom Search. Both need an account."""
+"""Web search engines as retrievers: SerpAPI, and Google's Custom Search. Both need an account."""
 
 import json
 import os
@@ -14,11 +14,11 @@ from gem_tools.search.http import SearchHttpClient
 from gem_tools.search.retriever import Hit
 
 _AT_ONCE = 8
-"""Queries under way at once, of one call of `search`."""
+"""Concurrent queries of one call of `search`."""
 
 
 class _Engine(ABC):
-    """A search engine that is asked by GET and answers in JSON. Hits are titles, snippets and links."""
+    """A search engine with GET requests and JSON answers. Hits have a title, a snippet and a link."""
 
     name: str
     items: str
@@ -38,14 +38,14 @@ class _Engine(ABC):
         """The parameters of the request."""
 
     @abstractmethod
-    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
-        """What an answer with status 200 says went wrong."""
+    def _error_in(self, answer: Mapping[str, Any]) -> str | None:
+        """The error that an answer with status 200 reports, if any."""
 
     def _hits(self, query: str, topk: int) -> list[Hit]:
         body = self._server.ask(query=self._query(query, topk))
         try:
             answer = json.loads(body)
-            if trouble := self._trouble(answer):
+            if trouble := self._error_in(answer):
                 raise self._server.wrong(trouble)
             found = answer.get(self.items, [])[:topk]
             rows = [{"id": one["link"], "title": one["title"], "text": one.get("snippet", "")} for one in found]
@@ -60,9 +60,9 @@ class SerpApi(_Engine):
     Args:
         api_key: the account's key; None to read the variable SERPAPI_API_KEY.
         engine: one of SerpAPI's engines that give organic results, such as "google", "bing" or "duckduckgo".
-        url: where SerpAPI is.
+        url: SerpAPI's address.
         timeout: seconds to wait for an answer.
-        retries: how often to try again.
+        retries: further attempts.
 
     Source of the interface: https://serpapi.com/search-api.
     """
@@ -86,8 +86,8 @@ class SerpApi(_Engine):
     def _query(self, query: str, topk: int) -> Mapping[str, str]:
         return {**self._fixed, "q": query, "num": str(topk)}
 
-    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
-        # No results is reported as an error, too.
+    def _error_in(self, answer: Mapping[str, Any]) -> str | None:
+        # SerpAPI reports an empty result as an error, too.
         error = answer.get("error")
         return None if error is None or "hasn't returned any results" in error else error
 
@@ -98,9 +98,9 @@ class Google(_Engine):
     Args:
         api_key: the account's key; None to read the variable GOOGLE_API_KEY.
         engine_id: the search engine's id ("cx"); None to read the variable GOOGLE_CSE_ID.
-        url: where the API is.
+        url: the API's address.
         timeout: seconds to wait for an answer.
-        retries: how often to try again.
+        retries: further attempts.
 
     Source of the interface: https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list.
     """
@@ -124,7 +124,7 @@ class Google(_Engine):
     def _query(self, query: str, topk: int) -> Mapping[str, str]:
         return {**self._fixed, "q": query, "num": str(min(topk, 10))}
 
-    def _trouble(self, answer: Mapping[str, Any]) -> str | None:
+    def _error_in(self, answer: Mapping[str, Any]) -> str | None:
         return None
 
 
