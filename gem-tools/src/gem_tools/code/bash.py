@@ -3,14 +3,14 @@
 from gem.checks import check_int
 from gem.tool import Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
+from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
 
 _PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
 _PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
 """The folders of bash and of the programs that it calls."""
 
 
-@refused_as_by_gem()
+@as_gem_errors()
 def bash_tool(
     *, timeout: float = 5.0, memory: int = 512 << 20, processes: int = 32, level: Level | None = None
 ) -> Tool:
@@ -30,7 +30,7 @@ def bash_tool(
         ConfigError: an argument is out of range; bash needs at least one process.
     """
     limits = Limits(timeout=timeout, memory=memory, processes=check_int("processes", processes, 1))
-    box = shared_box(readable=_PROGRAMS, level=level)
+    sandbox = shared_sandbox(readable=_PROGRAMS, level=level)
 
     @tool(name="bash")
     async def bash(commands: str) -> str:
@@ -41,6 +41,6 @@ def bash_tool(
         Args:
             commands: one or more lines of bash.
         """
-        return format_result(await box.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
+        return format_result(await sandbox.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
 
     return bash

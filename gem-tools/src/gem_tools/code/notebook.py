@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from gem.tool import Resource, Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
+from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
 
 Cells = list[str]
 """The cells that were run, in order."""
@@ -35,7 +35,7 @@ class Notebook(Resource[Cells]):
         state[:] = json.loads(saved)
 
 
-@refused_as_by_gem()
+@as_gem_errors()
 def notebook_tool(
     *,
     timeout: float = 10.0,
@@ -61,7 +61,7 @@ def notebook_tool(
         MissingExtra: a module is not installed.
     """
     limits = Limits(timeout=timeout, memory=memory)
-    box = shared_box(tuple(modules), level=level)
+    sandbox = shared_sandbox(tuple(modules), level=level)
     program = files("gem_tools").joinpath("code", "notebook_program.py").read_text(encoding="utf-8")
     described = " and ".join(["the standard library", *modules])
 
@@ -72,7 +72,7 @@ def notebook_tool(
         resource=Notebook(),
     )
     async def notebook(cells: Cells, code: str) -> str:
-        result = await box.arun(program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
+        result = await sandbox.arun(program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
         if result.reason not in (*_LOST, "sandbox_error"):
             cells.append(code)
         return format_result(result)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from gem.tool import Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.boxes import format_result, refused_as_by_gem, shared_box
+from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
 
 
-@refused_as_by_gem()
+@as_gem_errors()
 def python_tool(
     *,
     timeout: float = 5.0,
@@ -33,7 +33,7 @@ def python_tool(
         MissingExtra: a module is not installed.
     """
     limits = Limits(timeout=timeout, memory=memory)
-    box = shared_box(tuple(modules), level=level)
+    sandbox = shared_sandbox(tuple(modules), level=level)
     described = " and ".join(["the standard library", *modules])
 
     @tool(
@@ -42,6 +42,6 @@ def python_tool(
         "Each program starts afresh.",
     )
     async def python(code: str) -> str:
-        return format_result(await box.arun(code, limits=limits), last_line=last_line_of_errors)
+        return format_result(await sandbox.arun(code, limits=limits), last_line=last_line_of_errors)
 
     return python

@@ -22,8 +22,8 @@ _BEGINNINGS = {
 
 
 @contextmanager
-def refused_as_by_gem() -> Generator[None]:
-    """Settings that the sandbox refuses are refused as by an environment: in one line, before anything is played."""
+def as_gem_errors() -> Generator[None]:
+    """Turn errors of the sandbox about settings into GEM's, which commands show in one line."""
     try:
         yield
     except gem_sandbox.ConfigError as error:
@@ -33,7 +33,9 @@ def refused_as_by_gem() -> Generator[None]:
 
 
 @cache
-def shared_box(modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), level: Level | None = None) -> Sandbox:
+def shared_sandbox(
+    modules: tuple[str, ...] = (), readable: tuple[str, ...] = (), level: Level | None = None
+) -> Sandbox:
     """The sandbox with these settings: one per process, so that all envs share its slots.
 
     Raises:
