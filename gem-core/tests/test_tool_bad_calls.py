@@ -200,10 +200,6 @@ def test_marks_in_what_is_quoted_of_a_bad_call_or_a_tool_are_escaped(format: str
     assert told.count("</tool_response>") == (format == "hermes")
 
 
-def test_there_are_enough_cases_and_no_two_are_the_same() -> None:
-    assert len({case.values[:2] for case in CASES}) == len(CASES) >= 60
-
-
 @pytest.mark.parametrize("format", BY_FORMAT)
 def test_a_call_beyond_the_budget_is_refused(format: str) -> None:
     tool_samples.RAN.clear()

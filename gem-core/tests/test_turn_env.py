@@ -48,7 +48,7 @@ def test_a_step_after_the_end_is_refused_until_the_next_reset(action: str) -> No
     step = env.step(action)
 
     assert step == Step.final("There is no box.", -0.1, success=False, malformed=True)
-    with pytest.raises(EpisodeOver, match="turn 1"):
+    with pytest.raises(EpisodeOver, match="the episode has ended"):
         env.step(action)
     env.reset()
     assert not env.step("\\boxed{0}").done

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NotRequire
 
 from gem import seeding, snapshots
 from gem.checks import check_int
-from gem.errors import ConfigError
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem.gem_llm import Renamed
 from gem.packs.spec import EnvSpec
 from gem.snapshots import Made
@@ -138,6 +138,7 @@ class Env(ABC):
         Raises:
             EpisodeOver: the episode has ended; call `reset`.
             ResetNeeded: there was no `reset` yet.
+            TypeError: the action is not text.
         """
 
     @abstractmethod
@@ -351,6 +352,20 @@ def _rebuilt(value: Any, **changes: Any) -> Any:
     return value.rebuild(**changes) if isinstance(value, Env) else value
 
 
-def not_text(action: object) -> TypeError:
-    """The error of a step whose action is something else than text."""
-    return TypeError(f"an action is the text of the agent's whole reply, not {action!r}")
+def check_step(env: Env, over: bool | None, action: object) -> None:
+    """Refuse a step that cannot be carried out.
+
+    Args:
+        env: whose step it is.
+        over: whether its episode has ended; None before the first reset.
+        action: what `step` was given.
+
+    Raises:
+        ResetNeeded, EpisodeOver, TypeError: see `Env.step`.
+    """
+    if over is None:
+        raise ResetNeeded(f"{type(env).__name__}: call reset() before the first step()")
+    if over:
+        raise EpisodeOver(f"{type(env).__name__}: the episode has ended; call reset()")
+    if not isinstance(action, str):
+        raise TypeError(f"an action is the text of the agent's whole reply, not {action!r}")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gem.checks import check_int
-from gem.core import Env, Info, Observation, Step, not_text
-from gem.errors import ConfigError, EpisodeOver, ResetNeeded, did_you_mean
+from gem.core import Env, Info, Observation, Step, check_step
+from gem.errors import ConfigError, did_you_mean
 
 FORMAT_ERROR_REWARD = -0.1
 """What GEM's games give for a reply in which no action can be found."""
@@ -80,12 +80,7 @@ class TurnEnv(Env):
         return observation, {}
 
     def step(self, action: str) -> Step:
-        if self._over is not False:
-            if self._over is None:
-                raise ResetNeeded(f"{type(self).__name__}: call reset() before the first step()")
-            raise EpisodeOver(f"{type(self).__name__}: the episode ended at turn {self.turn}; call reset()")
-        if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]: who plays by hand passes a number
-            raise not_text(action)
+        check_step(self, self._over, action)
         self.turn += 1
         step = self._step(action)
         if step.terminated or step.truncated:

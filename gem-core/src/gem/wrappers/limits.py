@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gem.checks import check_int
-from gem.core import Env, Info, Observation, Step, Wrapper
-from gem.errors import ConfigError, EpisodeOver
+from gem.core import Env, Info, Observation, Step, Wrapper, check_step
+from gem.errors import ConfigError
 
 
 class Limit(Wrapper):
@@ -29,8 +29,7 @@ class Limit(Wrapper):
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: str) -> Step:
-        if self._cut_off:
-            raise EpisodeOver(f"{type(self).__name__}: the episode was cut off; call reset()")
+        check_step(self, self._cut_off, action)
         step = self.env.step(action)
         reached = self._reached()
         if step.done or not reached:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from gem.checks import check_int, finite
-from gem.core import Env, Info, Observation, Step, Wrapper, not_text
-from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
+from gem.core import Env, Info, Observation, Step, Wrapper, check_step
+from gem.errors import BadArguments, ConfigError, ToolError
 from gem.marks import in_its_result
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
@@ -152,12 +152,7 @@ class ToolEnv(Wrapper):
         return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
 
     def step(self, action: str) -> Step:
-        if self._over is not False:
-            if self._over is None:
-                raise ResetNeeded("ToolEnv: call reset() before the first step()")
-            raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
-        if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise not_text(action)
+        check_step(self, self._over, action)
         # It stays so after a fault of a tool or of the env.
         self._over = True
         try:
