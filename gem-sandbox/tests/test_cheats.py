@@ -34,6 +34,7 @@ def test_a_program_that_cheats_passes_none_of_forty_tasks(box: Sandbox, name: st
         assert [*pool.map(passes, TASKS)] == [False] * 40
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CHEATS)
 def test_it_passes_a_careless_judge(tmp_path: Path, name: str) -> None:
     task = tasks.task(0, count=2)
