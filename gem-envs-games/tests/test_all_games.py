@@ -57,12 +57,12 @@ def fuzzed(count):
     return ["".join(rng.choices(pieces, k=rng.randint(1, 12))) for _ in range(count)]
 
 
-def play(env, say, seed):
-    """The steps of an episode in which the method `say` of the env chooses the actions."""
+def play(env, method, seed):
+    """The steps of an episode in which this method of the env chooses the actions."""
     env.reset(seed=seed)
-    steps = [env.step(getattr(env, say)())]
+    steps = [env.step(getattr(env, method)())]
     while not steps[-1].done:
-        steps.append(env.step(getattr(env, say)()))
+        steps.append(env.step(getattr(env, method)()))
     return steps
 
 
@@ -92,18 +92,18 @@ def test_the_last_box_counts_that_holds_a_move(id):
     env, other = gem.make(id), gem.make(id)
     assert env.reset(seed=3) == other.reset(seed=3)
     action = env.expert_action()
-    # In WikiGame whatever stands in a box is a title.
+    # In WikiGame any text in a box is a title.
     unreadable = "" if "WikiGame" in id else "Not \\boxed{no move!}, "
     reply = f"Perhaps \\boxed{{nonsense}}? No: {action}. {unreadable}I answered inside \\boxed{{}}, or \\fbox{{ }}."
     assert env.step(action) == other.step(reply)
 
 
 @pytest.mark.parametrize("id", [*GAMES, "game:Sudoku-v0-easy-forgiving"])
-@pytest.mark.parametrize("say", ["sample_action", "expert_action"])
-def test_a_won_game_returns_1_and_only_the_turn_limit_truncates(id, say):
+@pytest.mark.parametrize("method", ["sample_action", "expert_action"])
+def test_a_won_game_returns_1_and_only_the_turn_limit_truncates(id, method):
     env = gem.make(id)
     for seed in range(5):
-        steps = play(env, say, seed)
+        steps = play(env, method, seed)
         assert not any("success" in step.info for step in steps[:-1])
         if steps[-1].info["success"]:
             assert steps[-1].terminated

@@ -50,7 +50,7 @@ def test_grids_are_crosswords_when_read_by_brute_force(hardcore, turns, words, s
             for place, letter in enumerate(entry.word):
                 cell = entry.row + place * entry.down, entry.col + place * (not entry.down)
                 assert letters.setdefault(cell, letter) == letter
-        # Nothing can be read but the entries, so no words stand side by side by accident.
+        # Nothing can be read except the entries, so no words are side by side by accident.
         assert runs(letters) == {(e.row, e.col, e.down, e.word) for e in env.entries}
         assert connected(letters)
         assert len({entry.word for entry in env.entries}) == len(env.entries) == env.num_words
@@ -119,16 +119,16 @@ def test_a_wrong_letter_and_an_impossible_cell_use_up_a_turn_and_say_why():
 
 
 @pytest.mark.parametrize(
-    "said", ["", "0 0 A", "\\boxed{0 0}", "\\boxed{0 0 AB}", "\\boxed{0 0 \u00e9}", "\\boxed{\u0661 0 A}"]
+    "reply", ["", "0 0 A", "\\boxed{0 0}", "\\boxed{0 0 AB}", "\\boxed{0 0 \u00e9}", "\\boxed{\u0661 0 A}"]
 )
-def test_a_reply_without_a_letter_and_its_cell_costs_a_tenth_and_loses(said):
+def test_a_reply_without_a_letter_and_its_cell_costs_a_tenth_and_loses(reply):
     env = Crosswords()
     env.reset(seed=0)
-    step = env.step(said)
+    step = env.step(reply)
     assert (step.reward, step.terminated, step.info) == (-0.1, True, {"success": False, "malformed": True})
 
 
-def test_a_lost_game_tells_the_words():
+def test_a_lost_game_gives_the_words():
     env = Crosswords(False, 6, 1)
     env.reset(seed=0)
     for _ in range(6):
@@ -148,7 +148,7 @@ def test_drawn_episodes_are_of_both_kinds_and_can_be_won_in_20_turns():
     assert kinds == {False, True}
 
 
-def test_no_clue_holds_its_word_and_the_provenance_counts_the_words():
+def test_no_clue_contains_its_word_and_the_provenance_counts_the_words():
     provenance = files("gem_envs_games").joinpath("data", "CLUES.md").read_text(encoding="utf-8")
     everything = clues(False) | clues(True)
     assert len(everything) == len(clues(False)) + len(clues(True)) == len(set(everything.values()))

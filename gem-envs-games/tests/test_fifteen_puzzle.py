@@ -141,11 +141,11 @@ def test_the_last_turn_and_no_other_earns_the_share_of_cells_that_are_right():
     assert "last turn" in steps[-1].observation
 
 
-@pytest.mark.parametrize("said", ["up", "UP", " Up\n"])
-def test_case_and_space_do_not_matter(said):
+@pytest.mark.parametrize("reply", ["up", "UP", " Up\n"])
+def test_case_and_space_do_not_matter(reply):
     env = started((1, 2, 0, 3), 2)
     env.board = (1, 0, 3, 2)
-    assert env.step(f"\\boxed{{{said}}}").info == {"success": True}
+    assert env.step(f"\\boxed{{{reply}}}").info == {"success": True}
 
 
 @pytest.mark.parametrize(("id", "most"), [("game:FifteenPuzzle-v0-easy", 0.55), ("game:FifteenPuzzle-v0-random", 0.45)])

@@ -35,7 +35,7 @@ def test_the_expert_needs_at_most_the_guesses_that_bisection_needs(span):
 
 
 @pytest.mark.parametrize("guess", ["0", "-3", "11", "999999999", "1234567890", "9" * 100_000, "-" + "9" * 10])
-def test_a_guess_out_of_range_is_not_malformed_but_uses_up_a_turn_and_tells_nothing(guess):
+def test_a_guess_out_of_range_is_not_malformed_but_uses_up_a_turn_and_gets_no_hint(guess):
     env = started(5, min_number=1, max_number=10)
     step = env.step(f"\\boxed{{{guess}}}")
     assert not step.done
@@ -54,7 +54,7 @@ def test_a_last_guess_of_too_many_digits_earns_nothing():
     assert (step.truncated, step.reward) == (True, 0.0)
 
 
-def test_a_repeated_guess_is_named_and_tells_nothing():
+def test_a_repeated_guess_is_called_so_and_gets_no_hint():
     env = started(5, max_number=10)
     env.step("\\boxed{3}")
     assert "guessed before" in env.step("\\boxed{3}").observation

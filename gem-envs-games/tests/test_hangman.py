@@ -4,6 +4,7 @@ import pytest
 
 from gem_envs_games.hangman import Hangman
 from gem_envs_games.hangman.solver import best_guess, consistent_words, secret_words
+from gem_envs_games.replies import box
 from gem_envs_games.words import common_words, known_words
 
 
@@ -14,21 +15,17 @@ def started(secret, **kwargs):
     return env
 
 
-def say(guess):
-    return f"\\boxed{{{guess}}}"
-
-
 def shown(secret, tried):
     return "".join(letter if letter in tried else "_" for letter in secret)
 
 
 def test_a_word_that_is_shown_letter_by_letter_is_won_when_it_is_named():
     env = started("HELLO")
-    steps = [env.step(say(guess)) for guess in ("L", "H", "E", "O", "HELLO")]
+    steps = [env.step(box(guess)) for guess in ("L", "H", "E", "O", "HELLO")]
     assert [step.done for step in steps] == [False, False, False, False, True]
     assert "All its letters are shown: name it." in steps[3].observation
     assert "Word: H E L L O" in steps[3].observation
-    assert env.expert_action() == say("HELLO")
+    assert env.expert_action() == box("HELLO")
     assert steps[-1].info == {"success": True}
     assert [step.reward for step in steps] == pytest.approx([0.2, 0.1, 0.1, 0.1, 0.5])
 
@@ -36,15 +33,15 @@ def test_a_word_that_is_shown_letter_by_letter_is_won_when_it_is_named():
 def test_the_letters_of_the_alphabet_alone_win_no_game():
     for secret in common_words(7)[::50]:
         env = started(secret, max_turns=26)
-        steps = [env.step(say(letter)) for letter in "ETAOINSHRDLCUMWFGYPBVKJXQZ"]
+        steps = [env.step(box(letter)) for letter in "ETAOINSHRDLCUMWFGYPBVKJXQZ"]
         assert steps[-1].truncated
         assert not any(step.info.get("success") for step in steps)
 
 
 def test_naming_the_word_earns_half_and_what_its_hidden_letters_would_have_earned():
     env = started("HELLO")
-    assert env.step(say("l")).reward == pytest.approx(0.2)
-    step = env.step(say("hello"))
+    assert env.step(box("l")).reward == pytest.approx(0.2)
+    step = env.step(box("hello"))
     assert step.reward == pytest.approx(0.8)
     assert step.info == {"success": True}
     assert "Word: H E L L O" in step.observation
@@ -53,7 +50,7 @@ def test_naming_the_word_earns_half_and_what_its_hidden_letters_would_have_earne
 def test_every_answer_stays_on_the_board():
     env = started("HELLO")
     for guess in ("L", "X", "JELLY", "Q"):
-        step = env.step(say(guess))
+        step = env.step(box(guess))
     assert step.observation == (
         "At turn 4, you guessed Q, which is not in my word.\n"
         "Word: _ _ L L _\n"
@@ -63,23 +60,23 @@ def test_every_answer_stays_on_the_board():
     )
 
 
-def test_every_letter_is_shown_wherever_it_stands():
+def test_a_guessed_letter_is_shown_in_all_its_places():
     rng = Random(0)
     for word in rng.sample(known_words(7), 50):
         env = started(word, max_turns=100)
         letters = rng.sample("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 26)
         for turn, letter in enumerate(letters, 1):
-            step = env.step(say(letter))
+            step = env.step(box(letter))
             assert f"Word: {' '.join(shown(word, letters[:turn]))}\n" in step.observation
             assert (step.reward > 0) == (letter in word)
             if set(word) <= set(letters[:turn]):
                 break
         assert set(word) <= set(letters[:turn])
-        assert env.step(say(word)).info["success"]
+        assert env.step(box(word)).info["success"]
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [
         ("l", "guessed L before"),
         ("X", "guessed X before"),
@@ -88,19 +85,19 @@ def test_every_letter_is_shown_wherever_it_stands():
         ("H" * 100_000, "100000 letters"),
     ],
 )
-def test_a_refused_guess_uses_up_a_turn_says_why_and_tells_nothing(said, reason):
+def test_a_refused_guess_uses_up_a_turn_and_only_says_why(reply, reason):
     env = started("HELLO")
     for guess in ("L", "X", "JELLY"):
-        env.step(say(guess))
+        env.step(box(guess))
     board = env._board()
-    step = env.step(say(said))
+    step = env.step(box(reply))
     assert reason in step.observation
     assert (step.reward, step.done, env.turn, env._board()) == (0, False, 4, board)
 
 
 @pytest.mark.parametrize("letters", ["é", "ß", "ı", "3", "A-B"])
 def test_letters_beyond_a_to_z_are_not_a_guess(letters):
-    assert started("HELLO").step(say(letters)).info["malformed"]
+    assert started("HELLO").step(box(letters)).info["malformed"]
 
 
 def test_the_example_is_never_the_secret_and_only_hardcore_draws_rare_words():
@@ -114,13 +111,13 @@ def test_the_example_is_never_the_secret_and_only_hardcore_draws_rare_words():
         assert (secrets <= set(common_words(7))) != hardcore
 
 
-def test_the_word_is_told_when_the_turns_are_used_up():
-    step = started("HELLO", max_turns=1).step(say("Z"))
+def test_a_lost_game_gives_the_word():
+    step = started("HELLO", max_turns=1).step(box("Z"))
     assert step.truncated
     assert "My word was HELLO. That was your last turn" in step.observation
 
 
-def test_the_consistent_words_are_those_that_would_show_the_same():
+def test_the_consistent_words_are_those_that_would_show_the_same_pattern():
     rng = Random(0)
     words = common_words(5)
     for _ in range(20):
@@ -146,4 +143,4 @@ def test_the_expert_finds_nearly_every_word_in_the_turns_of_gem_llm(length, hard
 def test_the_experts_last_guess_is_a_word():
     assert best_guess("_____", False, "", (), True) in common_words(5)
     env = started("HELLO", max_turns=1)
-    assert len(env.expert_action()) == len(say("HELLO"))
+    assert len(env.expert_action()) == len(box("HELLO"))

@@ -30,7 +30,7 @@ def started(code, **kwargs):
     return env
 
 
-def say(*numbers):
+def box_of(*numbers):
     return f"\\boxed{{{' '.join(map(str, numbers))}}}"
 
 
@@ -54,7 +54,7 @@ def test_pegs_are_those_of_the_board_game_for_every_code_and_guess(numbers, leng
     ],
 )
 def test_a_guess_is_answered_with_its_pegs_and_they_stay_on_the_board(code, guess, black, white):
-    step = started(code, duplicate_numbers=True).step(say(*guess))
+    step = started(code, duplicate_numbers=True).step(box_of(*guess))
     answer = f"{' '.join(map(str, guess))}: {black} black, {white} white"
     assert step.observation.startswith(f"At turn 1, you guessed {answer}.")
     assert f"Guesses so far:\n{answer}" in step.observation
@@ -63,11 +63,11 @@ def test_a_guess_is_answered_with_its_pegs_and_they_stay_on_the_board(code, gues
 def test_black_pegs_earn_only_what_no_guess_earned_before():
     env = started((1, 2, 3, 4))
     guesses = [(1, 2, 5, 6), (5, 2, 6, 1), (1, 2, 3, 5), (1, 2, 3, 4)]
-    assert [env.step(say(*guess)).reward for guess in guesses] == [0.5, 0, 0.25, 0.25]
+    assert [env.step(box_of(*guess)).reward for guess in guesses] == [0.5, 0, 0.25, 0.25]
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [
         ("1 2 3", "length 3, and my code has length 4"),
         ("1234", "length 1, and my code has length 4"),
@@ -79,10 +79,10 @@ def test_black_pegs_earn_only_what_no_guess_earned_before():
         ("5,6 , 1 2", "guessed 5 6 1 2 before"),
     ],
 )
-def test_a_refused_guess_uses_up_a_turn_says_why_and_gets_no_pegs(said, reason):
+def test_a_refused_guess_uses_up_a_turn_says_why_and_gets_no_pegs(reply, reason):
     env = started((1, 2, 3, 4))
-    env.step(say(5, 6, 1, 2))
-    step = env.step(f"\\boxed{{{said}}}")
+    env.step(box_of(5, 6, 1, 2))
+    step = env.step(f"\\boxed{{{reply}}}")
     assert reason in step.observation
     assert (step.reward, step.done, env.turn, len(env.marked)) == (0, False, 2, 1)
 
@@ -93,8 +93,8 @@ def test_codes_keep_the_rule_on_repeats_and_the_example_is_never_the_code(repeat
     codes = set()
     for seed in range(200):
         observation, _ = env.reset(seed=seed)
-        assert say(*env.code) not in observation
-        assert ("refused: " in env.step(say(1, 1)).observation) != repeats
+        assert box_of(*env.code) not in observation
+        assert ("refused: " in env.step(box_of(1, 1)).observation) != repeats
         codes.add(env.code)
     assert codes == set(product((1, 2, 3), repeat=2) if repeats else permutations((1, 2, 3), 2))
 
@@ -112,8 +112,8 @@ def test_codes_of_games_with_more_codes_than_are_listed_keep_the_rules_too(repea
     assert len(codes) == 20
 
 
-def test_the_code_is_told_when_the_turns_are_used_up():
-    step = started((1, 2, 3, 4), max_turns=1).step(say(4, 3, 2, 1))
+def test_a_lost_game_gives_the_code():
+    step = started((1, 2, 3, 4), max_turns=1).step(box_of(4, 3, 2, 1))
     assert step.truncated
     assert "My code was 1 2 3 4. That was your last turn" in step.observation
 

@@ -108,9 +108,9 @@ def test_a_move_that_is_not_possible_uses_up_a_turn_changes_nothing_and_says_exa
     assert env._board() == board
 
 
-@pytest.mark.parametrize("said", ["reveal 1 2", "REVEAL 1 2", "Reveal, 1, 2", " reveal 1,2 ", "reveal  01   2"])
-def test_case_commas_and_spaces_do_not_matter(said):
-    assert "reveal the cell in row 1, column 2" in started([(0, 0)]).step(f"\\boxed{{{said}}}").observation
+@pytest.mark.parametrize("reply", ["reveal 1 2", "REVEAL 1 2", "Reveal, 1, 2", " reveal 1,2 ", "reveal  01   2"])
+def test_case_commas_and_spaces_do_not_matter(reply):
+    assert "reveal the cell in row 1, column 2" in started([(0, 0)]).step(f"\\boxed{{{reply}}}").observation
 
 
 def test_a_flag_goes_on_and_off_and_is_seen():

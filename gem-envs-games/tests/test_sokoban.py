@@ -36,7 +36,7 @@ def go(walls, boxes, player, name):
 
 
 def fewest_moves(walls, goals, boxes, player):
-    """By breadth-first search over all positions; None where there is no way."""
+    """By breadth-first search over all positions; None if there is no path."""
     found, queue = {(boxes, player): 0}, deque([(boxes, player)])
     while queue:
         position = queue.popleft()

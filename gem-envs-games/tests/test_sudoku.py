@@ -96,9 +96,9 @@ def test_a_forgiving_game_that_is_won_still_has_an_action_to_sample():
     assert env.sample_action() == "\\boxed{1 1 0}"
 
 
-@pytest.mark.parametrize("said", ["1 1 2", "1,1,2", " 1 , 1  2 ", "01 1 2"])
-def test_commas_and_spaces_do_not_matter(said):
-    assert "you put 2 at R1 C1" in started().step(f"\\boxed{{{said}}}").observation
+@pytest.mark.parametrize("reply", ["1 1 2", "1,1,2", " 1 , 1  2 ", "01 1 2"])
+def test_commas_and_spaces_do_not_matter(reply):
+    assert "you put 2 at R1 C1" in started().step(f"\\boxed{{{reply}}}").observation
 
 
 @pytest.mark.parametrize(("scale", "clues"), [(4, 4), (4, 10), (9, 30)])

@@ -103,11 +103,11 @@ def test_a_move_that_is_not_allowed_uses_up_a_turn_and_says_why(move, reason):
     assert state_of(env) == before
 
 
-@pytest.mark.parametrize("said", ["A C", "a c", "A, C", "AC", "  a  ,c ", "A\nC"])
-def test_case_commas_and_spaces_do_not_matter(said):
+@pytest.mark.parametrize("reply", ["A C", "a c", "A, C", "AC", "  a  ,c ", "A\nC"])
+def test_case_commas_and_spaces_do_not_matter(reply):
     env = TowerOfHanoi(3)
     env.reset(seed=0)
-    assert "you moved disk 1 from A to C" in env.step(f"\\boxed{{{said}}}").observation
+    assert "you moved disk 1 from A to C" in env.step(f"\\boxed{{{reply}}}").observation
 
 
 def test_the_last_turn_and_no_other_earns_the_share_of_disks_on_c():

@@ -2,6 +2,7 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
+from gem_envs_games.replies import box
 from gem_envs_games.wiki_game.env import BACK, WikiGame
 from gem_envs_games.wiki_game.graph import WikiGraph
 
@@ -15,10 +16,6 @@ ATLAS = [
 """A small encyclopedia with a dead end."""
 
 
-def say(title):
-    return f"\\boxed{{{title}}}"
-
-
 def started(start="Home", target="Goal", **kwargs):
     env = WikiGame(**{"max_turns": 6, **kwargs})
     env._wiki = WikiGraph(ATLAS)
@@ -26,8 +23,8 @@ def started(start="Home", target="Goal", **kwargs):
     return env
 
 
-def rewards(env, *said):
-    return [env.step(say(title)).reward for title in said]
+def rewards(env, *reply):
+    return [env.step(box(title)).reward for title in reply]
 
 
 def test_the_first_observation_has_the_rules_the_target_the_page_and_its_links():
@@ -46,31 +43,31 @@ def test_the_first_observation_has_the_rules_the_target_the_page_and_its_links()
 
 def test_the_target_earns_1_and_each_page_on_the_way_costs_a_twentieth():
     env = started()
-    first, last = env.step(say("Left Hand")), env.step(say("Goal"))
+    first, last = env.step(box("Left Hand")), env.step(box("Goal"))
     assert first.observation.startswith("At turn 1, you followed the link to Left Hand.\n")
     assert (first.reward, first.done) == (-0.05, False)
     assert last.observation.startswith("Congratulations! You reached the target page in 2 turns.\n")
     assert (last.reward, last.terminated, last.info) == (1.0, True, {"success": True})
 
 
-@pytest.mark.parametrize("said", ["left hand", "LEFT HAND", "Left_Hand", "  Left   Hand\n", "_left hand_"])
-def test_case_and_underscores_for_spaces_do_not_matter(said):
+@pytest.mark.parametrize("reply", ["left hand", "LEFT HAND", "Left_Hand", "  Left   Hand\n", "_left hand_"])
+def test_case_and_underscores_for_spaces_do_not_matter(reply):
     env = started()
-    env.step(say(said))
+    env.step(box(reply))
     assert env.page.title == "Left Hand"
 
 
 def test_accents_and_the_shape_of_apostrophes_do_not_matter_unless_two_links_differ_in_them_alone():
     env = started()
     env._wiki = WikiGraph(["A\tA.\t1 2 3", "São Tomé’s\tB.\t0", "Rose\tC.\t0", "Rosé\tD.\t0"])
-    for said, title in [("sao tome's", "São Tomé’s"), ("Rosé", "Rosé"), ("Rose", "Rose")]:
+    for reply, title in [("sao tome's", "São Tomé’s"), ("Rosé", "Rosé"), ("Rose", "Rose")]:
         env.reset(seed=0, options={"start": "A", "target": "Rose" if title != "Rose" else "Rosé"})
-        env.step(say(said))
+        env.step(box(reply))
         assert env.page.title == title
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("reply", "shown"),
     [
         ("Goal", "it has no link 'Goal'."),
         ("Left Hnad", "it has no link 'Left Hnad'. Did you mean 'Left Hand'?"),
@@ -80,18 +77,18 @@ def test_accents_and_the_shape_of_apostrophes_do_not_matter_unless_two_links_dif
         ("{Left Hand}", "it has no link '{Left Hand}'."),
     ],
 )
-def test_a_title_that_is_not_a_link_costs_a_fifth_and_a_turn_and_the_player_stays(said, shown):
+def test_a_title_that_is_not_a_link_costs_a_fifth_and_a_turn_and_the_player_stays(reply, shown):
     env = started()
-    step = env.step(say(said))
+    step = env.step(box(reply))
     assert step.observation.startswith(f"At turn 1, you stay on Home: {shown}")
     assert (step.reward, step.done, env.page.title, env.turn) == (-0.2, False, "Home", 1)
     assert "malformed" not in step.info
 
 
-@pytest.mark.parametrize("said", ["", "Left Hand", "\\boxed{}", "\\boxed{ }", "\\boxed{Left Hand"])
-def test_a_reply_without_a_title_costs_a_fifth_and_a_turn_and_the_game_continues(said):
+@pytest.mark.parametrize("reply", ["", "Left Hand", "\\boxed{}", "\\boxed{ }", "\\boxed{Left Hand"])
+def test_a_reply_without_a_title_costs_a_fifth_and_a_turn_and_the_game_continues(reply):
     env = started()
-    step = env.step(said)
+    step = env.step(reply)
     assert step.observation.startswith("At turn 1, you did not give a title inside \\boxed{}.")
     assert (step.reward, step.done, step.info) == (-0.2, False, {"malformed": True})
 
@@ -99,22 +96,22 @@ def test_a_reply_without_a_title_costs_a_fifth_and_a_turn_and_the_game_continues
 def test_a_page_on_the_last_turn_costs_nothing_and_the_game_is_lost_by_the_turn_limit():
     env = started(max_turns=4)
     assert rewards(env, "Left Hand", "Home", "nowhere") == [-0.05, -0.05, -0.2]
-    step = env.step(say("Right Hand"))
+    step = env.step(box("Right Hand"))
     assert (step.reward, step.terminated, step.truncated, step.info) == (0.0, False, True, {"success": False})
     assert "That was your last turn: you lose." in step.observation
 
 
-@pytest.mark.parametrize(("said", "reward", "info"), [(say("x"), -0.2, {}), ("x", -0.2, {"malformed": True})])
-def test_a_title_that_is_not_a_link_costs_a_fifth_on_the_last_turn_too(said, reward, info):
+@pytest.mark.parametrize(("reply", "reward", "info"), [(box("x"), -0.2, {}), ("x", -0.2, {"malformed": True})])
+def test_a_title_that_is_not_a_link_costs_a_fifth_on_the_last_turn_too(reply, reward, info):
     env = started(max_turns=4)
     rewards(env, "Left Hand", "Home", "Left Hand")
-    step = env.step(said)
+    step = env.step(reply)
     assert (step.reward, step.truncated, step.info) == (reward, True, {"success": False, **info})
 
 
 def test_without_going_back_a_dead_end_loses():
     for variant in ("noregrets", "eidetic"):
-        step = started(variant=variant).step(say("Cliff"))
+        step = started(variant=variant).step(box("Cliff"))
         assert "Cliff, which has no links. You lose." in step.observation
         assert (step.reward, step.terminated, step.info) == (0.0, True, {"success": False})
 
@@ -122,7 +119,7 @@ def test_without_going_back_a_dead_end_loses():
 @pytest.mark.parametrize("variant", ["oneback", "freenav"])
 def test_with_going_back_a_dead_end_costs_two_turns_and_sends_the_player_back(variant):
     env = started(variant=variant)
-    step = env.step(say("Cliff"))
+    step = env.step(box("Cliff"))
     assert "You are sent back to Home, which takes another turn." in step.observation
     assert "Turns left: 4\n" in step.observation
     assert (step.reward, step.done, env.turn, env.page.title) == (-0.1, False, 2, "Home")
@@ -149,13 +146,13 @@ def test_in_freenav_a_player_may_go_back_to_the_start():
 
 def test_in_eidetic_links_of_earlier_pages_of_the_episode_may_be_followed_and_are_listed():
     env = started(start="Left Hand", target="Right Hand", variant="eidetic")
-    step = env.step(say("Home"))
+    step = env.step(box("Home"))
     assert "Links of this page:\nLeft Hand\nRight Hand\nCliff\nLinks seen before:\nHome\nGoal\n" in step.observation
-    assert env.step(say("Goal")).reward == -0.05
-    assert env.step(say("Right Hand")).info == {"success": True}
+    assert env.step(box("Goal")).reward == -0.05
+    assert env.step(box("Right Hand")).info == {"success": True}
     # The next episode has seen nothing yet.
     env.reset(seed=1, options={"start": "Goal", "target": "Cliff"})
-    assert env.step(say("Right Hand")).reward == -0.2
+    assert env.step(box("Right Hand")).reward == -0.2
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_every_target_has_a_start_at_each_distance():
         within = further
 
 
-def test_the_expert_comes_nearer_with_every_link(reference):
+def test_every_link_of_the_expert_leads_nearer(reference):
     env = WikiGame(max_turns=FARTHEST, min_distance=FARTHEST, max_distance=FARTHEST)
     for seed in range(20):
         env.reset(seed=seed)

@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 from wiki_server import PAGES, Server
 
+from gem_envs_games.replies import box
 from gem_envs_games.wiki_game import WikiGame
 from gem_envs_games.wiki_game.kiwix import Kiwix
 from gem_envs_games.wiki_game.live import WikiUnavailable
@@ -37,10 +38,6 @@ def wiki(server, backend, **more):
 
 def game(server, backend, *, trawler=None, **kwargs):
     return WikiGame(backend=backend, trawler_kwargs=settings(server, backend, **(trawler or {})), **kwargs)
-
-
-def say(title):
-    return f"\\boxed{{{title}}}"
 
 
 both = pytest.mark.parametrize("backend", ["mw", "kiwix"])
@@ -87,9 +84,9 @@ def test_an_episode_is_played_to_its_end_by_the_titles_on_the_pages(server, back
     observation, _ = env.reset(seed=0, options={"start": "Physics", "target": "Å"})
     assert "Target page: Ångström (The ångström is a unit of length.)" in observation
     assert "You are on: Physics (Physics is the science of matter.)\nLinks of this page:\nEnergy\nMatter" in observation
-    assert env.step(say("Matter")).reward == -0.05
+    assert env.step(box("Matter")).reward == -0.05
     assert env.expert_action() is None
-    step = env.step(say("ångström"))
+    step = env.step(box("ångström"))
     assert (step.reward, step.info) == (1.0, {"success": True})
 
 
@@ -116,18 +113,18 @@ def test_a_link_whose_page_is_gone_costs_a_turn_and_is_taken_from_the_page(serve
     env = game(server, backend)
     env.reset(seed=0, options={"start": "Physics", "target": "End"})
     server.gone.add("Energy")
-    step = env.step(say("Energy"))
+    step = env.step(box("Energy"))
     assert "you followed Energy, but there is no such page." in step.observation
     assert (step.reward, step.done, env.page.title) == (-0.05, False, "Physics")
     assert "Energy" not in env.page.links
-    assert env.step(say("Energy")).reward == -0.2
+    assert env.step(box("Energy")).reward == -0.2
 
 
 @both
 def test_a_dead_end_that_is_not_the_target_loses(server, backend):
     env = game(server, backend)
     env.reset(seed=0, options={"start": "Heat", "target": "Physics"})
-    assert env.step(say("End")).info == {"success": False}
+    assert env.step(box("End")).info == {"success": False}
 
 
 @both
@@ -190,19 +187,19 @@ def test_a_fault_in_the_middle_of_an_episode_raises_and_gives_no_reward(server, 
     env.reset(seed=0, options={"start": "Physics", "target": "End"})
     server.troubles += [(500, {})]
     with pytest.raises(WikiUnavailable):
-        env.step(say("Energy"))
+        env.step(box("Energy"))
 
 
 @both
 def test_a_snapshot_holds_the_pages_so_far_and_others_are_asked_for_when_they_are_visited(server, backend):
     env, other = game(server, backend, variant="freenav"), game(server, backend, variant="freenav")
     env.reset(seed=0, options={"start": "Physics", "target": "End"})
-    env.step(say("Energy"))
+    env.step(box("Energy"))
     asked = len(server.requests)
     other.restore(env.snapshot())
-    assert other.step(say("nowhere")) == env.step(say("nowhere"))
+    assert other.step(box("nowhere")) == env.step(box("nowhere"))
     assert len(server.requests) == asked
-    assert other.step(say("Heat")) == env.step(say("Heat"))
+    assert other.step(box("Heat")) == env.step(box("Heat"))
     assert len(server.requests) > asked
 
 
@@ -211,9 +208,9 @@ def test_with_the_cache_a_page_is_asked_for_once_per_episode(server, backend):
     env = game(server, backend, trawler={"query_use_cache": True}, min_distance=1, max_distance=1)
     env.reset(seed=0)
     link = next(title for title in env.page.links if title in PAGES and title != env.target.title)
-    env.step(say(link))
+    env.step(box(link))
     asked = len(server.requests)
-    env.step(say("Physics"))
+    env.step(box("Physics"))
     assert len(server.requests) == asked
     env.reset(seed=0)
     assert len(server.requests) > asked

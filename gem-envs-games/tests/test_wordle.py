@@ -3,6 +3,7 @@ from itertools import product
 
 import pytest
 
+from gem_envs_games.replies import box
 from gem_envs_games.wordle import Wordle
 from gem_envs_games.wordle.solver import best_guess, marks
 from gem_envs_games.words import common_words, is_word
@@ -40,22 +41,18 @@ def started(secret, **kwargs):
     return env
 
 
-def say(word):
-    return f"\\boxed{{{word}}}"
-
-
 @pytest.mark.parametrize("secret", BY_HAND)
 def test_a_guess_is_marked_as_by_hand(secret):
     for case in BY_HAND[secret].split("  "):
         guess, answer = case.split()
         assert marks(secret, guess) == answer
-        step = started(secret, only_real_words=False).step(say(guess))
+        step = started(secret, only_real_words=False).step(box(guess))
         assert step.observation.startswith(f"At turn 1, you guessed {guess} and got {answer}.")
         assert f"Guesses so far:\n{' '.join(guess)}\n{' '.join(answer)}" in step.observation
 
 
 @pytest.mark.parametrize(("letters", "length"), [("ABC", 3), ("AB", 5)])
-def test_every_guess_over_few_letters_is_marked_as_counting_says(letters, length):
+def test_every_guess_of_few_letters_is_marked_as_counting_says(letters, length):
     words = list(map("".join, product(letters, repeat=length)))
     for secret in words:
         for guess in words[::2]:
@@ -65,11 +62,11 @@ def test_every_guess_over_few_letters_is_marked_as_counting_says(letters, length
 def test_a_place_earns_once_when_it_turns_green_and_the_word_earns_half():
     env = started("CRANE")
     guesses = ["TRAIN", "BRAND", "PLANE", "CRANE"]
-    assert [env.step(say(guess)).reward for guess in guesses] == pytest.approx([0.2, 0.1, 0.1, 0.6])
+    assert [env.step(box(guess)).reward for guess in guesses] == pytest.approx([0.2, 0.1, 0.1, 0.6])
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [
         ("CRAN", "4 letters, and my word has 5"),
         ("CRANES", "6 letters, and my word has 5"),
@@ -78,21 +75,21 @@ def test_a_place_earns_once_when_it_turns_green_and_the_word_earns_half():
         ("t r a,i n", "guessed TRAIN before"),
     ],
 )
-def test_a_refused_guess_uses_up_a_turn_says_why_and_gets_no_marks(said, reason):
+def test_a_refused_guess_uses_up_a_turn_says_why_and_gets_no_marks(reply, reason):
     env = started("CRANE")
-    env.step(say("train"))
-    step = env.step(say(said))
+    env.step(box("train"))
+    step = env.step(box(reply))
     assert reason in step.observation
     assert (step.reward, step.done, env.turn, len(env.marked)) == (0, False, 2, 1)
 
 
 @pytest.mark.parametrize("letters", ["ſtone", "grüne", "straße", "CRΑNE", "CRAN3", "CRAN-E"])
 def test_letters_beyond_a_to_z_are_not_a_guess(letters):
-    assert started("STONE").step(say(letters)).info["malformed"]
+    assert started("STONE").step(box(letters)).info["malformed"]
 
 
 def test_without_only_real_words_any_letters_are_a_guess():
-    assert "got XXGXX" in started("CRANE", only_real_words=False).step(say("zzazz")).observation
+    assert "got XXGXX" in started("CRANE", only_real_words=False).step(box("zzazz")).observation
 
 
 @pytest.mark.parametrize("length", [3, 5, 8])
@@ -109,8 +106,8 @@ def test_the_secret_is_a_common_word_and_the_example_another(length):
     assert len(secrets) > 70
 
 
-def test_the_word_is_told_when_the_turns_are_used_up():
-    step = started("CRANE", max_turns=1).step(say("TRAIN"))
+def test_a_lost_game_gives_the_word():
+    step = started("CRANE", max_turns=1).step(box("TRAIN"))
     assert step.truncated
     assert "My word was CRANE. That was your last turn" in step.observation
 

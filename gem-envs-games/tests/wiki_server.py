@@ -19,7 +19,7 @@ PAGES = {
 REDIRECTS = {"Warmth": "Heat", "Å": "Ångström"}
 MEANINGS = {"Mercury": ["Mercury (lost film)", "Mercury (planet)"]}
 RED = ["Mercury (lost film)"]
-"""A title that is linked to and has no page."""
+"""Titles that are linked to and do not have a page."""
 
 
 class Server(ThreadingHTTPServer):

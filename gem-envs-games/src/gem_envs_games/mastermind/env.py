@@ -150,7 +150,7 @@ class Mastermind(DrawnSettings, BoardGame):
         return box(_plain(self._any_code(self.action_rng)))
 
     def expert_action(self) -> str:
-        """A code that all pegs so far allow, and whose own pegs are expected to tell much."""
+        """A code that all pegs so far allow, and whose own pegs are expected to leave few others."""
         return box(_plain(best_guess(self.code_length, self.num_numbers, self.duplicate_numbers, tuple(self.marked))))
 
 

@@ -150,7 +150,7 @@ class Minesweeper(DrawnSettings, BoardGame):
         return "\n".join(["   " + "".join(numbers[: self.cols]), *lines])
 
     def sample_action(self) -> str:
-        r"""Nine times of ten, reveal a hidden cell without a flag; else (or where there is none) flag a hidden cell."""
+        r"""With a chance of 0.9, reveal a hidden cell without a flag; else, or if there is none, flag a hidden cell."""
         hidden = [cell for cell, number in enumerate(self.visible) if number is None]
         bare = [cell for cell in hidden if cell not in self.flags]
         if bare and self.action_rng.random() < 0.9:

@@ -37,7 +37,7 @@ def digits_left(grid: list[int], cell: int) -> list[int]:
 def solve(
     grid: list[int], *, rng: random.Random | None = None, forbidden: tuple[int, int] | None = None
 ) -> list[int] | None:
-    """A solution of `grid`, or None where there is none.
+    """A solution of `grid`, or None if there is none.
 
     Args:
         grid: digits that break no rule.

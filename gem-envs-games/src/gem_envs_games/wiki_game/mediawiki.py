@@ -85,5 +85,5 @@ def _read_random(data: Any) -> str:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.100} stands where text should")
+        raise TypeError(f"{value!r:.100} is in the place of a text")
     return value

@@ -112,5 +112,5 @@ class Wordle(DrawnSettings, BoardGame):
         return box(self.action_rng.choice(common_words(self.word_length)))
 
     def expert_action(self) -> str:
-        """A common word that all marks so far allow, and whose own marks are expected to tell much."""
+        """A common word that all marks so far allow, and whose own marks are expected to leave few others."""
         return box(best_guess(self.word_length, tuple(self.marked)))
