@@ -106,6 +106,30 @@ def test_the_commands_and_options_in_a_document_exist(name: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize("name", [name for name, text in DOCUMENTS.items() if "python benchmarks/" in text])
+def test_the_benchmarks_in_a_document_exist_with_their_options(name: str) -> None:
+    wrong: list[str] = []
+    for file, rest in re.findall(r"\bpython (benchmarks/\w+\.py)([^`\n|]*)", DOCUMENTS[name]):
+        source = "".join((ROOT / each).read_text("utf-8") for each in (file, "benchmarks/peers.py"))
+        wrong += [f"{file} {option}" for option in re.findall(r"--[a-z-]+", rest) if f'"{option}"' not in source]
+
+    assert wrong == []
+
+
+def test_every_benchmark_is_on_the_page_of_benchmarks() -> None:
+    programs = [path.name for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8")]
+
+    assert [name for name in programs if f"python benchmarks/{name}" not in DOCUMENTS["docs/benchmarks.md"]] == []
+
+
+def test_every_figure_of_the_readme_has_its_command() -> None:
+    table = DOCUMENTS["README.md"].partition("| measured ")[2].partition("\n\n")[0]
+    rows = table.splitlines()[2:]
+
+    assert len(rows) >= 5
+    assert [row for row in rows if not re.search(r"\| `python benchmarks/\w+\.py[^`]*` \|$", row)] == []
+
+
 def test_every_command_is_in_the_readme() -> None:
     listed = re.findall(r"^\| `gemx ([\w-]+)", DOCUMENTS["README.md"], re.MULTILINE)
 

@@ -45,7 +45,7 @@ new_tuple: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMe
 
 
 class Step(NamedTuple):
-    """The result of an action: `observation`, `reward` and three more, in the order of Gymnasium's.
+    """The result of an action, in Gymnasium's order: `observation`, `reward`, `terminated`, `truncated`, `info`.
 
     `terminated`: the task itself ended (won, lost, answered). `truncated`: something outside the task ended the
     episode (a turn limit, a budget). Never both. The last step of an episode carries `info["success"]: bool`.
