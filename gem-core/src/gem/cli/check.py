@@ -8,7 +8,7 @@ import click
 from gem.cli.options import as_json
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
 from gem.packs.registry import Entry
-from gem.testing.checks import CHECKS, Outcome, summary
+from gem.testing.checks import CHECKS, CheckOutcome, summary
 from gem.testing.guard import LIMIT, Guard
 from gem.testing.subject import EPISODES, find_entries
 
@@ -41,7 +41,7 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
     """
     entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
     debug: bool = ctx.find_root().params["debug"]
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[CheckOutcome]] = {}
     with Guard(timeout) as guard:
         for id, entry in entries.items():
             found[id] = _check(guard, entry, episodes, quiet=as_json, debug=debug)
@@ -58,12 +58,12 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
         ctx.exit(1)
 
 
-def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: bool) -> list[Outcome]:
+def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: bool) -> list[CheckOutcome]:
     """The outcome of every check, each printed as soon as it is there."""
     out = console()
     if not quiet:
         out.print(entry.spec.id, style="bold cyan")
-    outcomes: list[Outcome] = []
+    outcomes: list[CheckOutcome] = []
     for name in CHECKS:
         with stray_prints_to_stderr():
             outcome = guard.run(name, entry, episodes)
@@ -73,7 +73,7 @@ def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: boo
     return outcomes
 
 
-def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
+def _print(out: Console, outcome: CheckOutcome, *, debug: bool) -> None:
     word, style = _WORDS[outcome.state]
     note = f" ({outcome.what})" if outcome.state == "skipped" else ""
     out.print(f"  {word}", style=style, end="")
@@ -85,7 +85,7 @@ def _print(out: Console, outcome: Outcome, *, debug: bool) -> None:
         echo(outcome.traceback, err=True)
 
 
-def _as_json(entry: Entry, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _as_json(entry: Entry, outcomes: Sequence[CheckOutcome]) -> dict[str, Any]:
     return {
         "id": entry.spec.id,
         "pack": entry.pack.distribution if entry.pack else None,

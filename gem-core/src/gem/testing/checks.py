@@ -36,7 +36,7 @@ CHECKS: Mapping[str, Check] = {check.__name__.removeprefix("check_"): check for 
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """What one check found."""
 
     check: str
@@ -49,25 +49,25 @@ class Outcome:
     """Where the env raised, if that is how it failed."""
 
 
-def run_check(name: str, subject: Subject) -> Outcome:
+def run_check(name: str, subject: Subject) -> CheckOutcome:
     """Run one check. It never raises: an error of the env is an outcome as well, and so is its wish to exit."""
     try:
         CHECKS[name](subject)
     except ContractViolation as violation:
-        return Outcome(name, "failed", violation.what, violation.fix)
+        return CheckOutcome(name, "failed", violation.what, violation.fix)
     except (Inapplicable, MissingExtra) as reason:
-        return Outcome(name, "skipped", str(reason))
+        return CheckOutcome(name, "skipped", str(reason))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
         fix = "Fix that fault first; `gemx --debug check` shows its traceback."
-        return Outcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
-    return Outcome(name, "passed")
+        return CheckOutcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
+    return CheckOutcome(name, "passed")
 
 
-def run_checks(subject: Subject, names: Iterable[str] = CHECKS) -> Iterator[Outcome]:
+def run_checks(subject: Subject, names: Iterable[str] = CHECKS) -> Iterator[CheckOutcome]:
     """Run the named checks, one after the other."""
     for name in names:
         yield run_check(name, subject)

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from gem.packs.registry import Entry, registry
 from gem.packs.spec import EnvSpec
-from gem.testing.checks import Outcome, run_check
-from gem.testing.spawned import Elsewhere
+from gem.testing.checks import CheckOutcome, run_check
+from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 
 LIMIT = 180.0
@@ -39,17 +39,17 @@ class Guard:
         self._worker: _Worker | None = None
         self._strikes: Counter[str] = Counter()
 
-    def run(self, name: str, entry: Entry, episodes: int) -> Outcome:
+    def run(self, name: str, entry: Entry, episodes: int) -> CheckOutcome:
         """What one check of an environment finds. It never raises."""
         spec, pack = entry.spec, entry.pack and entry.pack.distribution
         if self._strikes[spec.id] >= _STRIKES:
             what = f"It was not run, because {_STRIKES} checks before it did not come to their end."
-            return Outcome(name, "failed", what, "See what they say.")
+            return CheckOutcome(name, "failed", what, "See what they say.")
         try:
             job = pickle.dumps((name, spec, pack, episodes, self._limit))
         except Exception as error:
             what = f"Pickling the spec raised {type(error).__name__}: {error}."
-            return Outcome(name, "failed", what, "Let the arguments of a spec be plain data.")
+            return CheckOutcome(name, "failed", what, "Let the arguments of a spec be plain data.")
         if self._worker is None:
             self._worker = _Worker()
         worker = self._worker
@@ -65,7 +65,7 @@ class Guard:
             fix = "Let reset(), step() and close() come back; where that takes this long, allow more by --timeout."
         self._strikes[spec.id] += 1
         self.close()
-        return Outcome(name, "failed", what, fix)
+        return CheckOutcome(name, "failed", what, fix)
 
     def close(self) -> None:
         """End the process, and those that it has started."""
@@ -122,7 +122,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
     os.dup2(2, 1)
     connection.send(_READY)
     subjects: dict[tuple[str, int], Subject] = {}
-    with Elsewhere() as elsewhere:
+    with SpawnedProcesses() as processes:
         while True:
             try:
                 job = connection.recv_bytes()
@@ -130,7 +130,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
                 return
             name, spec, distribution, episodes, limit = pickle.loads(job)
             faulthandler.dump_traceback_later(limit)
-            subject = Subject(spec, _pack(spec, distribution), elsewhere, episodes)
+            subject = Subject(spec, _pack(spec, distribution), processes, episodes)
             outcome = run_check(name, subjects.setdefault((spec.id, episodes), subject))
             faulthandler.cancel_dump_traceback_later()
             connection.send(outcome)

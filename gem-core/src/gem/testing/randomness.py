@@ -13,7 +13,7 @@ import numpy as np
 from gem.core import Env
 from gem.errors import ContractViolation
 from gem.testing.play import Play, as_line, difference, expect_same, moments, play, replayed
-from gem.testing.spawned import Fault
+from gem.testing.spawned import NotPlayed
 from gem.testing.subject import Inapplicable, Subject
 
 _READING = ("getstate", "get_state")
@@ -22,7 +22,7 @@ _READING = ("getstate", "get_state")
 def check_determinism(subject: Subject) -> None:
     """The same seed and actions give the same bytes in processes with different hash seeds."""
     first, second = subject.spawned
-    if isinstance(first, Fault) or isinstance(second, Fault):
+    if isinstance(first, NotPlayed) or isinstance(second, NotPlayed):
         raise Inapplicable("another process could not play it; the check `spawning` says why")
     for left, right in zip(first, second, strict=True):
         expect_same(
@@ -38,12 +38,12 @@ def check_spawning(subject: Subject) -> None:
     fix = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
     plays: list[list[Play]] = []
     for answer in subject.spawned:
-        if isinstance(answer, Fault):
+        if isinstance(answer, NotPlayed):
             raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", fix)
         plays.append(answer)
-    for here, there, elsewhere in zip(subject.reference, *plays, strict=True):
+    for here, there, other in zip(subject.reference, *plays, strict=True):
         # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
-        if not difference(there.moments, elsewhere.moments):
+        if not difference(there.moments, other.moments):
             fault = f"A spawned process plays the episode from seed {here.seed} differently than this one"
             expect_same(here.moments, there.moments, fault, fix)
 

@@ -13,7 +13,7 @@ from gem.packs.make import make
 from gem.packs.registry import Entry, registry
 from gem.packs.spec import EnvSpec
 from gem.testing.play import Play
-from gem.testing.spawned import Elsewhere, Fault, play_fresh
+from gem.testing.spawned import NotPlayed, SpawnedProcesses, play_fresh
 
 EPISODES = 3
 """Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""
@@ -29,13 +29,13 @@ class Inapplicable(Exception):
 class Subject:
     """An environment under test, given by its `spec`. What several checks need is played once and kept.
 
-    A check plays `episodes` of at most `turns` turns, and `elsewhere` plays them in other processes.
+    A check plays `episodes` of at most `turns` turns, and `processes` plays them in other processes.
     """
 
     spec: EnvSpec
     pack: Pack | None
     """The pack that registered it; None for one that no pack has."""
-    elsewhere: Elsewhere = field(repr=False)
+    processes: SpawnedProcesses = field(repr=False)
     episodes: int = EPISODES
     turns: int = MOST_TURNS
 
@@ -57,9 +57,9 @@ class Subject:
         return play_fresh(self.spec, self.seeds(self.episodes), self.turns)
 
     @cached_property
-    def spawned(self) -> list[list[Play] | Fault]:
+    def spawned(self) -> list[list[Play] | NotPlayed]:
         """The same episodes as two spawned processes with different hash seeds play them."""
-        return self.elsewhere.play(self.spec, self.seeds(self.episodes), self.turns)
+        return self.processes.play(self.spec, self.seeds(self.episodes), self.turns)
 
     def ended(self) -> list[Play]:
         """The reference episodes that came to their end.
