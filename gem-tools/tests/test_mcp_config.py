@@ -19,7 +19,7 @@ from mcp_types import (
 
 import gem
 import gem.tool
-from gem.errors import BadArguments, ConfigError, GemError, MissingExtra
+from gem.errors import BadArguments, ConfigError, Fault, MissingExtra
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.arguments import usable_schema, validator_of
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
@@ -261,7 +261,7 @@ def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
     again = pickle.loads(pickle.dumps(fault))
     assert str(again) == str(fault)
     assert "'files' (npx files) died" in str(fault)
-    assert isinstance(again, GemError)
+    assert isinstance(again, Fault)
     assert isinstance(again, RuntimeError)
     assert (again.server, again.where, again.stderr) == ("files", "npx files", "out of memory")
 
