@@ -263,10 +263,13 @@ def test_a_server_that_cannot_be_started_or_reached_says_which_and_why(config, r
 NOT_THERE = [{"name": "mcp", "config": {"command": "no-such-program-here"}}]
 
 
-@pytest.mark.parametrize("backend", ["sync", pytest.param("process", marks=pytest.mark.full)])
-def test_a_server_that_cannot_be_started_is_refused_when_a_vector_is_made(backend):
+def test_a_server_that_cannot_be_started_is_a_fault_of_make_and_a_failed_episode_of_a_vector():
+    wrappers = [{"name": "tool_env", "tools": NOT_THERE}]
     with pytest.raises(McpServerError, match="could not be started"):
-        gem.make_vec("core:Echo-v0", 2, backend=backend, wrappers=[{"name": "tool_env", "tools": NOT_THERE}])
+        gem.make("core:Echo-v0", wrappers=wrappers)
+    with gem.make_vec("core:Echo-v0", 2, backend="sync", wrappers=wrappers) as envs:
+        _, infos = envs.reset(seed=0)
+    assert all("could not be started" in info["failure"].error for info in infos)
 
 
 def test_on_the_command_line_a_server_that_cannot_be_started_is_one_line():
