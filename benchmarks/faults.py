@@ -1,4 +1,4 @@
-"""What becomes of a vector whose envs raise, die and hang: every fault told, and nothing left behind.
+"""A vector whose envs raise, die and hang: every fault is reported, and no resources are left.
 
     python benchmarks/faults.py [--num-envs 1024] [--steps 100000] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""What `gem.make` costs from the second call on, beside gem-llm's.
+"""Cost of `gem.make` after the first call, compared with gem-llm's.
 
     python benchmarks/make.py [--repeats 5] [--json FILE]
 

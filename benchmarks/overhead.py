@@ -1,4 +1,4 @@
-"""What the vector costs on envs that cost nothing: ours beside gem-llm's and gymnasium's, 64 envs in one thread.
+"""Overhead of the vector on cheap envs: ours, gem-llm's and gymnasium's, 64 envs in one thread.
 
     python benchmarks/overhead.py [--repeats 5] [--json FILE]
 

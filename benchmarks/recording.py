@@ -1,9 +1,9 @@
-"""What recording an episode costs, beside the JSON of the same content alone.
+"""Cost of recording an episode, compared with writing the same content as JSON.
 
     python benchmarks/recording.py [--repeats 15]
 
 Microseconds of CPU time for one turn, medians of the repeats, in which both take turns: `Recorder.write` into a file on
-this machine, and `json.dumps` of what stands in that file.
+this machine, and `json.dumps` of the contents of that file.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""gem_sandbox at its strongest level beside gem-llm's runner of Python code, in one run, the sides taking turns.
+"""Speed of gem_sandbox at its strongest level, compared with gem-llm's runner of Python code in the same run.
 
     python benchmarks/sandbox.py [--rounds 20] [--json FILE]
 
@@ -6,8 +6,8 @@ Each side is a process that runs programs two at a time. In each round each side
 after 4 runs that do not count (those with 12 tests twice, after one), and every verdict is checked. The numbers are
 milliseconds from the call to the result. The ratios say how many times as long gem-llm takes.
 
-Each test has a process of its own on every side. "How many" has every test run, right or wrong; "whether" is whether
-the program passes, for which ours stops at the first failure. gem-llm has no such way: its env runs every test.
+Each test has a process of its own on every side. "How many" runs every test; "whether" asks only whether the
+program passes, so ours stops at the first failure. gem-llm's env always runs every test.
 
 gem-llm's `none` is a subprocess behind a list of forbidden words; its `bwrap` is bubblewrap around that, started anew
 for each program. It gets an interpreter that bubblewrap can show: a copy of the one this runs on, made on first use.

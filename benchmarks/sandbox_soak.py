@@ -1,10 +1,10 @@
-"""20,000 programs in gem_sandbox, two at a time, one in twenty of them an attack, and what is left of them.
+"""Runs 20,000 programs in gem_sandbox, two at a time, one in twenty of them an attack, and looks for leaks.
 
     python benchmarks/sandbox_soak.py [--runs 20000] [--level strongest] [--as-root] [--json FILE]
 
-Every other program must give the right answer, the last thousand as fast as the first, and nothing may stay behind:
-no process, no thread, no descriptor, no file. The attacks are those of gem-sandbox/tests/attacks, and all of it runs in
-their outer container, which needs bubblewrap. With `--as-root` the sandbox finds itself to be root there.
+Every other program must give the right answer, the last thousand as fast as the first, and no process, thread,
+descriptor or file may be left. The attacks are those of gem-sandbox/tests/attacks, and all of it runs in
+their outer container, which needs bubblewrap. With `--as-root` the sandbox runs as root there.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "gem-core" / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "gem-sandbox" / "tests"))
 
 from attacks import container
 

@@ -1,4 +1,4 @@
-"""Whether a tiny model learns to use a tool: success on long products with Python, and with a tool that lies.
+"""Whether a tiny model learns to use a tool: success on long products with Python, and with a tool that returns lies.
 
     python benchmarks/tool_training.py [--seeds 0,1] [--set steps=20] [--json FILE]
 

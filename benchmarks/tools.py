@@ -1,4 +1,4 @@
-"""What searching costs: in this process, over HTTP with 64 clients, and by gem-llm's client on the same server.
+"""Cost of searching: in this process, over HTTP with 64 clients, and by gem-llm's client on the same server.
 
     python benchmarks/tools.py [--repeats 3] [--queries 2000] [--json FILE]
 

@@ -3,7 +3,7 @@
     python benchmarks/training.py [--seeds 0,1,2] [--set KEY=VALUE] [--folder DIR] [--json] [ID ...]
 
 Each row is a whole `gemx train`, in a process of its own with one thread. With `--folder` the runs are kept there: one
-that has finished is not made again, and one that was stopped goes on.
+that has finished is not repeated, and one that was stopped resumes.
 """
 
 import argparse

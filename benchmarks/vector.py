@@ -1,4 +1,4 @@
-"""The vector engine beside the vectors of gem-llm and gymnasium and the rollouts of verifiers.
+"""Throughput of the vector engine, compared with the vectors of gem-llm and gymnasium and the rollouts of verifiers.
 
 The envs are fast, or wait, or compute.
 
@@ -12,7 +12,7 @@ repeats, in which the sides take turns; making the envs is not counted.
 
 The others are installed from PyPI into virtual environments of their own, and kept for the next run. verifiers plays
 rollouts with a model that answers at once, as many at a time as there are envs, and begins a new one for each episode,
-which the others need not: they step on through an autoreset. gymnasium's async vector has one process an env, of about
+where the others continue with an autoreset. gymnasium's async vector has one process per env, of about
 40 MB each; it is left out above 64 envs.
 """
 

@@ -1,4 +1,4 @@
-"""What the history wrappers cost, beside those of gem-llm, on the same env and in the same run.
+"""Cost of the history wrappers, compared with gem-llm's on the same env in the same run.
 
     python benchmarks/wrappers.py [--repeats 3] [--json FILE]
 
@@ -6,8 +6,8 @@ gem-llm (whose package is called `gem` as well) is installed from PyPI into a vi
 system's temporary folder, and kept there for the next run. Both sides play an env that does nothing but show a text,
 inside the wrapper of the same name; both end with the same string, which is checked. Times are CPU seconds of an
 episode: the median of the repeats, in which the sides take turns, of the median of some episodes in one process. The
-loop holds on to the observation before, as any agent does that answers it; "all kept" holds on to every one, as a
-trainer does that stores them.
+loop keeps the previous observation, as an agent does that answers it; "all kept" keeps every observation, as a trainer
+does that stores them.
 """
 
 import hashlib

@@ -2,12 +2,12 @@
 
     python examples/best_of_n.py
 
-Some random moves lead into the middle of a Tower of Hanoi. From there, one player goes on at random; the other, at
+Some random moves lead into the middle of a Tower of Hanoi. From there, one player continues at random; the other, at
 each turn, samples a few moves, plays every one of them to the end several times in forks of the game, and makes the
 move whose continuations earned most on average. Both start from forks of one game, so they are compared in pairs.
 
-A fork knows what the game knows, hidden cards included. Here nothing is hidden, so looking ahead is fair play; in a
-game with secrets the same search gives values to train on, not a fair player.
+A fork contains hidden information of the game too. Here nothing is hidden, so looking ahead is fair; in a game with
+hidden information the same search gives values to train on, not a fair player.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Every file in `examples/` runs as it stands, in a process of its own."""
+"""Every example runs, and every benchmark starts, in a process of its own."""
 
 import subprocess
 import sys
@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+BENCHMARKS = sorted(path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8"))
 
 
 def run(example: Path, folder: Path) -> str:
@@ -30,3 +32,14 @@ def test_an_example_runs_and_leaves_no_files(example: Path, tmp_path: Path) -> N
 
 def test_there_are_examples() -> None:
     assert EXAMPLES
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("program", BENCHMARKS, ids=lambda program: program.stem)
+def test_a_benchmark_starts_with_what_is_installed(program: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, program, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
