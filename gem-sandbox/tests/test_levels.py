@@ -16,7 +16,7 @@ import gem_sandbox as sandbox
 from gem_sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
 from gem_sandbox.errors import ConfigError, ModuleMissing, SandboxUnavailable
 from gem_sandbox.probe import _open, diagnose
-from gem_sandbox.slot import Slot
+from gem_sandbox.slot import SandboxSlot
 from gem_sandbox.visible import INSIDE, view
 
 PROBE = "import json, gem_sandbox\nprint(json.dumps([[r.level, r.works, r.reason] for r in gem_sandbox.levels()]))"
@@ -249,7 +249,7 @@ def test_the_self_test_fails_a_slot_that_keeps_nothing_in() -> None:
     with sandbox_levels.box_at("process") as box:
         box.run("")
         (slot,) = box._idle
-        disguised = Slot(slot._server, "bubblewrap")
+        disguised = SandboxSlot(slot._server, "bubblewrap")
         with pytest.raises(SandboxUnavailable) as caught:
             self_test.check(disguised)
 

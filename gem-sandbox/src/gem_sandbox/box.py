@@ -16,7 +16,7 @@ from gem_sandbox.errors import ConfigError, SandboxUnavailable
 from gem_sandbox.files import footprint, whole_pages
 from gem_sandbox.probe import open_slot
 from gem_sandbox.results import lost, result
-from gem_sandbox.slot import Outcome, Slot, SlotGone, SlotLost, encoded
+from gem_sandbox.slot import Outcome, SandboxSlot, SlotGone, SlotLost, encoded
 from gem_sandbox.types import Job, Level, Limits, Result, check_levels, check_type
 from gem_sandbox.visible import View, view
 
@@ -81,7 +81,7 @@ class Sandbox:
         """The state of a sandbox none of whose slots has started."""
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(self.slots)
-        self._idle: list[Slot] = []
+        self._idle: list[SandboxSlot] = []
         self._threads: ThreadPoolExecutor | None = None
 
     def run(
@@ -197,7 +197,7 @@ class Sandbox:
             check_type("limits", limits, Limits)
         return Job(code=code, stdin=stdin, files={} if files is None else files, limits=limits.changed(changes))
 
-    def _take(self) -> Slot:
+    def _take(self) -> SandboxSlot:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this sandbox is closed")
@@ -205,7 +205,7 @@ class Sandbox:
                 return self._idle.pop()
         return open_slot(self._view, self._modules, self._level, self._min_level)
 
-    def _give(self, slot: Slot) -> None:
+    def _give(self, slot: SandboxSlot) -> None:
         with self._lock:
             if not self._closed:
                 self._idle.append(slot)

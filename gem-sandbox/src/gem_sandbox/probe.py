@@ -8,7 +8,7 @@ from typing import Any
 from gem_sandbox import self_test
 from gem_sandbox.errors import SandboxUnavailable
 from gem_sandbox.launch import start
-from gem_sandbox.slot import Slot
+from gem_sandbox.slot import SandboxSlot
 from gem_sandbox.syscalls import MACHINES
 from gem_sandbox.types import LEVELS, Level
 from gem_sandbox.visible import View, view
@@ -51,7 +51,7 @@ def diagnose() -> dict[str, Any]:
     }
 
 
-def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_level: Level) -> Slot:
+def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_level: Level) -> SandboxSlot:
     """A slot at `level`, or at the strongest level that works and is not below `min_level`.
 
     Raises:
@@ -70,13 +70,13 @@ def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_le
     raise SandboxUnavailable("\n  ".join(["no sandbox as strong as was asked for works here.", *failures, cures]))
 
 
-def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool) -> Slot:
+def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool) -> SandboxSlot:
     if not hasattr(os, "pidfd_open") or not hasattr(os, "memfd_create"):
         raise SandboxUnavailable("it needs Linux 5.4 or newer; elsewhere, a container or a virtual machine with one")
     if level != "process" and platform.machine() not in MACHINES:
         raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
     try:
-        slot = Slot(start(level, sight, preload), level)
+        slot = SandboxSlot(start(level, sight, preload), level)
     except OSError as error:
         raise SandboxUnavailable(str(error)) from error
     if level != "process" and not trusted:

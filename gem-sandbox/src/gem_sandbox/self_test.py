@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gem_sandbox.errors import SandboxUnavailable
-from gem_sandbox.slot import Slot, SlotLost
+from gem_sandbox.slot import SandboxSlot, SlotLost
 from gem_sandbox.types import Job, Limits
 
 _PROGRAM = """
@@ -61,7 +61,7 @@ _LISTING = "list folders"
 _READING = {"read files", _LISTING}
 
 
-def check(slot: Slot, shown: Sequence[str] = (), listed: Sequence[str] = ()) -> None:
+def check(slot: SandboxSlot, shown: Sequence[str] = (), listed: Sequence[str] = ()) -> None:
     """Let a program try to get out of `slot`, where it is shown `shown`, and the names of what lies below `listed`.
 
     Raises:

@@ -48,7 +48,7 @@ class Outcome:
     stderr: bytes
 
 
-class Slot:
+class SandboxSlot:
     """Sends programs to a fork server, one at a time."""
 
     def __init__(self, server: Server, level: Level) -> None:

@@ -35,7 +35,7 @@ class SpawnedProcesses:
     """One process for each of `HASH_SEEDS`, started when first asked and kept until `close`."""
 
     def __init__(self) -> None:
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, _SpawnedProcess] = {}
 
     def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[Play] | NotPlayed]:
         """The episodes of `seeds` under random play, as each process plays them, all at the same time."""
@@ -45,7 +45,7 @@ class SpawnedProcesses:
             return [NotPlayed(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
         for hash_seed in HASH_SEEDS:
             if hash_seed not in self._workers:
-                self._workers[hash_seed] = _Worker(hash_seed)
+                self._workers[hash_seed] = _SpawnedProcess(hash_seed)
             self._workers[hash_seed].connection.send_bytes(job)
         return [self._answer(hash_seed) for hash_seed in HASH_SEEDS]
 
@@ -73,7 +73,7 @@ class SpawnedProcesses:
         self.close()
 
 
-class _Worker:
+class _SpawnedProcess:
     def __init__(self, hash_seed: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()

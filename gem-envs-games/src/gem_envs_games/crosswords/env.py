@@ -9,7 +9,7 @@ from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.crosswords.clues import clued_words, clues
-from gem_envs_games.crosswords.grids import CELLS_FOR_A_WORD, Entry, make_crossword
+from gem_envs_games.crosswords.grids import CELLS_FOR_A_WORD, GridWord, make_crossword
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
 
@@ -88,7 +88,7 @@ class Crosswords(DrawnSettings, BoardGame):
     def _grid_line(self, row: int) -> str:
         return grid_text.line(row, [f" {symbol} " for symbol in self.grid[row]])
 
-    def _clue(self, entry: Entry) -> str:
+    def _clue(self, entry: GridWord) -> str:
         clue = clues(self.hardcore)[entry.word]
         return f"{_name(entry)}, row {entry.row}, column {entry.col}, {len(entry.word)} letters: {clue}"
 
@@ -144,5 +144,5 @@ class Crosswords(DrawnSettings, BoardGame):
         return next((box(f"{row} {col} {self.solution[row, col]}") for row, col in self._empty()), None)
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: GridWord) -> str:
     return f"{entry.number} {'down' if entry.down else 'across'}"

@@ -16,7 +16,7 @@ _ROW = 1000
 _MIDDLE = 500 * _ROW + 500
 
 
-class Entry(NamedTuple):
+class GridWord(NamedTuple):
     """A word in its place: its number, the row and the column of its first letter, and whether it goes down."""
 
     number: int
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
         return [(self.row + down * place, self.col + right * place) for place in range(len(self.word))]
 
 
-def make_crossword(words: Sequence[str], count: int, most_cells: int, rng: Random) -> list[Entry]:
+def make_crossword(words: Sequence[str], count: int, most_cells: int, rng: Random) -> list[GridWord]:
     """A crossword of `count` different words out of `words`, in the order of their numbers, across before down.
 
     Every word crosses another, all are connected, and letters are next to each other only within a word. Entries are
@@ -145,13 +145,13 @@ def _spread(corners: Corners) -> int:
     return (bottom - top) ** 2 + (right - left) ** 2
 
 
-def _numbered(spots: dict[str, tuple[int, int]], corners: Corners) -> list[Entry]:
+def _numbered(spots: dict[str, tuple[int, int]], corners: Corners) -> list[GridWord]:
     top, _, left, _ = corners
     starts = sorted({start for start, _ in spots.values()})
     numbers = {start: number for number, start in enumerate(starts, 1)}
     return sorted(
         [
-            Entry(numbers[start], start // _ROW - top, start % _ROW - left, step == _ROW, word)
+            GridWord(numbers[start], start // _ROW - top, start % _ROW - left, step == _ROW, word)
             for word, (start, step) in spots.items()
         ]
     )

@@ -54,7 +54,7 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_HttpHandler, _HttpsHandler)
 
 
-class Answer(NamedTuple):
+class WikiResponse(NamedTuple):
     """What the server sent, and its address after redirects."""
 
     url: str
@@ -157,7 +157,7 @@ class LiveWiki(ABC):
         """None: the distances between pages of a live wiki are not known."""
         return None
 
-    def get(self, path: str = "", **query: Any) -> Answer | None:
+    def get(self, path: str = "", **query: Any) -> WikiResponse | None:
         """Send a request; None if the answer is 404.
 
         Raises:
@@ -173,7 +173,7 @@ class LiveWiki(ABC):
                     # A small answer may decompress to one that fills the memory.
                     if response.headers.get("Content-Encoding", "identity") != "identity":
                         raise ValueError("its answer is compressed, which was not asked for")
-                    return Answer(response.url, response.read())
+                    return WikiResponse(response.url, response.read())
             except urllib.error.HTTPError as error:
                 error.close()
                 if error.code == HTTPStatus.NOT_FOUND:

@@ -26,7 +26,7 @@ _fork, _prctl, _capset = _keeping_lock.fork, _libc.prctl, _libc.capset
 _prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
 
 
-class Filter(ctypes.Structure):
+class FilterProgram(ctypes.Structure):
     """`struct sock_fprog`: a seccomp filter as the kernel takes it."""
 
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
@@ -50,17 +50,17 @@ def prctl(option: int, value: int = 1, pointer: int = 0) -> None:
     _checked(_prctl(option, value, pointer, 0, 0))
 
 
-def filter_of(code: ctypes.Array[ctypes.c_char]) -> Filter:
+def filter_of(code: ctypes.Array[ctypes.c_char]) -> FilterProgram:
     """What `install_filter` takes; `code` must stay alive."""
-    return Filter(len(code) // 8, ctypes.addressof(code))
+    return FilterProgram(len(code) // 8, ctypes.addressof(code))
 
 
-def install_filter(program: Filter) -> None:
+def install_filter(program: FilterProgram) -> None:
     """Put this process, which must have one thread, under a seccomp filter for good."""
     prctl(_SET_SECCOMP, _SECCOMP_FILTER, ctypes.addressof(program))
 
 
-def install_listener(program: Filter) -> int:
+def install_listener(program: FilterProgram) -> int:
     """Put this process under a seccomp filter that asks; returns a descriptor by which to answer."""
     number, flags = _SECCOMP[platform.machine()], _NEW_LISTENER
     return syscall(number, _SET_MODE_FILTER, flags, ctypes.addressof(program))
