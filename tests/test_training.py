@@ -1,4 +1,4 @@
-"""What makes training right: tokens, log-probabilities, packing, gradients. Played on real games by a tiny model."""
+"""Tokens, log-probabilities, packing and gradients of training, with a tiny model that plays a game."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -26,7 +26,7 @@ ID = "game:GuessTheNumber-v0-easy"
 
 @pytest.fixture(scope="module")
 def parts():
-    """A tiny model that has learnt enough of the game's language to play several turns of unequal length."""
+    """A tiny model after a warm-up that is long enough for episodes of several turns of unequal length."""
     config = load_config([{"id": ID, "warmup": {"steps": 80}, "rollout": {"num_envs": 16, "max_new_tokens": 12}}])
     torch.set_num_threads(1)
     teacher = random_policy()
@@ -52,7 +52,7 @@ def batch(episodes: list[Episode]) -> Batch:
     return collate(episodes)
 
 
-def test_the_turns_of_an_episode_are_what_the_engine_saw(parts: Parts, monkeypatch):
+def test_the_ids_of_an_episode_are_those_that_the_engine_read(parts: Parts, monkeypatch):
     seen: dict[int, dict[int, int]] = defaultdict(dict)
     contexts: list[tuple[int, ...]] = []
     used: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -65,14 +65,14 @@ def test_the_turns_of_an_episode_are_what_the_engine_saw(parts: Parts, monkeypat
     def record_forward(_, args, kwargs):
         rows, positions = used[-1]
         for row, ids, where in zip(rows.tolist(), kwargs["input_ids"].tolist(), positions.tolist(), strict=True):
-            # Padding lies behind the row's end, where the row's next ids overwrite it.
+            # Padding is after the end of the row, where the next ids of the row overwrite it.
             seen[row].update(zip(where, ids, strict=True))
 
     monkeypatch.setattr(SlotCache, "use", recording_use)
     hook = parts.loaded.model.register_forward_pre_hook(record_forward, with_kwargs=True)
     try:
         parts.policy.reseed(2)
-        # One slot an episode, so that what a slot saw is what its episode saw.
+        # One slot per episode, so that a slot reads what its episode does.
         for slot_episode in rollout(parts.policy, parts.envs, range(16)):
             pieces = [(*turn.completion.prompt_ids, *turn.completion.ids) for turn in slot_episode.turns]
             contexts.append(sum(pieces, ()))
@@ -109,19 +109,19 @@ def flat(by_turn: dict[int, list[float]]) -> np.ndarray:
     return np.concatenate([by_turn[turn] for turn in sorted(by_turn)])
 
 
-def test_logprobs_at_sampling_and_at_training_agree(parts: Parts, episodes: list[Episode], batch: Batch):
+def test_log_probabilities_at_sampling_and_at_training_agree(parts: Parts, episodes: list[Episode], batch: Batch):
     sampled = np.concatenate([turn.completion.logprobs for episode in episodes for turn in episode.turns])
     trained = flat(scores_by_turn(parts, pack(batch.sequences, 128)))
     np.testing.assert_allclose(trained, sampled, atol=1e-4)
 
 
-def test_packing_and_padding_change_nothing(parts: Parts, batch: Batch):
+def test_packing_and_padding_do_not_change_log_probabilities(parts: Parts, batch: Batch):
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
     for row_tokens in (100, 400, 5000):
         np.testing.assert_allclose(flat(scores_by_turn(parts, pack(batch.sequences, row_tokens))), alone, atol=1e-5)
 
 
-def test_packing_without_block_masks_would_be_noticed(parts: Parts, batch: Batch):
+def test_packing_without_block_masks_would_be_detected(parts: Parts, batch: Batch):
     packed = pack(batch.sequences, 400)
     running = torch.arange(packed.ids.shape[1]).expand_as(packed.positions)
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
@@ -141,23 +141,23 @@ def gradient(parts: Parts, sequences: list[TokenSequence], credit: Credit, row_t
     return found
 
 
-def test_one_packed_episode_has_the_gradient_of_one_sample_a_turn(parts: Parts, batch: Batch):
+def test_one_packed_episode_has_the_gradient_of_one_sample_per_turn(parts: Parts, batch: Batch):
     credit = Credit(batch.rewards, np.random.default_rng(0).normal(size=batch.num_turns).astype(np.float32))
-    a_sample_a_turn = []
+    samples = []
     for sequence in batch.sequences:
         for turn in np.unique(sequence.turn[sequence.sampled]):
             last = int(np.flatnonzero(sequence.turn == turn)[-1])
             cut = TokenSequence(
                 *(array[: last + 1] for array in (sequence.ids, sequence.sampled, sequence.logprobs, sequence.turn))
             )
-            a_sample_a_turn.append(replace(cut, sampled=cut.turn == turn))
-    assert len(a_sample_a_turn) == batch.num_turns > len(batch.sequences)
+            samples.append(replace(cut, sampled=cut.turn == turn))
+    assert len(samples) == batch.num_turns > len(batch.sequences)
     packed = gradient(parts, list(batch.sequences), credit, 400)
-    separate = gradient(parts, a_sample_a_turn, credit, 1)
+    separate = gradient(parts, samples, credit, 1)
     torch.testing.assert_close(packed, separate, rtol=1e-4, atol=1e-4 * packed.abs().max().item())
 
 
-def test_the_learners_own_scores_equal_the_engines(parts: Parts, batch: Batch):
+def test_log_probabilities_of_learner_and_engine_agree(parts: Parts, batch: Batch):
     assert parts.learner.score(batch, ()).old_logprobs is None
     scores = parts.learner.score(batch, {"old_logprobs"})
     assert scores.old_logprobs is not None
@@ -166,14 +166,14 @@ def test_the_learners_own_scores_equal_the_engines(parts: Parts, batch: Batch):
 
 
 def test_the_policy_follows_new_weights(parts: Parts):
-    """After `load`, sampled log-probabilities are the new model's, in a conversation under way too."""
+    """After `load`, log-probabilities are those of the new model, even in a running conversation."""
     model, policy = parts.loaded.model, parts.policy
     generator = torch.Generator().manual_seed(0)
     own = {name: tensor.clone() for name, tensor in parts.learner.weights()}
     other = {name: tensor + 0.02 * torch.randn(tensor.shape, generator=generator) for name, tensor in own.items()}
 
     def sampled_and_scored(past: Transcript) -> tuple[tuple[float, ...], list[float]]:
-        """The log-probabilities that the next answer was sampled with, and those that the model gives its ids."""
+        """Log-probabilities of the next reply at sampling, and as the model computes them at once."""
         policy.send({0: past})
         answer = policy.recv()[0]
         context.extend([*answer.prompt_ids, *answer.ids])

@@ -1,4 +1,4 @@
-"""Settings: where they come from, and what is said about wrong ones."""
+"""Settings: where they come from, and the errors for wrong ones."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def test_later_sources_win():
     assert (config.optim.lr, config.optim.epochs) == (5e-4, 2)
 
 
-def test_the_tiny_preset_gives_way_to_what_is_set():
+def test_settings_override_the_tiny_preset():
     assert load_config([ECHO]).warmup.steps > 0
     assert load_config([ECHO, {"warmup": {"steps": 7}}]).warmup.steps == 7
     assert load_config([ECHO, {"model": "some/model"}]).warmup.steps == 0
@@ -28,26 +28,26 @@ def test_the_tiny_preset_gives_way_to_what_is_set():
         ("optim.lr=-1", "optim.lr = -1"),
         ("optim.lr=fast", "optim.lr = 'fast'"),
         ("rollout.history=forget", "rollout.history = 'forget'"),
-        ("wrappers.name=tool_env", "wrappers is names with commas between, or a list of tables: [[wrappers]]"),
+        ("wrappers.name=tool_env", "wrappers is names separated by commas, or a list of tables: [[wrappers]]"),
     ],
 )
-def test_a_wrong_setting_is_named_with_what_would_be_right(setting, message):
+def test_the_error_of_a_wrong_setting_names_it_and_suggests_another(setting, message):
     with pytest.raises(ConfigError) as caught:
         load_config([ECHO, parse_setting(setting)])
     assert message in str(caught.value)
 
 
-def test_a_setting_without_equals_is_refused():
+def test_a_setting_without_an_equals_sign_is_refused():
     with pytest.raises(ConfigError, match="key=value"):
         parse_setting("optim.lr")
 
 
-def test_values_are_read_as_toml_or_else_as_text():
+def test_values_are_read_as_toml_or_otherwise_as_text():
     assert parse_setting("a.b=[1, 2]") == {"a": {"b": [1, 2]}}
     assert parse_setting("model=Qwen/Qwen3-1.7B") == {"model": "Qwen/Qwen3-1.7B"}
 
 
-def test_a_config_survives_its_file(tmp_path):
+def test_a_config_written_to_a_file_is_read_back(tmp_path):
     config = load_config([ECHO, parse_setting("env.word='x'"), parse_setting("optim.lr_end=1e-5")])
     path = tmp_path / "config.toml"
     path.write_text(to_toml(config))

@@ -42,12 +42,12 @@ def test_normalised_returns_have_mean_0_and_deviation_1(seed):
     np.testing.assert_allclose(normalised(values), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_equal_returns_are_worth_nothing():
+def test_equal_returns_have_advantage_0():
     assert normalised(np.full(7, 0.73, np.float32)).tolist() == [0.0] * 7
 
 
 @pytest.mark.parametrize("value", [0.1, -0.1, 0.3, 1e6])
-def test_equal_returns_leave_no_trace_of_rounding(value):
+def test_equal_returns_are_normalised_to_exactly_0(value):
     assert not normalised(np.full(1001, value, np.float32)).any()
 
 
@@ -60,11 +60,11 @@ def test_equal_returns_leave_no_trace_of_rounding(value):
         ([0, 1], [0, 0], False),
     ],
 )
-def test_rebn_prefers_nothing_where_all_episodes_were_rewarded_alike(rewards, episode, alike):
+def test_advantages_of_rebn_are_0_if_all_episodes_have_the_same_rewards(rewards, episode, alike):
     batch = Batch((), np.array(rewards, np.float32), np.array(episode))
     credit = ReBN(gamma=0.9, clip=0.2, old_logprobs="engine").credit(batch, Scores())
     assert bool(credit.advantages.any()) is not alike
 
 
-def test_nothing_is_normalised_to_nothing():
+def test_an_empty_batch_is_normalised_to_an_empty_one():
     assert len(normalised(np.zeros(0, np.float32))) == 0

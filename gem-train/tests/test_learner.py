@@ -1,4 +1,4 @@
-"""An update against one written out by hand, and what must not change it."""
+"""An update compared with one written out by hand, and what must not change it."""
 
 from dataclasses import replace
 
@@ -60,7 +60,7 @@ def fresh(model: PreTrainedModel) -> PreTrainedModel:
     return copy
 
 
-def test_one_update_is_what_the_formula_says(model: PreTrainedModel, batch: Batch):
+def test_an_update_follows_the_formula(model: PreTrainedModel, batch: Batch):
     """One minibatch, one epoch: the loss written out token by token over unpacked sequences, and a plain AdamW."""
     optim = OptimConfig(lr=1e-3, entropy=0.05, epochs=1, minibatches=1, row_tokens=64, micro_rows=64)
     by_hand = fresh(model)
@@ -86,13 +86,13 @@ def test_one_update_is_what_the_formula_says(model: PreTrainedModel, batch: Batc
 
 
 @pytest.mark.parametrize("change", [{"micro_rows": 1}, {"row_tokens": 8}, {"row_tokens": 500, "micro_rows": 2}])
-def test_how_a_minibatch_is_cut_up_changes_nothing(model: PreTrainedModel, batch: Batch, change: dict[str, int]):
+def test_the_rows_of_a_minibatch_do_not_change_the_update(model: PreTrainedModel, batch: Batch, change: dict[str, int]):
     whole, _ = weights_after(fresh(model), batch, OPTIM)
     parts, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update=change))
     assert (whole - parts).abs().mean() < 1e-6
 
 
-def test_epochs_and_minibatches_are_updates(model: PreTrainedModel, batch: Batch):
+def test_every_minibatch_of_every_epoch_is_an_update(model: PreTrainedModel, batch: Batch):
     once, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update={"epochs": 1, "minibatches": 1}))
     often, _ = weights_after(fresh(model), batch, OPTIM)
     start = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
@@ -100,7 +100,7 @@ def test_epochs_and_minibatches_are_updates(model: PreTrainedModel, batch: Batch
     assert (often - start).abs().mean() > 1.5 * (once - start).abs().mean() > 0
 
 
-def test_the_learners_scores_replace_the_engines(model: PreTrainedModel, batch: Batch):
+def test_log_probabilities_of_the_learner_replace_those_of_the_engine(model: PreTrainedModel, batch: Batch):
     scores = Learner(model, OPTIM, steps=1, temperature=1.0, seed=7).score(batch, {"old_logprobs"})
     assert scores.old_logprobs is not None
     pairs = zip(batch.sequences, scores.old_logprobs, strict=True)
@@ -112,7 +112,7 @@ def test_the_learners_scores_replace_the_engines(model: PreTrainedModel, batch: 
     assert not torch.equal(scored, unscored)
 
 
-def test_schedules_go_from_the_first_step_to_the_last(model: PreTrainedModel, batch: Batch):
+def test_schedules_are_linear_from_the_first_step_to_the_last(model: PreTrainedModel, batch: Batch):
     optim = OptimConfig(lr=1e-3, lr_end=1e-4, entropy=0.2, entropy_end=0.0, minibatches=1)
     learner = Learner(model, optim, steps=3, temperature=1.0, seed=0)
     seen: list[float] = []
@@ -128,8 +128,8 @@ def test_schedules_go_from_the_first_step_to_the_last(model: PreTrainedModel, ba
 
 
 @pytest.mark.parametrize("algorithm", [ALGORITHM, Reinforce(gamma=0.9, clip=0.2, old_logprobs="engine")])
-def test_a_batch_without_any_signal_changes_no_weight(model: PreTrainedModel, batch: Batch, algorithm: Algorithm):
-    """Not by the entropy bonus, not by weight decay, and not by what is left of the momentum of earlier batches."""
+def test_a_batch_without_signal_changes_no_weight(model: PreTrainedModel, batch: Batch, algorithm: Algorithm):
+    """Neither the entropy bonus nor weight decay nor the momentum of earlier batches does."""
     learner = Learner(model, OPTIM.model_copy(update={"weight_decay": 0.1}), steps=4, temperature=1.0, seed=7)
     learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
     before = [parameter.detach().clone() for parameter in model.parameters()]
@@ -143,7 +143,7 @@ def test_a_batch_without_any_signal_changes_no_weight(model: PreTrainedModel, ba
     assert not all(torch.equal(old, new) for old, new in zip(before, model.parameters(), strict=True))
 
 
-def test_the_entropy_bonus_rests_while_entropy_is_above_where_it_began(model: PreTrainedModel, batch: Batch):
+def test_the_entropy_bonus_is_off_while_entropy_exceeds_its_first_value(model: PreTrainedModel, batch: Batch):
     learner = Learner(model, OPTIM, steps=4, temperature=1.0, seed=0)
     weights: list[float] = []
     entropies = iter([1.0, 1.2, 0.9, 0.9])
@@ -161,8 +161,8 @@ def test_the_entropy_bonus_rests_while_entropy_is_above_where_it_began(model: Pr
     assert [weight > 0 for weight in weights[::4]] == [True, True, False, True]
 
 
-def test_a_batch_moves_the_model_only_so_far(model: PreTrainedModel, batch: Batch):
-    """Where minibatches would go too far the rest is left out, and the next batch is taken in smaller steps."""
+def test_a_batch_moves_the_model_at_most_by_max_kl(model: PreTrainedModel, batch: Batch):
+    """Minibatches beyond it are left out, and the learning rate of the next batch is smaller."""
     start = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
     credit = ALGORITHM.credit(batch, Scores())
     moved: dict[float, float] = {}

@@ -19,20 +19,20 @@ from gem_train.losses import clip_fraction, clipped_policy_loss, kl_estimate
         (1.5, -2.0, 3.0),
     ],
 )
-def test_the_ratio_is_clipped_only_where_clipping_lowers_the_gain(ratio, advantage, expected):
+def test_the_ratio_is_clipped_only_if_clipping_lowers_the_objective(ratio, advantage, expected):
     new = torch.tensor([math.log(ratio)])
     loss = clipped_policy_loss(new, torch.zeros(1), torch.tensor([advantage]), 0.2)
     assert loss.item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_first_gradient_is_reinforces():
+def test_the_first_gradient_is_that_of_reinforce():
     new = torch.tensor([-1.0, -2.0, -0.5], requires_grad=True)
     advantages = torch.tensor([1.0, -3.0, 0.5])
     clipped_policy_loss(new, new.detach(), advantages, 0.2).sum().backward()
     torch.testing.assert_close(new.grad, -advantages)
 
 
-def test_beyond_the_clip_there_is_no_gradient():
+def test_the_gradient_beyond_the_clip_is_0():
     new = torch.tensor([0.5, -0.5], requires_grad=True)
     clipped_policy_loss(new, torch.zeros(2), torch.tensor([1.0, -1.0]), 0.2).sum().backward()
     assert new.grad.tolist() == [0, 0]
@@ -43,7 +43,7 @@ def test_the_clip_fraction_counts_ratios_outside():
     assert clip_fraction(new, torch.zeros(4), 0.2).item() == 0.5
 
 
-def test_the_kl_estimate_is_right_on_average():
+def test_the_kl_estimate_is_unbiased():
     old = torch.tensor([0.2, 0.3, 0.5])
     new = torch.tensor([0.4, 0.4, 0.2])
     # Exactly: every outcome as often as the old distribution draws it.

@@ -1,4 +1,4 @@
-"""Models whose folders somebody else made: nothing in them is run."""
+"""Folders of models by others: no code in them is run."""
 
 import json
 import pickle
@@ -17,7 +17,7 @@ from transformers import Qwen3Config as Own, Qwen3ForCausalLM as Model
 
 
 class Touch:
-    """A pickle that leaves a mark when it is read."""
+    """A pickle that creates a file when it is loaded."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -27,7 +27,7 @@ class Touch:
 
 
 @pytest.mark.parametrize("door", ["code beside the model", "code of a tokenizer", "weights that are a pickle"])
-def test_a_model_folder_runs_nothing_even_where_somebody_would_say_yes(
+def test_no_code_in_a_model_folder_is_run_even_if_the_user_would_agree(
     door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark, folder = tmp_path / "mark", tmp_path / "model"

@@ -1,4 +1,4 @@
-"""Packing: every sequence arrives whole, and rows keep to their length."""
+"""Packing: every sequence is packed whole, and rows do not exceed their length."""
 
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ def sequences(seed: int, count: int) -> list[TokenSequence]:
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("row_tokens", [1, 40, 64, 1000])
-def test_every_sequence_arrives_whole_and_once(seed, row_tokens):
+def test_every_sequence_is_packed_whole_and_once(seed, row_tokens):
     given = sequences(seed, 30)
     packed = pack(given, row_tokens)
     found = []
@@ -43,18 +43,18 @@ def test_every_sequence_arrives_whole_and_once(seed, row_tokens):
     assert sorted(found) == sorted(expected)
 
 
-def test_rows_are_as_long_as_allowed_but_for_a_sequence_that_is_longer():
+def test_only_a_sequence_longer_than_a_row_exceeds_the_length():
     given = sequences(0, 50)
     assert pack(given, 100).ids.shape[1] <= 100
     assert pack(given, 1).ids.shape == (50, max(map(len, given)))
 
 
-def test_at_most_one_row_more_than_the_ids_fill():
+def test_packing_takes_at_most_one_row_more_than_needed():
     given = sequences(1, 400)
     assert len(pack(given, 200).ids) <= -(-sum(map(len, given)) // 200) + 1
 
 
-def test_parts_are_the_whole():
+def test_the_parts_of_a_split_make_up_the_whole():
     packed = pack(sequences(2, 30), 64)
     parts = list(packed.split(4))
     assert [len(part.ids) for part in parts[:-1]] == [4] * (len(parts) - 1)

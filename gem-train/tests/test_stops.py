@@ -1,7 +1,6 @@
-"""Texts after which an answer ends: `info["stop"]` of the observation, as a `ToolEnv` gives it."""
+"""Texts after which a reply ends: `info["stop"]` of the observation, as a `ToolEnv` gives it."""
 
 import pytest
-import torch
 
 from gem.rollout.transcript import Completion, Episode, Transcript, Turn
 from gem_train.chat import ChatEncoder
@@ -9,30 +8,29 @@ from gem_train.policies.hf import HFPolicy
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 STOPS = [*"aeiou0123456789", "é"]
-ANSWERS = 12
+REPLIES = 12
 
 
 @pytest.fixture(scope="module")
 def policy() -> HFPolicy:
-    torch.set_num_threads(1)
     turn = Turn("Compute 7 é.", Completion("<python>print(7)</python>"), 0.0, {})
     tokenizer = tiny_tokenizer([Episode("", 0, 0, (turn,), "", True, False, True)] * 4)
     return HFPolicy(tiny_model(tokenizer, 0), ChatEncoder(tokenizer), max_new_tokens=64)
 
 
-def answers(policy: HFPolicy, stops: list[str]) -> dict[int, Completion]:
-    """Answers of random weights, one a conversation: the first tokens are drawn alike whatever stops them."""
-    said = {}
-    for slot in range(ANSWERS):
+def replies(policy: HFPolicy, stops: list[str]) -> dict[int, Completion]:
+    """Replies of random weights, one per conversation; the first tokens are the same whatever the stops."""
+    found = {}
+    for slot in range(REPLIES):
         policy.reseed(slot)
         policy.send({slot: Transcript("Compute 7 é.", {"stop": stops})})
-        said.update(policy.recv())
+        found.update(policy.recv())
         policy.forget(slot)
-    return said
+    return found
 
 
-def test_an_answer_ends_with_the_token_that_completes_a_stop_and_not_before(policy):
-    free, stopped = answers(policy, []), answers(policy, STOPS)
+def test_a_reply_ends_with_the_token_that_completes_a_stop_text(policy):
+    free, stopped = replies(policy, []), replies(policy, STOPS)
     ended = 0
     for slot, completion in stopped.items():
         ids = completion.ids
@@ -46,8 +44,8 @@ def test_an_answer_ends_with_the_token_that_completes_a_stop_and_not_before(poli
     assert ended > 2
 
 
-def test_a_conversation_goes_on_after_a_stop_as_the_template_has_it(policy):
-    slot, completion = next((s, c) for s, c in answers(policy, STOPS).items() if c.text and c.text[-1] in STOPS)
+def test_a_conversation_continues_after_a_stop_text_as_the_template_renders_it(policy):
+    slot, completion = next((s, c) for s, c in replies(policy, STOPS).items() if c.text and c.text[-1] in STOPS)
     policy.reseed(slot)
     transcript = Transcript("Compute 7 é.", {"stop": STOPS})
     policy.send({0: transcript})

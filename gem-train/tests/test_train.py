@@ -1,4 +1,4 @@
-"""Whole runs in this process, as small as they can be: what is said, what is kept, what is refused."""
+"""Whole runs in this process, as small as possible: output, files, refusals."""
 
 import json
 import os
@@ -48,7 +48,7 @@ from gem import Step
 from gem.dataset_env import QuestionEnv
 
 class Unrewarded(QuestionEnv[str]):
-    """Nothing that is said in it is worth anything."""
+    """Every reply has reward 0."""
 
     def _reset(self, options):
         return f"Question {self.rng.randrange(100)}"
@@ -82,7 +82,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_an_env_without_reward_stops_the_run_and_says_what_to_change(tmp_path, monkeypatch, capsys):
+def test_a_run_without_rewards_stops_and_says_what_to_change(tmp_path, monkeypatch, capsys):
     (tmp_path / "unrewarded.py").write_text(UNREWARDED)
     monkeypatch.syspath_prepend(tmp_path)
     settings = {"id": "unrewarded:Unrewarded", "steps": 50, "watch": {"window": 3, "stop": True}}
@@ -147,13 +147,13 @@ def test_an_evaluation_does_not_resume_from_episodes_of_other_weights(finished, 
     assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 0
 
 
-def test_whoever_waits_for_a_model_at_a_terminal_is_told_what_for(finished, monkeypatch):
+def test_a_terminal_shows_that_a_model_is_being_loaded(finished, monkeypatch):
     monkeypatch.setattr("gem.cli.output.is_terminal", lambda stream: True)
     done = CliRunner().invoke(main, ["run", "core:Echo-v0", "--policy", str(finished), "--episodes", "2"])
     assert done.stderr.startswith("loading the model …\n")
 
 
-def test_several_ids_are_trained_on_in_equal_shares_and_measured_one_by_one(tmp_path):
+def test_several_ids_are_trained_on_in_equal_shares_and_each_is_evaluated(tmp_path):
     summary = run(tmp_path / "run", {"id": "core:Echo-v0, gem.envs.echo:Echo"})
 
     assert [(each.id, each.episodes) for each in summary.ids] == [
@@ -166,7 +166,7 @@ def test_several_ids_are_trained_on_in_equal_shares_and_measured_one_by_one(tmp_
         run(tmp_path / "no", {"id": "core:Echo-v0,core:Ecko-v0"})
 
 
-def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_what_is_no_model(finished, tmp_path):
+def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other_folders(finished, tmp_path):
     policy = find_policy("checkpoint")(path=str(finished), best=True, temperature=0.5, max_new_tokens=3)
     assert (policy.max_new_tokens, policy.temperature) == (3, 0.5)
     with pytest.raises(ConfigError, match="there is no model at"):
@@ -179,14 +179,14 @@ def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path):
     run(tmp_path / "run", {"steps": 6})
     folder = tmp_path / "run" / "checkpoint"
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    went = {line["step"]: (line["success"], line["return"]) for line in lines if line["phase"] == "train"}
-    best = max(went, key=lambda step: (went[step], step))
+    scores = {line["step"]: (line["success"], line["return"]) for line in lines if line["phase"] == "train"}
+    best = max(scores, key=lambda step: (scores[step], step))
     assert json.loads((folder / "best.json").read_text())["step"] == best
     assert {path.name for path in folder.glob("step-*")} == {f"step-{best}", "step-6"}
 
 
-def test_a_disk_that_is_full_costs_nothing_but_the_steps_since_the_last_checkpoint(tmp_path):
-    """A limit on the size of a file stands in for the disk: what writes the model fails, metrics still fit."""
+def test_a_full_disk_costs_only_the_steps_since_the_last_checkpoint(tmp_path):
+    """A limit on the size of a file takes the place of the disk: the model cannot be written, metrics can."""
     out = tmp_path / "run"
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, usual[1]))
@@ -205,7 +205,7 @@ def test_the_warm_up_may_imitate_an_earlier_run(finished, tmp_path):
         check("core:Echo-v0", {}, "", "tiny", "checkpoint", tmp_path / "no")
 
 
-def test_the_expert_is_imitated_where_random_play_seldom_succeeds():
+def test_the_expert_is_imitated_if_random_play_rarely_succeeds():
     def succeeding(share: int) -> Report:
         return Report.of([episode(success=i < share) for i in range(100)], id="", policy="", seed=0)
 
@@ -232,7 +232,7 @@ WRONG = {
 }
 
 
-def test_what_is_wrong_with_a_command_is_one_line_before_anything_is_built(tmp_path):
+def test_a_wrong_command_is_one_line_before_anything_is_built(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\x7fELF\xff\xfe")
     (tmp_path / "deep.toml").write_text(f"a = {'[' * 5000}{']' * 5000}")
     program = (
@@ -244,10 +244,10 @@ def test_what_is_wrong_with_a_command_is_one_line_before_anything_is_built(tmp_p
     )
     words = [sys.executable, "-c", program, json.dumps(list(WRONG))]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True)
-    said = done.stderr.splitlines()
+    lines = done.stderr.splitlines()
     assert done.stdout.strip() == "[]"
-    assert said[1::2] == ["1"] * len(WRONG)
-    for line, (command, expected) in zip(said[::2], WRONG.items(), strict=True):
+    assert lines[1::2] == ["1"] * len(WRONG)
+    for line, (command, expected) in zip(lines[::2], WRONG.items(), strict=True):
         assert expected in line, command
     assert {path.name for path in tmp_path.iterdir()} == {"binary.toml", "deep.toml"}
 
@@ -270,7 +270,7 @@ def test_the_live_display_keeps_bar_step_and_time_at_every_width(width):
     assert status.startswith("no signal  success 0.50")
 
 
-def test_the_end_of_a_run_has_the_success_on_each_of_its_ids(finished, tmp_path, capsys):
+def test_the_final_table_has_the_success_on_each_id(finished, tmp_path, capsys):
     ids = ["game:GuessTheNumber-v0-easy", "math:Arithmetic-v0-easy"]
     out = shutil.copytree(finished, tmp_path / "run")
     summary = json.loads((out / "summary.json").read_text())
@@ -280,21 +280,21 @@ def test_the_end_of_a_run_has_the_success_on_each_of_its_ids(finished, tmp_path,
     config = load_config([{"id": "core:Echo-v0"}, SMALL])
     with Display() as display:
         train(config, out, display)
-    said = capsys.readouterr().out
-    assert f"\n{','.join(ids)}, rebn, seed 0\n" in said
+    printed = capsys.readouterr().out
+    assert f"\n{','.join(ids)}, rebn, seed 0\n" in printed
     for each in ids:
-        assert re.search(rf"  {each} +│ +0\.500 \[0\.400, 0\.600\]", said)
+        assert re.search(rf"  {each} +│ +0\.500 \[0\.400, 0\.600\]", printed)
 
 
-def test_a_device_that_cannot_be_used_is_said_before_anything_is_played(tmp_path, capsys):
+def test_an_unusable_device_is_refused_before_anything_is_played(tmp_path, capsys):
     with pytest.raises(ConfigError, match=r"cannot use the device 'abacus' with PyTorch .*gem-train's README says how"):
         run(tmp_path / "run", {"device": "abacus"})
     assert "random play" not in capsys.readouterr().err
 
 
-def test_an_episode_is_printed_without_what_would_command_the_terminal(capsys):
+def test_an_episode_is_printed_without_control_characters(capsys):
     hostile = "seen\x1b]52;c;aGk=\x07\x1b[2J\u202e"
     console().print(_episode(EpisodeRecord.of(episode(hostile))))
-    said = capsys.readouterr().out
-    assert said.count("seen\\x1b]52;c;aGk=") == 3
-    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+    printed = capsys.readouterr().out
+    assert printed.count("seen\\x1b]52;c;aGk=") == 3
+    assert not {"\x1b", "\x07", "\u202e"} & set(printed)

@@ -1,4 +1,4 @@
-"""What is noticed of a run that learns nothing or gets worse, and what must not be taken for it."""
+"""Runs that learn nothing or get worse are detected, and others are not."""
 
 import math
 
@@ -11,8 +11,8 @@ from gem_train.watch import Finding
 GOOD = {"success": 0.5, "return": 0.4, "malformed": 0.02, "cut_replies": 0.0, "entropy": 0.4, "signal": 1.0}
 
 
-def judged(*stretches: tuple[int, dict[str, float]], **settings: object) -> list[tuple[int, Finding]]:
-    """What is said of a run: so many steps each with these metrics."""
+def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> list[tuple[int, Finding]]:
+    """The findings of a run; each stretch is a number of steps and their metrics."""
     watch = make_watch(load_config([{"id": "core:Echo-v0"}, settings]), 512, has_expert=True)
     lines = [{**GOOD, **change} for steps, change in stretches for _ in range(steps)]
     return [(step, found) for step, line in enumerate(lines, start=1) if (found := watch.see(line)) is not None]
@@ -34,14 +34,14 @@ def judged(*stretches: tuple[int, dict[str, float]], **settings: object) -> list
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
     ],
 )
-def test_a_run_that_goes_wrong_is_noticed(stretches, step, kind, words):
-    found = judged(*stretches)
+def test_a_run_that_goes_wrong_is_detected(stretches, step, kind, words):
+    found = findings(*stretches)
     assert [(where, finding.kind) for where, finding in found] == [(step, kind)]
     assert words in found[0][1].text
 
 
 def test_success_that_is_lost_stops_the_run():
-    assert [finding.kind for _, finding in judged((20, {}), (20, {"success": 0.0}))] == ["warning", "collapse"]
+    assert [finding.kind for _, finding in findings((20, {}), (20, {"success": 0.0}))] == ["warning", "collapse"]
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_success_that_is_lost_stops_the_run():
         [(20, {"success": 0.8}), (20, {"success": 0.6})],
     ],
 )
-def test_a_run_that_has_ups_and_downs_is_left_alone(stretches):
-    assert judged(*stretches) == []
+def test_ordinary_fluctuations_are_not_reported(stretches):
+    assert findings(*stretches) == []
 
 
-def test_what_is_advised_fits_the_settings():
+def test_the_advice_fits_the_settings():
     silent = 10, {"signal": 0.0, "success": 0.0, "cut_replies": 0.9}
-    [(_, found)] = judged(silent, warmup={"policy": "random"}, rollout={"max_new_tokens": 6})
+    [(_, found)] = findings(silent, warmup={"policy": "random"}, rollout={"max_new_tokens": 6})
     assert "--set warmup.policy=expert" in found.text
     assert "rollout.max_new_tokens, now 6" in found.text
-    [(_, found)] = judged(silent, warmup={"steps": 0})
+    [(_, found)] = findings(silent, warmup={"steps": 0})
     assert "--set warmup.steps=600" in found.text

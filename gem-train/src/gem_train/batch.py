@@ -1,7 +1,7 @@
-"""From episodes to what a learner reads: one sequence of ids an episode, and the turns in a table.
+"""From episodes to the arrays that a learner reads: one sequence of ids per episode, and the turns in a table.
 
-An episode is *one* sequence in which only what the model said is trained on, so its cost grows linearly with its
-turns. (A segment that a chat template started anew is a sequence of its own.)
+An episode is *one* sequence, of which only the sampled ids are trained on, so its cost grows linearly with its turns.
+(A segment that a chat template started anew is a sequence of its own.)
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,11 +27,11 @@ class TokenSequence:
 
     ids: Ints
     sampled: Bools
-    """Which ids the model said: these, and no others, are trained on."""
+    """Which ids the model sampled; only these are trained on."""
     logprobs: Floats
-    """Of the sampled ids when they were sampled; 0 elsewhere."""
+    """Of the sampled ids when they were sampled; 0 for the others."""
     turn: Ints
-    """The row of the turn table that a sampled id belongs to; -1 elsewhere."""
+    """The row of the turn table that a sampled id belongs to; -1 for the others."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,11 +65,11 @@ def collate(episodes: Iterable[Episode]) -> Batch:
     rewards: list[float] = []
     owners: list[int] = []
     played = list(episodes)
-    sound = [episode for episode in played if episode.failure is None]
-    if not sound:
-        first = next((episode.failure.error for episode in played if episode.failure), "there was none")
+    completed = [episode for episode in played if episode.failure is None]
+    if not completed:
+        first = next((episode.failure.error for episode in played if episode.failure), "no episode was played")
         raise NothingToLearn(f"all {len(played)} episodes of a batch failed, the first of them with {first}")
-    for index, episode in enumerate(sound):
+    for index, episode in enumerate(completed):
         sequences.extend(_sequences(episode, first_row=len(rewards)))
         rewards.extend(episode.rewards)
         owners.extend([index] * len(episode.turns))

@@ -1,7 +1,7 @@
-"""From a transcript to the ids that the engine reads next: token in, token out.
+"""Chat templates: from a transcript to the ids that the engine reads next; token in, token out.
 
-What the engine sampled is never tokenised again. The next prompt is the ids so far plus the ids of what came between:
-the end of the assistant's message, the new observation, and the opening of the next answer.
+Sampled ids are never tokenised again. The next prompt is the ids so far plus the ids of the text between two replies:
+the end of the assistant's message, the new observation, and the beginning of the next message.
 """
 
 import re
@@ -18,16 +18,16 @@ from gem.tool.content import map_texts
 
 History = Literal["template", "keep"]
 
-# What a template that rewrites history would not leave as it is: reasoning, and space at the ends.
-_SAID = " <think>\nwhy\n</think>\n\nwhat "
+# A reply that templates which rewrite history change: reasoning, and space at both ends.
+_REPLY = " <think>\nwhy\n</think>\n\nwhat "
 _OBSERVED = " seen\n"
-# An answer that no template rewrites and no other text holds.
+# A reply that no template rewrites and no other text contains.
 _PLAIN = "\u2603"
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the engine must read: new ids to append to its context, or, with `new_segment`, a whole new context."""
+    """What the engine reads: ids to append to its context, or, with `new_segment`, a whole new context."""
 
     ids: tuple[int, ...]
     new_segment: bool
@@ -42,13 +42,13 @@ class ChatEncoder:
 
     Args:
         tokenizer: has a chat template.
-        history: what to do where the template renders the conversation so far otherwise than the engine saw it
-            (Qwen3's, for one, drops earlier reasoning). `"template"` obeys: the context starts anew as a new
-            segment. `"keep"` leaves the engine's context as it is and appends to it.
+        history: what to do if the template now renders earlier messages differently (Qwen3's, for example, drops
+            earlier reasoning). `"template"` follows it: the context starts anew as a new segment. `"keep"` leaves the
+            engine's context as it is and appends to it.
         template_kwargs: passed to the template, such as `{"enable_thinking": False}`.
 
     Raises:
-        ConfigError: the tokenizer has no chat template, or nothing that ends an answer.
+        ConfigError: the tokenizer has no chat template, or no token that ends a reply.
     """
 
     def __init__(
@@ -68,39 +68,39 @@ class ChatEncoder:
         special = [
             str(token) for token in tokenizer.added_tokens_decoder.values() if token.special and len(str(token)) > 1
         ]
-        # The longest first: of two that begin alike, a text holds the longer one.
+        # The longest first: of two with a common beginning, the longer one matches.
         self._special = (
             re.compile("|".join(map(re.escape, sorted(special, key=len, reverse=True)))) if special else None
         )
         # Observations repeat, above all in small games; rendering and encoding one costs more than a tiny model's step.
         self.encode = lru_cache(maxsize=4096)(self._encode_text)
-        self._between = lru_cache(maxsize=4096)(self._after_answer)
+        self._cached_between = lru_cache(maxsize=4096)(self._between_replies)
         self.end_id = self._find_end_id()
-        """The id that ends an answer as the template ends it."""
+        """The id with which the template ends a reply."""
         self.stop_ids = tuple({self.end_id, cast("int", tokenizer.eos_token_id or self.end_id)})
-        """The ids that end an answer when they are sampled: that one, and the end of sequence."""
+        """The ids that end a reply when they are sampled: `end_id`, and the end of sequence."""
         self._appends = self._template_appends()
 
     def _find_end_id(self) -> int:
-        closing = self._encode_text(self._after_answer("seen"))
+        closing = self._encode_text(self._between_replies("seen"))
         if closing and closing[0] in self.tokenizer.added_tokens_decoder:
             return closing[0]
         if self.tokenizer.eos_token_id is None:
-            raise ConfigError("the tokenizer has no token that ends an answer; set its eos_token")
+            raise ConfigError("the tokenizer has no token that ends a reply; set its eos_token")
         return cast("int", self.tokenizer.eos_token_id)
 
     def _template_appends(self) -> bool:
-        """Whether the template leaves history as it was said, so that appending to the context is always right."""
+        """Whether the template leaves earlier messages as they are, so that appending is always right."""
         asked = self._render([{"role": "user", "content": _OBSERVED}])
         messages: list[ChatMessage] = [
             {"role": "user", "content": _OBSERVED},
-            {"role": "assistant", "content": _SAID},
+            {"role": "assistant", "content": _REPLY},
             {"role": "user", "content": _OBSERVED},
         ]
-        return self._render(messages) == asked + _SAID + self._after_answer(_OBSERVED)
+        return self._render(messages) == asked + _REPLY + self._between_replies(_OBSERVED)
 
-    def _after_answer(self, observation: Observation) -> str:
-        """What the template puts between an answer and the next: closing, observation, opening."""
+    def _between_replies(self, observation: Observation) -> str:
+        """The text between two replies: the end of the message, the observation, the beginning of the next message."""
         messages: list[ChatMessage] = [
             {"role": "user", "content": "?"},
             {"role": "assistant", "content": _PLAIN},
@@ -110,7 +110,7 @@ class ChatEncoder:
         return after
 
     def prompt(self, transcript: Transcript, context: list[int]) -> Prompt:
-        """The ids to read before the next answer.
+        """The ids to read before the next reply.
 
         Args:
             transcript: ends with the observation to answer.
@@ -119,9 +119,12 @@ class ChatEncoder:
         if not context:
             return Prompt(self._whole(transcript), False)
         observation = transcript.observation
-        bridge = self._between(observation) if isinstance(observation, str) else self._after_answer(observation)
+        if isinstance(observation, str):
+            bridge = self._cached_between(observation)
+        else:
+            bridge = self._between_replies(observation)
         if context[-1] in self.stop_ids:
-            # The engine has sampled the beginning of the closing text already, unless it ended in another way.
+            # The engine sampled the beginning of this text already, unless the reply ended in another way.
             stop = cast("str", self.tokenizer.decode(context[-1:]))
             bridge = bridge.removeprefix(stop)
         if (
@@ -133,26 +136,26 @@ class ChatEncoder:
         return Prompt(self.encode(bridge), False)
 
     def text(self, ids: tuple[int, ...]) -> str:
-        """What was said with `ids`: without the token that ended it."""
-        said = ids[:-1] if ids and ids[-1] in self.stop_ids else ids
-        return cast("str", self.tokenizer.decode(list(said)))
+        """The text of a reply, without the token that ended it."""
+        reply = ids[:-1] if ids and ids[-1] in self.stop_ids else ids
+        return cast("str", self.tokenizer.decode(list(reply)))
 
     def _whole(self, transcript: Transcript) -> tuple[int, ...]:
         return self.encode(self._render(transcript.messages()))
 
     def _render(self, messages: list[ChatMessage]) -> str:
         rendered = self.tokenizer.apply_chat_template(
-            cast("Any", [self._harmless(message) for message in messages]),
+            cast("Any", [self._escape(message) for message in messages]),
             tokenize=False,
             add_generation_prompt=True,
             **self._template_kwargs,
         )
         return cast("str", rendered)
 
-    def _harmless(self, message: ChatMessage) -> ChatMessage:
-        """The message without special tokens in what an env says, which would end its turn and begin another.
+    def _escape(self, message: ChatMessage) -> ChatMessage:
+        """The message with special tokens in an observation made harmless: they would end it and begin another message.
 
-        Each is spelt with a space after its first character. What the model itself said stays as it is.
+        Each is spelt with a space after its first character. The model's own replies stay as they are.
         """
         if message["role"] == "assistant" or self._special is None:
             return message

@@ -1,4 +1,4 @@
-"""Where in a run folder its checkpoints lie, and which file holds what. Reads names alone, and imports no torch."""
+"""Where the checkpoints of a run folder are. Reads only names of files, and does not import torch."""
 
 import json
 from pathlib import Path
@@ -10,18 +10,18 @@ BEST = "best.json"
 
 
 def checkpoints(run: Path) -> list[Path]:
-    """The whole checkpoints of a run folder, oldest first: `checkpoint/step-N`."""
+    """The complete checkpoints of a run folder, oldest first: `checkpoint/step-N`."""
     found = [path for path in (run / "checkpoint").glob("step-*") if path.name.removeprefix("step-").isdigit()]
     return sorted(found, key=step_of)
 
 
 def step_of(checkpoint: Path) -> int:
-    """After how many steps it was saved."""
+    """How many steps had been made when it was saved."""
     return int(checkpoint.name.removeprefix("step-"))
 
 
 def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
-    """The checkpoint before which the batches went best, with their mean success and return, if it is known."""
+    """The checkpoint with the best batches before it, their mean success and their mean return; None if not known."""
     try:
         best = json.loads((run / "checkpoint" / BEST).read_text("utf-8"))
         path = run / "checkpoint" / f"step-{best['step']}"
@@ -31,7 +31,7 @@ def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
 
 
 def model_folder(name: str) -> str:
-    """The folder with the model of a run folder (its newest checkpoint's) or of a checkpoint; else `name` itself.
+    """The folder with the model of a run folder (of its newest checkpoint) or of a checkpoint; otherwise `name` itself.
 
     Raises:
         ConfigError: the run folder holds no checkpoint yet.

@@ -11,8 +11,8 @@ from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
 
 @click.command()
 @click.argument("id")
-@click.option("--algorithm", help="How turns get their credit: rebn or reinforce.")
-@click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model made on the spot.")
+@click.option("--algorithm", help="rebn or reinforce.")
+@click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model with random weights.")
 @click.option("--seed", type=Seed(), help="Of everything random.")
 @click.option("--steps", type=int, help="Batches to play and learn from.")
 @click.option("--config", "file", type=click.Path(path_type=Path), help="A TOML file with settings.")
@@ -39,7 +39,7 @@ def train(
     gemx train game:GuessTheNumber-v0-easy --model tiny
     gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
     """
-    # Imported here: a command line that only wants --help should not wait for torch.
+    # Imported here: --help should not wait for them.
     from gem_train.config import load_config, parse_setting, read_toml, to_toml
     from gem_train.preflight import check
 

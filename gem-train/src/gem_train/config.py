@@ -1,4 +1,4 @@
-"""Settings: what can be set, what is the default, and where a setting comes from.
+"""Settings: their names, their defaults, and where they come from.
 
 Later wins: the defaults below, the preset of `--model tiny`, a TOML file, `--set key=value`.
 """
@@ -23,7 +23,7 @@ class _Section(BaseModel):
 class RolloutConfig(_Section):
     """How episodes are played."""
 
-    episodes: int = Field(default=128, ge=1, description="episodes in a step's batch")
+    episodes: int = Field(default=128, ge=1, description="episodes in the batch of a step")
     group_size: int = Field(default=1, ge=1, description="how many of them start from the same seed")
     num_envs: int = Field(default=128, ge=1, description="environments played at once")
     backend: Literal["sync", "thread", "process", "ray"] = Field(
@@ -32,7 +32,7 @@ class RolloutConfig(_Section):
     max_new_tokens: int = Field(default=1024, ge=1, description="the longest reply, in tokens")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     history: Literal["template", "keep"] = Field(
-        default="template", description="whether a chat template may rewrite what was said (see gem_train.chat)"
+        default="template", description="whether a chat template may rewrite earlier messages (see gem_train.chat)"
     )
     template_kwargs: dict[str, Any] = Field(
         default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"
@@ -41,9 +41,9 @@ class RolloutConfig(_Section):
 
 
 class CreditConfig(_Section):
-    """What an algorithm is built with."""
+    """Arguments of the algorithm."""
 
-    gamma: float = Field(default=0.9, ge=0, le=1, description="discount a turn")
+    gamma: float = Field(default=0.9, ge=0, le=1, description="discount per turn")
     clip: float = Field(default=0.2, gt=0, description="PPO's clipping of the probability ratio")
     old_logprobs: Literal["engine", "learner"] = Field(
         default="engine", description="whose log-probabilities the probability ratio starts from"
@@ -51,7 +51,7 @@ class CreditConfig(_Section):
 
 
 class OptimConfig(_Section):
-    """How weights change."""
+    """The optimizer and the updates."""
 
     lr: float = Field(default=1e-6, gt=0, description="learning rate at the first step")
     lr_end: float | None = Field(default=None, gt=0, description="and at the last, linearly; by default the same")
@@ -70,13 +70,13 @@ class OptimConfig(_Section):
 
 
 class WarmupConfig(_Section):
-    """Imitation before reinforcement: the model learns the environment's language from somebody's play."""
+    """Imitation before reinforcement: the model learns the environment's language from the play of a policy."""
 
     steps: int = Field(default=0, ge=0)
-    episodes: int = Field(default=32, ge=1, description="in a step's batch")
+    episodes: int = Field(default=32, ge=1, description="in the batch of a step")
     lr: float = Field(default=2e-3, gt=0, description="learning rate at the first step; it falls linearly to 0")
     policy: str = Field(
-        default="auto", description="whose play is imitated; auto: random play where it often succeeds, else the expert"
+        default="auto", description="the policy to imitate; auto: random play if it often succeeds, else the expert"
     )
 
 
@@ -87,10 +87,10 @@ class EvalConfig(_Section):
 
 
 class WatchConfig(_Section):
-    """What is done about a run that learns nothing or gets worse; see `gem_train.watch`."""
+    """How a run that learns nothing or gets worse is handled; see `gem_train.watch`."""
 
-    stop: bool = Field(default=True, description="whether such a run is stopped; else it is only said")
-    window: int = Field(default=10, ge=1, description="steps in a row that are judged together")
+    stop: bool = Field(default=True, description="whether such a run is stopped; otherwise it is only reported")
+    window: int = Field(default=10, ge=1, description="consecutive steps that are judged together")
 
 
 class TrainConfig(_Section):
@@ -107,7 +107,7 @@ class TrainConfig(_Section):
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
     env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
     wrappers: str | list[str | dict[str, Any]] = Field(
-        default="", description="wrappers around it: names, a comma between, or tables of a name and settings"
+        default="", description="wrappers around it: names separated by commas, or tables of a name and settings"
     )
     rollout: RolloutConfig = RolloutConfig()
     credit: CreditConfig = CreditConfig()
@@ -139,7 +139,7 @@ TINY: dict[str, Any] = {
     },
     "warmup": {"steps": 600},
 }
-"""What a model of random weights needs that a trained one does not."""
+"""The preset of `--model tiny`: settings that suit a small model of random weights."""
 
 
 def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
@@ -229,8 +229,8 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
 
 def _problem(details: Any) -> str:
     path = [str(part) for part in details["loc"]]
-    if path[0] == "wrappers":  # pydantic has a complaint for each form it could have
-        return "wrappers is names with commas between, or a list of tables: [[wrappers]], each with a name and settings"
+    if path[0] == "wrappers":  # pydantic reports an error for each type it could have
+        return "wrappers is names separated by commas, or a list of tables: [[wrappers]], each with a name and settings"
     key = ".".join(path)
     if details["type"] == "missing":
         return f"{key} is not set"

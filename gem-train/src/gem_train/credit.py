@@ -9,7 +9,7 @@ from gem_train.batch import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What each turn is worth: its `returns` and `advantages`, ``[turns]`` each."""
+    """The credit of each turn: its `returns` and `advantages`, ``[turns]`` each."""
 
     returns: Floats
     advantages: Floats
@@ -21,7 +21,7 @@ def discounted_returns(rewards: Floats, episode: Ints, gamma: float) -> Floats:
     Args:
         rewards: ``[turns]``, the turns of an episode consecutive and in order.
         episode: ``[turns]``, which episode each turn belongs to.
-        gamma: discount a turn, from 0 to 1.
+        gamma: discount per turn, from 0 to 1.
     """
     returns = np.zeros(len(rewards), np.float64)
     following = 0.0
@@ -36,8 +36,8 @@ def discounted_returns(rewards: Floats, episode: Ints, gamma: float) -> Floats:
 def normalised(values: Floats, epsilon: float = 1e-8) -> Floats:
     """``(x - mean) / (std + epsilon)`` over the whole batch, with the population's standard deviation.
 
-    Return batch normalisation (ReBN) of *GEM* (arXiv 2510.01051) is this, applied to the returns of all
-    turns.
+    Applied to the returns of all turns, this is return batch normalisation (ReBN): *GEM: A Gym for Agentic LLMs*, arXiv
+    2510.01051.
     """
     if len(values) == 0 or values.min() == values.max():
         return np.zeros_like(values)  # exactly, where rounding of the mean would leave a trace
@@ -46,7 +46,7 @@ def normalised(values: Floats, epsilon: float = 1e-8) -> Floats:
 
 
 def rewarded_alike(rewards: Floats, episode: Ints) -> bool:
-    """Whether there are several episodes and all have the same rewards, turn by turn: nothing says which was better.
+    """Whether there are several episodes and all have the same rewards, turn by turn.
 
     Args:
         rewards: ``[turns]``, the turns of an episode consecutive and in order.

@@ -1,4 +1,4 @@
-"""A key-value cache with one row a conversation, kept from turn to turn.
+"""A key-value cache with one row per conversation, kept from turn to turn.
 
 Rows grow independently. A token's keys and values lie at the index that is its position, whatever the batch it was
 computed in, so rows of unequal length need no shifting, and attention is `index <= position`. Padding at the end of a

@@ -1,4 +1,4 @@
-"""The learner: the only thing that changes weights."""
+"""The learner: updates the weights from batches and credit."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,9 +18,9 @@ from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 
 _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
-"""Of the learning rate, with `max_kl`: where it begins, where it ends, and how it grows back with every batch.
+"""The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
 
-It begins low because Adam's first steps are as long as its others, and their direction is mostly noise.
+It is small at first because Adam's first steps are as long as its others, and their direction is mostly noise.
 """
 
 LossTerms = tuple[Tensor, dict[str, Tensor]]
@@ -34,7 +34,7 @@ Loss = Callable[[TokenTerms, float], LossTerms]
 class Learner:
     """A model and its optimizer.
 
-    Everything random is derived from `seed` and `step`, so the state is the weights, the optimizer and `step`.
+    Everything random is derived from `seed` and `step`, so its state is the weights, the optimizer and `step`.
 
     Args:
         model: what is trained.
@@ -62,7 +62,7 @@ class Learner:
         )
 
     def score(self, batch: Batch, needs: Iterable[Need]) -> Scores:
-        """What an algorithm needs to know of a batch before the weights change."""
+        """The scores of a batch that an algorithm needs before the weights change."""
         return Scores(old_logprobs=self._old_logprobs(batch) if "old_logprobs" in needs else None)
 
     @torch.inference_mode()
@@ -78,20 +78,19 @@ class Learner:
     def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss) -> dict[str, float]:
         """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches.
 
-        Where every advantage is 0 nothing changes but the step, neither by the entropy bonus nor by the optimizer's
-        momentum or weight decay; the metric `signal` is 0 then, and else 1.
+        If every advantage is 0, only the step changes: neither the entropy bonus nor the optimizer's momentum or weight
+        decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
 
-        With `max_kl`, a minibatch on which the model has come further than that from the one that sampled it is left
-        out with the rest of the batch, and the learning rate is halved, to grow back by a fifth with each batch that
-        keeps within.
+        With `max_kl`, a minibatch whose KL divergence from the sampling model exceeds it is left out with the rest of
+        the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within.
         """
         optim = self._config
         signal = bool(credit.advantages.any())
         lr = self._scheduled(optim.lr, optim.lr_end) * self._scale
         entropy = self._scheduled(optim.entropy, optim.entropy_end)
         if self._entropies is not None and self._entropies[1] > self._entropies[0]:
-            # The bonus keeps the model exploring. It is not to make it explore more than it did at first: where
-            # rewards are rare it would win against them, and end in noise.
+            # The bonus keeps the model exploring, but not more than at first: with rare rewards it would outweigh
+            # them, and replies would become noise.
             entropy = 0.0
         sequences = batch.sequences
         if scores.old_logprobs is not None:
@@ -123,12 +122,12 @@ class Learner:
         return {"lr": lr, "signal": float(signal), **means}
 
     def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
-        """Whether earlier minibatches of a batch have moved the model so far that this one was left out."""
+        """Whether earlier minibatches of the batch moved the model so far that this one is left out."""
         limit = self._config.max_kl
         return limit is not None and metrics.get("kl", 0.0) > limit
 
     def _scheduled(self, first: float, last: float | None) -> float:
-        """A setting that moves linearly from the first step of the run to its last."""
+        """A setting that changes linearly from the first step of the run to its last."""
         if last is None or self._steps == 1:
             return first
         return first + (last - first) * self.step / (self._steps - 1)
@@ -168,11 +167,11 @@ class Learner:
         return pack(sequences, self._config.row_tokens).to(self.model.device)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Every parameter by name, as a policy's `load` takes them."""
+        """Every parameter by name, for the `load` of a policy."""
         return self.model.named_parameters()
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs beside the model's weights."""
+        """What `restore` needs besides the model's weights."""
         return {
             "step": self.step,
             "optimizer": self._optimizer.state_dict(),
@@ -181,7 +180,7 @@ class Learner:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a `state`; the model already has its weights."""
+        """Resume from a `state`; the model already has its weights."""
         self.step = state["step"]
         self._entropies, self._scale = state["entropies"], state["scale"]
         self._optimizer.load_state_dict(state["optimizer"])

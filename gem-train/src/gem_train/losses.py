@@ -1,10 +1,10 @@
-"""Losses: pure functions on the tokens that the model said. All tensors are ``[tokens]``."""
+"""Losses: pure functions on sampled tokens. All tensors are ``[tokens]``."""
 
 from torch import Tensor
 
 
 def clipped_policy_loss(new: Tensor, old: Tensor, advantages: Tensor, clip: float) -> Tensor:
-    """PPO's clipped surrogate, one loss a token: ``-min(r A, clamp(r, 1 - clip, 1 + clip) A)``, ``r = exp(new - old)``.
+    """PPO's clipped surrogate per token: ``-min(r A, clamp(r, 1 - clip, 1 + clip) A)``, ``r = exp(new - old)``.
 
     In the first pass over a batch ``new == old``, and its gradient is REINFORCE's.
     Source: Schulman et al., arXiv 1707.06347, equation 7.

@@ -1,7 +1,7 @@
 """Packing: sequences of unequal length into rows of about equal length, with little padding.
 
-Positions start at 0 with every sequence. That is all that a transformers model needs to keep the sequences of a row
-apart: it builds the block-diagonal mask (or the variable-length attention call) from the positions.
+Positions start at 0 with every sequence. From these a transformers model builds the block-diagonal mask (or the
+variable-length attention call) that keeps the sequences of a row apart.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,21 +40,21 @@ class Packed:
 
 
 def pack(sequences: Sequence[TokenSequence], row_tokens: int) -> Packed:
-    """Put `sequences` into rows of at most `row_tokens` ids each; one that is longer has a row to itself.
+    """Put `sequences` into rows of at most `row_tokens` ids each; a longer sequence gets a row to itself.
 
     First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%.
     """
     rows: list[list[TokenSequence]] = []
-    room: list[int] = []
+    free: list[int] = []
     # Sorting is stable, so equal lengths keep their order and the result is the same every time.
     for sequence in sorted(sequences, key=len, reverse=True):
-        row = next((i for i, free in enumerate(room) if free >= len(sequence)), None)
+        row = next((i for i, left in enumerate(free) if left >= len(sequence)), None)
         if row is None:
             rows.append([])
-            room.append(max(row_tokens, len(sequence)))
+            free.append(max(row_tokens, len(sequence)))
             row = len(rows) - 1
         rows[row].append(sequence)
-        room[row] -= len(sequence)
+        free[row] -= len(sequence)
     shape = len(rows), max(sum(map(len, row)) for row in rows)
     ids = np.zeros(shape, np.int64)
     positions = np.zeros(shape, np.int64)

@@ -1,4 +1,4 @@
-"""What this pack offers: the command `gemx train`."""
+"""What this pack offers: the command `gemx train`, and the policy `checkpoint`."""
 
 import gem
 

@@ -17,8 +17,8 @@ class TokenScores(NamedTuple):
 
 
 def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float) -> TokenScores:
-    """What the model gives to each sampled token, under its distribution at `temperature`."""
-    # The logits at one position are about the id at the next. Only the columns where some row needs them are made.
+    """Log-probability and entropy of each sampled token, under the distribution at `temperature`."""
+    # The logits at one position predict the id at the next. They are computed only for columns that some row needs.
     wanted = packed.sampled[:, 1:]
     columns = wanted.any(0).nonzero()[:, 0]
     # Without an attention mask, transformers keeps the sequences of a row apart by their positions.
@@ -32,7 +32,7 @@ def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float) -> 
 
 
 def all_token_loss(model: PreTrainedModel, packed: Packed) -> Tensor:
-    """The mean negative log-likelihood of every id but the first of each sequence: what a language model learns by."""
+    """The mean negative log-likelihood of every id except the first of each sequence."""
     logits = model(input_ids=packed.ids, position_ids=packed.positions, use_cache=False).logits[:, :-1]
     inside = packed.positions[:, 1:] > 0
     return torch.nn.functional.cross_entropy(logits[inside].float(), packed.ids[:, 1:][inside])

@@ -1,7 +1,7 @@
 """`--model tiny`: a small model and its tokenizer, made on the spot for one environment.
 
-It needs no download, learns on a laptop's CPU in a minute or two, and goes through every line that a large model goes
-through. Its tokenizer is trained on transcripts of random play, so a whole sentence of the rules is one token.
+It needs no download, learns on a laptop's CPU in a minute or two, and uses the same code as a large model. Its
+tokenizer is trained on transcripts, so a whole sentence of the rules is one token.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ _CHAT_TEMPLATE = (
 
 
 def tiny_tokenizer(episodes: Iterable[Episode]) -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer of 512 tokens, trained on what was said in `episodes`.
+    """A byte-level BPE tokenizer of 512 tokens, trained on the texts of `episodes`.
 
     Merges may cross spaces, which makes whole sentences one token. Digits stay alone, so that a number the tokenizer
     never saw is spelt like every other.

@@ -1,4 +1,4 @@
-"""What an algorithm is."""
+"""The base class of algorithms."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class TokenTerms:
-    """What the loss is made of, ``[tokens]`` each: the sampled tokens of a minibatch."""
+    """The sampled tokens of a minibatch, as the loss needs them, ``[tokens]`` each."""
 
     logprobs: Tensor
     """Under the weights that are being changed; carries the gradient."""
@@ -41,9 +41,9 @@ class Algorithm(ABC):
     """Turns a batch into credit, and credit into a loss.
 
     Args:
-        gamma: discount a turn, from 0 to 1.
+        gamma: discount per turn, from 0 to 1.
         clip: PPO's clipping of the ratio between new and old probabilities.
-        old_logprobs: whose log-probabilities of the sampled ids the ratio starts from.
+        old_logprobs: whether the ratio starts from the log-probabilities of the engine or of the learner.
     """
 
     gamma: float
@@ -57,7 +57,7 @@ class Algorithm(ABC):
 
     @abstractmethod
     def credit(self, batch: Batch, scores: Scores) -> Credit:
-        """What each turn of the batch is worth."""
+        """Returns and advantages of the turns of the batch."""
 
     def loss(self, terms: TokenTerms, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The summed loss over the tokens with a bonus for entropy, and means to report.

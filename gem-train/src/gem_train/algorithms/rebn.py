@@ -13,11 +13,11 @@ from gem_train.credit import Credit, discounted_returns, normalised, rewarded_al
 class ReBN(Algorithm):
     """``A_t = (G_t - mean G) / (std G + eps)`` over all turns of the batch.
 
-    It needs no critic and no groups, gives every turn its own credit, and so takes any ``gamma``. Source: *GEM*,
-    arXiv 2510.01051.
+    It needs neither a critic nor groups, and gives every turn its own credit, so it allows any ``gamma``. Source:
+    *GEM: A Gym for Agentic LLMs*, arXiv 2510.01051.
 
-    Where all episodes were rewarded alike, every advantage is 0: with ``gamma`` below 1 the formula would prefer early
-    turns to late ones, or the reverse, whatever was said in them.
+    If all episodes have the same rewards, every advantage is 0: with ``gamma`` below 1 the formula would prefer early
+    turns to late ones, or the reverse, whatever the replies were.
     """
 
     def credit(self, batch: Batch, scores: Scores) -> Credit:

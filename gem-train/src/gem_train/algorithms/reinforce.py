@@ -1,4 +1,4 @@
-"""REINFORCE: a turn is worth its return."""
+"""REINFORCE: the advantage of a turn is its return."""
 
 from dataclasses import dataclass
 

@@ -26,7 +26,7 @@ def checkpoint_policy(
 
     Args:
         path: a run folder (its newest checkpoint is taken), a checkpoint in one, or a folder with a model.
-        best: of a run folder, take the checkpoint that went best in training.
+        best: of a run folder, take the checkpoint with the highest success in training.
         temperature: of sampling, above 0; by default the run's.
         max_new_tokens: the longest answer; by default the run's.
         device: `cpu`, `cuda`, …; by default the run's.
@@ -36,13 +36,13 @@ def checkpoint_policy(
         ConfigError: there is no model at `path`, or a setting is out of range.
     """
     if not path:
-        # A default, or a function of one argument would be taken for one that answers observations.
+        # It has a default, because a function with one required argument is taken for one that answers observations.
         raise ConfigError("the policy checkpoint needs a path: a run folder, a checkpoint, or a folder with a model")
     folder = Path(path).expanduser()
     if best:
         found = best_checkpoint(folder)
         if found is None:
-            raise ConfigError(f"{path} is not a run folder that knows its best checkpoint; leave out best")
+            raise ConfigError(f"{path} is not a run folder with a best checkpoint; leave out best")
         folder = found[0]
     model = Path(model_folder(str(folder)))
     if not (model / "config.json").is_file():
@@ -55,6 +55,6 @@ def checkpoint_policy(
     if config.threads is not None:
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)
-    logging.disable_progress_bar()  # whoever evaluates has a line of their own
+    logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype)
     return make_sampler(loaded, config.rollout, seed)

@@ -1,7 +1,7 @@
 """`hf`: a transformers model as a policy, on CPU or GPU.
 
-It keeps the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
-history. For large models use vLLM; for a tiny one, and for whoever wants to read how sampling works, this is it.
+It caches the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
+history. It suits small models, and shows how sampling works.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,12 +23,12 @@ from gem_train.models import LoadedModel
 
 @dataclass(slots=True)
 class _Conversation:
-    """What the engine holds of one transcript."""
+    """The state of one transcript."""
 
     context: list[int] = field(default_factory=list[int])
     """Every id read or sampled."""
     cached: int = 0
-    """How many of them have their keys and values in the cache."""
+    """How many of them have keys and values in the cache."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class _Request:
     prompt: Prompt
     stops: tuple[str, ...]
     stop_ids: int
-    """How many ids the longest of them can take: one a byte."""
+    """An upper bound on the ids of the longest of them: one per byte."""
     ids: list[int] = field(default_factory=list[int])
     logprobs: list[float] = field(default_factory=list[float])
     finish_reason: FinishReason = "length"
@@ -46,13 +46,13 @@ class _Request:
 class HFPolicy(Policy):
     """Samples from a transformers causal language model.
 
-    An answer ends with the template's end of a turn, or after a text that the observation's `info["stop"]` lists,
-    such as the end of a call of a tool.
+    A reply ends with the template's end-of-turn token, or after a text in the observation's `info["stop"]`, such as the
+    end of a tool call.
 
     Args:
         model: with full attention in every layer.
         chat: renders transcripts; its tokenizer is the model's.
-        max_new_tokens: the longest answer.
+        max_new_tokens: the longest reply, in tokens.
         temperature: of sampling, above 0. Log-probabilities are those of the distribution that was drawn from.
         seed: of the sampling.
 
@@ -73,7 +73,7 @@ class HFPolicy(Policy):
         if kinds != {"full_attention"}:
             raise ConfigError(f"the hf policy needs full attention in every layer, and this model has {sorted(kinds)}")
         if temperature <= 0:
-            raise ConfigError(f"temperature is above 0, not {temperature}")
+            raise ConfigError(f"temperature must be above 0, not {temperature}")
         self.model = model
         self.chat = chat
         self.max_new_tokens = max_new_tokens
@@ -87,7 +87,7 @@ class HFPolicy(Policy):
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
-        """Start the sampling's generator anew."""
+        """Seed the generator of the sampling."""
         self._generator.manual_seed(seeding.check_seed(seed))
 
     def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
@@ -107,7 +107,7 @@ class HFPolicy(Policy):
         self._waiting.update(transcripts)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        # Everything that waits is one batch: a forward pass costs little more for many rows than for one.
+        # All waiting transcripts are one batch: a forward pass costs little more for many rows than for one.
         waiting, self._waiting = self._waiting, {}
         if not waiting:
             return {}
@@ -128,7 +128,7 @@ class HFPolicy(Policy):
         needed = len(conversation.context) + self.max_new_tokens
         if needed > self._max_positions:
             raise ConfigError(
-                f"a conversation of {len(conversation.context)} ids and an answer of up to {self.max_new_tokens} "
+                f"a conversation of {len(conversation.context)} ids and a reply of up to {self.max_new_tokens} "
                 f"do not fit the model's {self._max_positions} positions; lower max_new_tokens or the env's max_turns"
             )
         stops = tuple(transcript.info.get("stop", ()))
@@ -147,7 +147,7 @@ class HFPolicy(Policy):
 
     @torch.inference_mode()
     def _generate(self, requests: list[_Request]) -> None:
-        """Sample every request's answer, all rows together; a row that has ended drops out of the batch."""
+        """Sample the replies of all requests in one batch; a row that has ended drops out of it."""
         active = requests
         for _ in range(self.max_new_tokens):
             chosen, logprobs = self._sample(self._forward(active))
@@ -168,15 +168,15 @@ class HFPolicy(Policy):
                 return
 
     def _at_a_stop(self, request: _Request) -> bool:
-        """Whether what was sampled has just come to a text after which the env wants to be asked."""
+        """Whether the reply has just reached one of its stop texts."""
         if not request.stops:
             return False
-        # Earlier ones would have ended the answer.
+        # An earlier one would have ended the reply.
         tail = self.chat.text(tuple(request.ids[-request.stop_ids :]))
         return any(stop in tail for stop in request.stops)
 
     def _forward(self, requests: list[_Request]) -> Tensor:
-        """Read what each context holds beyond the cache; the logits after its last id, ``[batch, vocabulary]``."""
+        """Run the ids of each context that are not cached; the logits after the last, ``[batch, vocabulary]``."""
         conversations = [self._conversations[request.slot] for request in requests]
         fresh = [conversation.context[conversation.cached :] for conversation in conversations]
         longest = max(len(ids) for ids in fresh)
@@ -201,7 +201,7 @@ class HFPolicy(Policy):
         return output.logits[torch.arange(len(requests), device=device), inverse]
 
     def _sample(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """One token a row and its log-probability, both ``[batch]``."""
+        """One token per row and its log-probability, both ``[batch]``."""
         logprobs = (logits.float() / self.temperature).log_softmax(-1)
         # argmax(p / e) with e exponential draws from p, several times faster than torch.multinomial.
         noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
