@@ -1,8 +1,10 @@
 import re
+from random import Random
 
 import pytest
 
 from gem_envs_games.word_search import WordSearch
+from gem_envs_games.word_search.grids import _each_once, make_word_search
 from gem_envs_games.words import common_words, known_words
 
 SETTINGS = [(False, 20, 5), (True, 20, 5), (None, None, None), (False, 15, 15), (True, 8, 8)]
@@ -27,6 +29,27 @@ def places(word, grid):
                 ):
                     found.add(frozenset(cells))
     return found
+
+
+def test_a_second_occurrence_of_a_word_is_found_in_every_direction():
+    once = [list("CATXXXX"), *(list("XXXXXXX") for _ in range(6))]
+    assert _each_once(["CAT"], ["".join(row) for row in once])
+    for down, right in DIRECTIONS:
+        twice = [row.copy() for row in once]
+        for place, letter in enumerate("CAT"):
+            twice[4 + down * place][3 + right * place] = letter
+        assert not _each_once(["CAT"], ["".join(row) for row in twice])
+
+
+def test_a_palindrome_occurs_once_and_one_that_overlaps_itself_twice():
+    assert _each_once(["ANA"], ["ANAX", "XXXX", "XXXX", "XXXX"])
+    assert not _each_once(["ANA"], ["ANANA", *["XXXXX"] * 4])
+
+
+def test_grids_with_a_second_occurrence_are_not_used():
+    for seed in range(60):
+        rows, hidden = make_word_search(15, True, Random(seed))
+        assert _each_once([place.word for place in hidden], rows)
 
 
 @pytest.mark.parametrize("seeds", [2, pytest.param(20, marks=pytest.mark.full)])
