@@ -1,4 +1,5 @@
 import random
+from functools import cache
 from itertools import permutations, product
 
 import pytest
@@ -17,12 +18,14 @@ def all_small_grids():
             yield [digit for row in grid for digit in row]
 
 
-SMALL = list(all_small_grids())
+@cache
+def grids():
+    return list(all_small_grids())
 
 
 def matching(puzzle):
     """The full 4 x 4 grids that agree with `puzzle`."""
-    return [grid for grid in SMALL if all(given in (0, digit) for given, digit in zip(puzzle, grid, strict=True))]
+    return [grid for grid in grids() if all(given in (0, digit) for given, digit in zip(puzzle, grid, strict=True))]
 
 
 def count_solutions(puzzle, limit=2):
@@ -69,8 +72,8 @@ def count_solutions(puzzle, limit=2):
     return search()
 
 
-def test_there_are_288_small_grids():
-    assert len(SMALL) == 288
+def test_there_are_288_grids():
+    assert len(grids()) == 288
 
 
 @pytest.mark.parametrize("clues", [4, 5, 7, 10, 15, 16])
@@ -78,7 +81,7 @@ def test_a_small_puzzle_has_its_clues_and_exactly_one_solution(clues):
     for seed in range(10):
         puzzle, solution = make_puzzle(4, clues, random.Random(seed))
         matching = [
-            grid for grid in SMALL if all(given in (0, digit) for given, digit in zip(puzzle, grid, strict=True))
+            grid for grid in grids() if all(given in (0, digit) for given, digit in zip(puzzle, grid, strict=True))
         ]
         assert matching == [solution]
         assert sum(digit > 0 for digit in puzzle) == clues
@@ -102,7 +105,7 @@ def test_the_count_of_solutions_finds_a_second_one():
 def test_solve_finds_a_solution_exactly_where_there_is_one():
     for seed in range(100):
         rng = random.Random(seed)
-        puzzle = list(rng.choice(SMALL))
+        puzzle = list(rng.choice(grids()))
         for cell in rng.sample(range(16), rng.randint(4, 16)):
             puzzle[cell] = 0
         cell, digit = rng.randrange(16), rng.randint(1, 4)
