@@ -1,4 +1,4 @@
-"""What an agent is told of each tool: all that its schema says."""
+"""What an agent is shown of each tool: its description and its whole schema."""
 
 import json
 
@@ -12,7 +12,7 @@ OFFERED = {name: find_tools(name)[0] for name in ("bash", "calculator", "fetch",
 
 
 @pytest.mark.parametrize("tool", [*OFFERED.values(), *tools_of(CalendarTools)], ids=lambda tool: tool.name)
-def test_what_is_told_of_a_tool_is_its_description_and_the_whole_schema_of_its_arguments(tool):
+def test_an_agent_is_shown_the_description_and_the_whole_schema_of_each_tool(tool):
     for format in ("hermes", "openai"):
         (line,) = [line for line in FORMATS[format].describe({tool.name: tool}).splitlines() if tool.name in line]
         about = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -22,7 +22,8 @@ def test_what_is_told_of_a_tool_is_its_description_and_the_whole_schema_of_its_a
         assert tool.description in text
         _, found, line = text.partition("\nArguments: ")
         if found:
-            assert json.loads(line.partition("\n")[0]).items() <= tool.parameters.items()
+            shown = {"type": "object", "additionalProperties": False} | json.loads(line.partition("\n")[0])
+            assert shown == tool.parameters
             continue
         names = list(tool.parameters["properties"])
         assert [tool.parameters["properties"][name] for name in names] in ([], [{"type": "string"}])
