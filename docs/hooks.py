@@ -172,7 +172,7 @@ def _block(path: str, **options: object) -> str:
 
 def _table(module: ModuleType) -> list[str]:
     """A table of what `gem` exports, with links to where it is documented."""
-    rows = ["\n| name | |", "|---|---|"]
+    rows = ["\n| name | summary |", "|---|---|"]
     for name in defines(_tree(module.__name__)):
         value = getattr(module, name)
         path = value.__name__ if isinstance(value, ModuleType) else f"{module._MODULE_OF[name]}.{name}"

@@ -1,5 +1,6 @@
 """The API reference is complete: what it shows is documented, and what the guides name is in it."""
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -19,6 +20,7 @@ assert _spec.loader is not None
 hooks = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(hooks)
 SHOWN = list(hooks.shown(NAV))
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def test_every_name_of_the_reference_is_documented() -> None:
@@ -48,6 +50,20 @@ def test_what_the_pages_name_is_in_the_reference() -> None:
                 missing.append(f"{page.name}: {name}")
 
     assert missing == []
+
+
+def test_python_in_docstrings_compiles_and_has_no_control_characters() -> None:
+    wrong: list[str] = []
+    for module, tree in SOURCE.trees.items():
+        documented = (node for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
+        for block in re.findall(
+            r"```python\n(.*?)```", "\n".join(ast.get_docstring(n) or "" for n in documented), re.S
+        ):
+            strings = [node.value for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Constant)]
+            # Such as the \b of "\boxed{5}", where the docstring is not raw.
+            wrong += [f"{module}: {text!r}" for text in strings if re.search(r"[\x00-\x08\x0b-\x1f]", str(text))]
+
+    assert wrong == []
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:

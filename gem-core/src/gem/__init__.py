@@ -1,4 +1,4 @@
-"""GEM: a gym for LLM agents.
+r"""GEM: a gym for LLM agents.
 
 ```python
 import gem
