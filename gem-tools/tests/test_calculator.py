@@ -1,4 +1,4 @@
-"""The tool `calculator`: values against Python's own, and nothing that takes long or reaches out."""
+"""The tool `calculator`: values against Python's own, and nothing that takes long or has side effects."""
 
 import math
 import re
@@ -31,7 +31,7 @@ from gem_tools.calculator import calculator
         ("e", math.e),
     ],
 )
-def test_it_works_out_what_python_does(expression, value):
+def test_values_are_those_of_python(expression, value):
     assert calculator(expression) == str(value)
 
 
@@ -67,7 +67,7 @@ def test_it_works_out_what_python_does(expression, value):
         ("1\0", "no value|no expression"),
     ],
 )
-def test_what_it_cannot_do_is_text_that_says_so(expression, reason):
+def test_what_cannot_be_computed_is_answered_with_the_reason(expression, reason):
     try:
         answer = calculator(expression)
     except ToolError as error:

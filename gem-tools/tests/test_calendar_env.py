@@ -66,7 +66,7 @@ def all_but_last(env):
     return actions[-1]
 
 
-def test_the_state_is_graded_and_not_the_words():
+def test_the_state_is_graded_and_not_the_reply():
     env = calendar(tasks=3)
     all_but_last(env)
     lost = env.step("All errands are done: \\boxed{done}")
@@ -90,7 +90,7 @@ def test_a_change_that_was_not_asked_for_loses_and_can_be_undone():
     assert env.step(action).info["success"]
 
 
-def test_another_way_to_the_same_end_counts_as_well():
+def test_other_calls_that_lead_to_the_same_state_win_as_well():
     env = calendar(events=1, todos=0, tasks=1, max_turns=None)
     seed = next(seed for seed in range(100) if "Move" in env.reset(seed=seed)[0].split("this order:")[1])
     env.reset(seed=seed)

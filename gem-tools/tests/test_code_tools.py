@@ -37,7 +37,7 @@ def in_notebook(*cells, **settings):
     return said
 
 
-def test_python_tells_what_a_program_prints():
+def test_python_returns_what_a_program_prints():
     assert answer(find_tools("python")[0], code="import math\nprint(math.factorial(20))") == (
         "2432902008176640000",
         True,
@@ -64,17 +64,17 @@ def test_python_has_numpy_and_no_other_library():
         ("import os; os.kill(os.getpid(), 9)", "(The program was ended by signal 9 (SIGKILL).)"),
     ],
 )
-def test_a_program_that_fails_is_an_answer_that_says_how(code, says):
+def test_a_program_that_fails_is_answered_with_the_reason(code, says):
     said, success = answer(python_tool(timeout=0.5), code=code)
     assert not success
     assert says in said
 
 
-def test_a_program_without_output_is_told_that_it_has_none():
+def test_a_program_without_output_is_answered_with_a_note():
     assert answer(python_tool(), code="x = 1") == ("(The program printed nothing.)", True)
 
 
-def test_of_a_traceback_the_last_line_alone_can_be_shown():
+def test_only_the_last_line_of_a_traceback_can_be_shown():
     code = "print(1)\n1 / 0"
     assert answer(python_tool(last_line_of_errors=True), code=code)[0] == "1\nZeroDivisionError: division by zero"
 
@@ -97,7 +97,7 @@ def test_a_notebook_remembers_what_earlier_cells_defined_and_shows_the_last_valu
     assert said[5] == said[0] == said[3] == "(The program printed nothing.)"
 
 
-def test_a_cell_that_fails_keeps_what_it_had_defined_and_shows_the_cell_in_its_traceback():
+def test_a_cell_that_fails_keeps_earlier_definitions_and_its_traceback_shows_the_cell():
     said = in_notebook("a = 1\nb = a / 0\nc = 2", "a", "c")
     assert 'File "<cell 1>", line 2, in <module>\n    b = a / 0' in said[0]
     assert "notebook" not in said[0]
@@ -105,7 +105,7 @@ def test_a_cell_that_fails_keeps_what_it_had_defined_and_shows_the_cell_in_its_t
     assert "NameError: name 'c' is not defined" in said[2]
 
 
-def test_a_cell_that_is_ended_at_a_limit_is_forgotten_and_the_next_one_runs():
+def test_a_cell_that_is_ended_at_a_limit_is_not_kept_and_the_next_one_runs():
     said = in_notebook("x = 1", "x = 2\nwhile True: pass", "x", timeout=0.5)
     assert "CPU time" in said[1]
     assert said[2] == "1"
@@ -177,7 +177,7 @@ def test_bash_without_a_process_is_refused():
         bash_tool(processes=0)
 
 
-def test_gems_wrappers_run_programs_for_its_rewards():
+def test_wrappers_with_gem_llms_names_give_its_rewards():
     wrong = "<python>1 / 0</python>"
     right = "I compute.\n```python\nprint(6 * 7)\n```"
     for name, rewards in {

@@ -143,7 +143,7 @@ def config(request):
     return STDIO if request.param == "stdio" else request.getfixturevalue("http").url
 
 
-def test_a_servers_tools_come_with_their_schemas_answer_in_text_and_parts_and_may_refuse(config):
+def test_a_servers_tools_have_its_schemas_results_and_errors(config):
     with Episode(config) as episode:
         assert episode.tools["add"].description == "Add two whole numbers."
         assert episode.tools["add"].parameters["properties"]["a"]["type"] == "integer"
@@ -162,7 +162,7 @@ def test_a_servers_tools_come_with_their_schemas_answer_in_text_and_parts_and_ma
 
 
 def in_another_thread(function):
-    """Call it there; the function that is returned waits for it, and raises what it raised."""
+    """Call it there; the returned function waits for it, and raises what it raised."""
     outcome = []
 
     def run():
@@ -278,7 +278,7 @@ def test_on_the_command_line_a_server_that_cannot_be_started_is_one_line():
     assert "gemx: the MCP server 'server' (no-such-program-here) could not be started" in done.output
 
 
-def test_twenty_episodes_at_once_see_nothing_of_each_other(http):
+def test_the_sessions_of_twenty_concurrent_episodes_are_separate(http):
     episodes = [Episode(http.url) for _ in range(20)]
     for _ in range(2):
         calls = [in_another_thread(lambda e=e, n=n: e.call("note", text=str(n))) for n, e in enumerate(episodes)]
@@ -288,7 +288,7 @@ def test_twenty_episodes_at_once_see_nothing_of_each_other(http):
         episode.__exit__()
 
 
-def test_each_episode_has_a_program_of_its_own_and_leaves_nothing_alive():
+def test_each_episode_has_its_own_program_which_ends_with_it():
     episodes = [Episode(PLAIN) for _ in range(2)]
     calls = [in_another_thread(lambda e=e, n=n: e.call("note", text=str(n))) for n, e in enumerate(episodes)]
     assert [call() for call in calls] == ["0", "1"]
@@ -312,7 +312,7 @@ def test_shared_sessions_are_one_for_all_until_the_last_is_closed(http):
         assert another.call("note", text="z") == "z"
 
 
-def test_several_servers_are_one_set_of_tools(http):
+def test_the_tools_of_several_servers_are_one_set(http):
     servers = {"mcpServers": {"here": {"url": http.url}, "there": {"url": http.url}}}
     with Episode(servers) as episode:
         assert "add" not in episode.tools
@@ -356,7 +356,7 @@ note.resource.close(sessions)
 """
 
 
-def test_a_forked_child_opens_sessions_of_its_own(http):
+def test_a_forked_child_opens_its_own_sessions(http):
     command = [sys.executable, "-c", FORKED, http.url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["child", "parent again"], done.stderr
@@ -390,7 +390,7 @@ def test_in_an_env_mistakes_are_answered_and_each_episode_has_a_new_session(http
         assert env.step(say("note", text="d")).observation == "<tool_response>\nd\n</tool_response>"
 
 
-def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
+def test_in_an_env_a_server_that_dies_fails_only_that_episode():
     env, say = env_and_say(PLAIN)
     with env:
         env.reset(seed=0)
@@ -404,7 +404,7 @@ def test_in_an_env_a_dead_server_fails_the_episode_and_no_other():
         assert "<tool_response>" in env.step(say("process")).observation
 
 
-def test_envs_that_share_their_tools_share_the_sessions_and_leave_none(http):
+def test_envs_that_share_tools_share_sessions_and_the_last_one_closes_them(http):
     own = ToolRuntime()
     tools = mcp_tools(http.url, sessions="shared")
     envs = [gem.ToolEnv(gem.make("core:Echo-v0"), tools, runtime=own) for _ in range(3)]
@@ -419,7 +419,7 @@ def test_envs_that_share_their_tools_share_the_sessions_and_leave_none(http):
         assert another.call("note", text="y") == "y"
 
 
-def test_snapshots_are_for_sessions_without_state(http):
+def test_only_shared_sessions_can_be_saved(http):
     env, say = env_and_say(http.url)
     with env:
         env.reset(seed=0)

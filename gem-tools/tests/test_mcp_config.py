@@ -1,4 +1,4 @@
-"""Which servers to use, and what their results look like to an agent."""
+"""The configuration of MCP servers, and how an agent sees their results."""
 
 import json
 import pickle
@@ -79,19 +79,19 @@ def test_one_server_needs_no_name():
         ("nowhere.json", "neither an MCP server's URL nor a file to read: No such file"),
     ],
 )
-def test_a_configuration_that_does_not_hold_says_which_server_and_what(config, reason):
+def test_an_invalid_configuration_is_refused_with_the_server_and_the_reason(config, reason):
     with pytest.raises(ConfigError, match=reason):
         read_servers(config)
 
 
 @pytest.mark.parametrize(("text", "reason"), [("{", "is not JSON"), ("[]", "not hold a JSON object")])
-def test_a_file_that_holds_something_else_is_refused(tmp_path, text, reason):
+def test_a_file_without_a_configuration_is_refused(tmp_path, text, reason):
     (tmp_path / "mcp.json").write_text(text, "utf-8")
     with pytest.raises(ConfigError, match=reason):
         read_servers(tmp_path / "mcp.json")
 
 
-def test_a_digest_tells_configurations_apart_and_nothing_else():
+def test_digests_are_equal_for_equal_configurations_alone():
     assert digest(FILES) == digest(read_servers(TWO)["files"])
     others = [StdioServer(command="npx"), FILES.model_copy(update={"args": ("/data", "-y", "files")}), WEB]
     assert len({digest(server) for server in (FILES, *others)}) == 4
@@ -122,7 +122,7 @@ def test_arguments_that_do_not_fit_a_servers_schema_are_named_with_what_is_wrong
         validator_of(ADD)(arguments)
 
 
-def test_arguments_that_fit_come_through_and_under_a_schema_that_is_none_all_do():
+def test_arguments_that_fit_are_accepted_and_an_invalid_schema_accepts_all():
     assert validator_of(ADD)({"a": 1, "at": {"x": 2}}) == {"a": 1, "at": {"x": 2}}
     assert validator_of({"type": "object", "required": "a"})({"b": 2}) == {"b": 2}
 
@@ -156,7 +156,7 @@ DOUBLING = {f"x{n}": {"allOf": [{"$ref": f"#/$defs/x{n + 1}"}] * 2} for n in ran
     ],
     ids=lambda schema: json.dumps(schema)[:50],
 )
-def test_no_schema_of_a_server_hangs_or_breaks_what_reads_it_and_what_cannot_be_checked_is_passed_on(schema):
+def test_no_schema_of_a_server_hangs_or_crashes_and_what_cannot_be_checked_is_accepted(schema):
     given = {"a": "a" * 40 + "!", "a" * 40 + "!": 1}
     assert validator_of(schema)(given) == given
     made = gem.tool.Tool(name="t", description="", parameters=usable_schema(schema), function=str)
@@ -166,7 +166,7 @@ def test_no_schema_of_a_server_hangs_or_breaks_what_reads_it_and_what_cannot_be_
         assert format.read(f"<t>{told}</t>", {"t": made}) is not None or format.name in ("openai", "hermes", "fenced")
 
 
-def test_what_a_schema_that_is_odd_elsewhere_asks_for_is_still_checked():
+def test_the_valid_parts_of_an_invalid_schema_are_still_checked():
     odd = {"properties": {"a": {"type": "string", "pattern": "("}, "b": {"type": "integer"}}, "required": ["b"]}
     with pytest.raises(BadArguments, match="'b': 'x' is not of type 'integer'"):
         validator_of(odd)({"a": "1", "b": "x"})
@@ -176,7 +176,7 @@ def tool(name):
     return Tool(name=name, input_schema={"type": "object"})
 
 
-def test_a_name_that_two_servers_have_gets_the_servers_in_front_and_no_other_does():
+def test_only_a_name_that_two_servers_have_begins_with_the_servers():
     offers = named({"a": [tool("read"), tool("write")], "b": [tool("read")]})
     assert {name: (offer.server, offer.tool.name) for name, offer in offers.items()} == {
         "a_read": ("a", "read"),
@@ -204,12 +204,12 @@ def test_a_name_that_two_servers_have_gets_the_servers_in_front_and_no_other_doe
         ({"a": ["answer", "think", "result"]}, {"a_answer": "answer", "a_think": "think", "a_result": "result"}),
     ],
 )  # fmt: skip
-def test_names_that_stay_the_same_even_so_get_numbers_and_the_one_that_was_right_keeps_its_own(listings, expected):
+def test_names_that_are_still_the_same_get_numbers_and_an_unchanged_one_stays(listings, expected):
     offers = named({server: [tool(name) for name in names] for server, names in listings.items()})
     assert {name: offer.tool.name for name, offer in offers.items()} == expected
 
 
-def test_results_become_text_where_there_is_only_text_and_parts_where_there_is_an_image():
+def test_results_are_text_or_parts_if_there_is_an_image():
     text, image = TextContent(text="a pixel"), ImageContent(data="iVBORw==", mime_type="image/png")
     assert to_observation(CallToolResult(content=[text, TextContent(text="more")])) == "a pixel\nmore"
     assert to_observation(CallToolResult(content=[])) == ""
@@ -222,7 +222,7 @@ def test_results_become_text_where_there_is_only_text_and_parts_where_there_is_a
 
 
 @pytest.mark.parametrize("image", [("text/html;base64,x", "AAAA"), ("image/png", "A" * (10 * 2**20 + 1))])
-def test_an_image_that_is_none_or_too_large_is_named(image):
+def test_an_invalid_or_too_large_image_is_named(image):
     mime_type, data = image
     shown = to_observation(CallToolResult(content=[ImageContent(data=data, mime_type=mime_type)]))
     assert shown == f"[image, {mime_type}, {len(data)} characters]"
@@ -245,18 +245,18 @@ def test_what_no_chat_api_takes_is_named():
     ]
 
 
-def test_what_our_tools_return_comes_back_from_mcp_as_it_was():
+def test_results_of_our_tools_survive_mcp_unchanged():
     parts = [
         {"type": "text", "text": "a pixel"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
     ]
     assert to_observation(CallToolResult(content=to_blocks(parts))) == parts
     assert to_observation(CallToolResult(content=to_blocks("a\nb"))) == "a\nb"
-    elsewhere = [{"type": "image_url", "image_url": {"url": "https://example.org/i.png"}}]
-    assert to_observation(CallToolResult(content=to_blocks(elsewhere))) == "[image: https://example.org/i.png]"
+    link = [{"type": "image_url", "image_url": {"url": "https://example.org/i.png"}}]
+    assert to_observation(CallToolResult(content=to_blocks(link))) == "[image: https://example.org/i.png]"
 
 
-def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
+def test_a_fault_survives_the_way_from_a_worker_process():
     fault = McpServerError("died", server="files", where="npx files", stderr="out of memory")
     again = pickle.loads(pickle.dumps(fault))
     assert str(again) == str(fault)
@@ -266,7 +266,7 @@ def test_a_fault_comes_out_of_a_worker_process_as_it_went_in():
     assert (again.server, again.where, again.stderr) == ("files", "npx files", "out of memory")
 
 
-def test_without_the_sdk_it_says_what_to_install(monkeypatch):
+def test_without_the_sdk_the_error_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "gem_tools.mcp.tools", raising=False)
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     with pytest.raises(MissingExtra, match=r"mcp_types: pip install 'gem-tools\[mcp\]'"):

@@ -51,7 +51,7 @@ def test_a_server_that_misbehaves_is_one_clear_fault(mode, answer, reason):
 
 
 @pytest.mark.parametrize("mode", ["garbage", "bytes"])
-def test_what_is_no_answer_among_what_a_server_says_does_no_harm(mode):
+def test_output_of_a_server_that_is_not_an_answer_is_ignored(mode):
     assert call({"command": sys.executable, "args": [HOSTILE, mode]}) == "done"
 
 
@@ -76,7 +76,7 @@ def hello(asked):
     ],
     ids=["gzip bomb", "large", "deep", "empty", "html", "half an event", "large event"],
 )
-def test_an_answer_by_http_that_is_none_or_too_large_is_one_clear_fault(answer, headers):
+def test_an_invalid_or_too_large_answer_by_http_is_one_clear_fault(answer, headers):
     def serve(asked):
         request = json.loads(asked.body) if asked.method == "POST" else {}
         if "id" not in request:

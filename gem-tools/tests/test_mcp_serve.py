@@ -82,7 +82,7 @@ def by_stdio(*arguments, folder=None):
 
 @contextmanager
 def by_http(*arguments, folder=None):
-    """A server on a free port, told to stop by SIGTERM in the end; it must then stop by itself."""
+    """A server on a free port, stopped by SIGTERM in the end."""
     process = subprocess.Popen(
         [sys.executable, *arguments, "--port", "0"], cwd=folder, stderr=subprocess.PIPE, text=True
     )
@@ -146,7 +146,7 @@ def test_the_sdks_client_uses_our_tools_by_http_in_either_protocol(folder):
         asyncio.run(use(url))
 
 
-def test_each_http_session_has_states_of_its_own_and_our_own_client_sees_the_same(calendar):
+def test_each_http_session_has_its_own_states_for_the_sdks_client_and_for_ours(calendar):
     async def todos(client, text):
         await client.call_tool("add_todo", {"text": text})
         return texts(await client.call_tool("list_todos"))[0].splitlines()
@@ -240,14 +240,14 @@ def alive(pid):
     ("arguments", "reason"),
     [((), "Missing argument 'TOOL...'"), (("no_such_tool",), "no installed pack has a tool 'no_such_tool'")],
 )
-def test_what_cannot_be_served_is_said_on_stderr(arguments, reason):
+def test_tools_that_cannot_be_served_are_an_error_on_stderr(arguments, reason):
     done = CliRunner().invoke(main, ["mcp-serve", *arguments])
     assert done.exit_code != 0
     assert reason in done.stderr
     assert done.stdout == ""
 
 
-def test_a_port_that_is_taken_is_said():
+def test_a_port_that_is_taken_is_a_clear_error():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = CliRunner().invoke(main, ["mcp-serve", "calculator", "--http", "--port", port])
@@ -268,7 +268,7 @@ async def follow_plan(client):
     return week, goal
 
 
-def test_the_calendars_server_ends_where_the_same_calls_end_in_process():
+def test_calls_of_the_calendars_server_lead_to_the_planners_goal():
     async def use():
         async with Client(by_stdio(*CALENDAR)) as client:
             return await follow_plan(client)
@@ -277,7 +277,7 @@ def test_the_calendars_server_ends_where_the_same_calls_end_in_process():
     assert week.facts() == goal.facts()
 
 
-def test_in_an_env_without_a_calendar_the_tools_open_one_per_episode_and_a_fork_has_a_copy():
+def test_around_another_env_the_calendars_tools_have_one_per_episode_and_a_fork_has_a_copy():
     env = gem.ToolEnv(gem.make("core:Echo-v0"), calendar_tools(seed=5, events=8), max_calls=None)
     env.reset(seed=0)
     before = env.step("<list_todos></list_todos>").observation

@@ -32,7 +32,7 @@ def by_title(title):
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
-def test_the_plan_leads_from_the_question_over_the_documents_to_the_answer(hops):
+def test_the_plan_leads_from_the_question_through_the_documents_to_the_answer(hops):
     for seed in SEEDS:
         question = asked(hops, seed)
         assert len(question.plan) == hops
@@ -58,7 +58,7 @@ def test_one_search_is_not_enough_where_there_is_more_than_one_hop(hops, least, 
 
 
 @pytest.mark.parametrize("hops", [2, 3])
-def test_nothing_that_is_to_be_found_stands_in_the_question_or_the_answer_in_an_earlier_document(hops):
+def test_the_question_contains_no_intermediate_answer_and_only_the_last_document_the_final_one(hops):
     for seed in SEEDS:
         question = asked(hops, seed)
         for hop in question.plan:
@@ -104,7 +104,7 @@ def test_the_expert_searches_where_it_can_and_answers_at_once_where_it_cannot():
     assert said[0] != said[1]
 
 
-def test_random_play_searches_and_fetches_what_there_is_with_the_tools_that_are_there():
+def test_random_play_searches_and_fetches_existing_documents_with_the_available_tools():
     for tools, used in (("search,fetch", {"search", "fetch"}), ("search", {"search"})):
         env = ToolEnv(MultiHop(2), tools, max_calls=None)
         called = set()
@@ -136,7 +136,7 @@ def test_random_play_searches_and_fetches_what_there_is_with_the_tools_that_are_
         ("", 0),
     ],
 )
-def test_an_answer_is_right_if_it_is_the_same_once_normalised(reply, reward):
+def test_an_answer_is_right_if_it_is_equal_after_normalisation(reply, reward):
     env = MultiHop(1)
     env.reset(seed=0)
     env.question = env.question._replace(answers=("River Tessel", "Tessel"))
@@ -168,7 +168,7 @@ def test_a_number_may_be_given_with_its_unit():
         ("about 1234", False),
     ],
 )
-def test_a_number_is_right_however_it_is_written_and_no_other_is(reply, right):
+def test_a_number_is_right_in_every_notation_and_no_other_is(reply, right):
     env = MultiHop(1)
     env.reset(seed=0)
     env.question = env.question._replace(answers=("1234", "1234 metres"))

@@ -22,7 +22,7 @@ def write(path, rows):
     return path
 
 
-def test_a_file_may_hold_titles_and_texts_or_contents_as_those_of_search_r1(tmp_path):
+def test_a_file_may_have_titles_and_texts_or_contents_as_in_search_r1(tmp_path):
     assert list(Corpus.from_jsonl(write(tmp_path / "trees.jsonl", ROWS))) == DOCUMENTS
 
 
@@ -46,7 +46,7 @@ def test_a_data_set_is_read_by_the_library_datasets(tmp_path, monkeypatch):
         ("[1]", "no attribute"),
     ],
 )
-def test_a_line_that_is_no_document_is_named(tmp_path, line, why):
+def test_a_line_that_is_not_a_document_is_named(tmp_path, line, why):
     file = tmp_path / "trees.jsonl"
     file.write_text(json.dumps(ROWS[0]) + "\n\n" + line, "utf-8")
 
@@ -55,7 +55,7 @@ def test_a_line_that_is_no_document_is_named(tmp_path, line, why):
     assert why in str(caught.value)
 
 
-def test_a_file_that_is_not_there_an_empty_one_and_an_id_used_twice_are_refused(tmp_path):
+def test_a_missing_file_an_empty_one_and_a_repeated_id_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="no file"):
         Corpus.from_jsonl(tmp_path / "none.jsonl")
     with pytest.raises(ConfigError, match="no document"):
@@ -82,7 +82,7 @@ def test_a_file_that_is_not_a_corpus_is_refused_by_name(content, message, tmp_pa
         Corpus.from_jsonl(tmp_path)
 
 
-def test_a_document_is_found_by_its_id_or_by_its_title_and_near_titles_are_known():
+def test_a_document_is_found_by_its_id_or_by_its_title_and_near_titles_are_listed():
     corpus = Corpus([*DOCUMENTS, Document("elm", "elm", "a second one")])
 
     assert corpus.find("a") is corpus.find(' "ELM" ') is corpus[0]

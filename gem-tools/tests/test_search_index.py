@@ -37,7 +37,7 @@ def test_a_search_returns_what_the_library_bm25s_returns(topk):
     )
 
     for hits, their_places, their_scores in zip(found, places, scores, strict=True):
-        # The library fills up with documents that have no word of the query, and breaks ties anyhow.
+        # The library fills up with documents without a word of the query, and breaks ties arbitrarily.
         theirs = {place: score for place, score in zip(their_places, their_scores, strict=True) if score > 0}
         assert [hit.score for hit in hits] == sorted(theirs.values(), reverse=True)
         lowest = min(theirs.values(), default=0)
@@ -49,14 +49,14 @@ def test_a_query_without_a_word_of_the_corpus_finds_nothing():
     assert BM25(Corpus.shipped()).search(["", "the of", "zebra", "\x00 !!"], 3) == [[], [], [], []]
 
 
-def test_of_equal_documents_the_first_comes_first():
+def test_ties_keep_the_order_of_the_corpus():
     index = BM25(Corpus([Document(str(number), "", "pine fir" if number % 2 else "pine oak") for number in range(40)]))
 
     assert [hit.document.id for hit in index.search(["fir"], 4)[0]] == ["1", "3", "5", "7"]
 
 
 @pytest.mark.parametrize("topk", [1, 2, 7, 50, 60])
-def test_the_best_are_those_that_sorting_everything_finds(topk):
+def test_the_best_scores_are_those_that_sorting_finds(topk):
     rng = np.random.default_rng(0)
     for _ in range(50):
         scores = rng.integers(0, 9, size=50).astype(np.float32)
@@ -82,7 +82,7 @@ def test_a_process_builds_the_index_once_however_many_threads_ask_for_it(tmp_pat
     assert {id(index) for index in indexes} == {id(shared_index(str(file)))}
 
 
-def test_threads_that_search_at_once_find_what_one_finds_alone():
+def test_concurrent_threads_find_what_one_thread_finds():
     asked = queries()
     alone = [shared_index().search([query], 3)[0] for query in asked]
     with ThreadPoolExecutor(8) as pool:
@@ -114,7 +114,7 @@ def test_vectors_rank_by_cosine_with_every_document():
         assert [hit.score for hit in hits] == pytest.approx(sorted(cosines, reverse=True)[:5], abs=1e-6)
 
 
-def test_queries_and_documents_may_have_encoders_of_their_own():
+def test_queries_and_documents_may_have_different_encoders():
     index = Dense(
         Corpus([Document("a", "", "xxx"), Document("b", "", "yyy")]), lambda texts: letters(["y"] * len(texts)), letters
     )
@@ -123,7 +123,7 @@ def test_queries_and_documents_may_have_encoders_of_their_own():
     assert index.search([], 1) == []
 
 
-def test_an_encoder_that_makes_something_else_is_refused():
+def test_an_encoder_with_a_wrong_shape_is_refused():
     with pytest.raises(ConfigError, match=r"shape \(2,\)"):
         Dense(Corpus([Document("a", "", ""), Document("b", "", "")]), lambda texts: [1.0] * len(texts))
 

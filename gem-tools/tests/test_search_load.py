@@ -1,4 +1,4 @@
-"""The search server with clients that ask for too much, too slowly, or all at once."""
+"""The search server with clients that ask for too much, are too slow, or come all at once."""
 
 import json
 import socket
@@ -52,7 +52,7 @@ def until(condition):
     raise AssertionError
 
 
-def test_a_request_asks_for_no_more_than_a_server_can_give_at_once():
+def test_a_request_has_a_limit_on_queries_and_hits():
     """1,024 queries with a thousand hits each were 439 KB, whose answer was 274 MB."""
     queries = [title.title * 30 for title in shared_index().corpus[:1]] * 1024
     with serving(shared_index()) as url:
@@ -79,7 +79,7 @@ def test_an_answer_that_would_be_too_large_is_refused():
     assert few[0] == 200
 
 
-def test_a_large_request_delays_others_by_no_more_than_a_batch():
+def test_a_large_request_delays_others_by_at_most_one_batch():
     held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(3) as pool:
         large = pool.submit(Remote(url, timeout=HANG_LIMIT).search, [f"large {n}" for n in range(1000)], 3)
@@ -95,7 +95,7 @@ def test_a_large_request_delays_others_by_no_more_than_a_batch():
     assert len(held.batches) == 4
 
 
-def test_where_too_many_queries_wait_a_client_is_asked_to_come_again(monkeypatch):
+def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeypatch):
     monkeypatch.setattr(server, "_MOST_WAITING", 5)
     held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(2) as pool:
@@ -111,7 +111,7 @@ def test_where_too_many_queries_wait_a_client_is_asked_to_come_again(monkeypatch
 
 
 def until_released(connection):
-    """What the server still says before it ends a connection."""
+    """What the server still sends before it closes a connection."""
     connection.settimeout(HANG_LIMIT)
     received = b""
     with suppress(ConnectionError):
@@ -132,7 +132,7 @@ def until_released(connection):
     ],
     ids=["nothing", "half a line", "half a head", "half a body", "half a chunk", "half a second request"],
 )
-def test_a_client_that_sends_half_a_request_is_released(sent, monkeypatch):
+def test_a_client_that_sends_half_a_request_is_disconnected(sent, monkeypatch):
     monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
     with serving(shared_index()) as url:
         with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as slow:
@@ -141,7 +141,7 @@ def test_a_client_that_sends_half_a_request_is_released(sent, monkeypatch):
         assert Remote(url).search(["Dunholt"], 1)[0]
 
 
-def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_released(monkeypatch):
+def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(monkeypatch):
     monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.3)
     held = HeldRetriever("x" * 100_000)
     held.go.set()
@@ -164,7 +164,7 @@ def test_a_client_that_trickles_its_request_or_does_not_read_its_answer_is_relea
         assert post(url, queries=["b"], topk=1)[0] == 200
 
 
-def test_a_request_that_takes_long_to_answer_is_answered_all_the_same(monkeypatch):
+def test_a_client_may_wait_longer_than_the_timeout_for_its_answer(monkeypatch):
     monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
     held = HeldRetriever()
     with serving(held) as url, ThreadPoolExecutor(1) as pool:

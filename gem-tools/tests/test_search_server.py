@@ -28,7 +28,7 @@ from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 
 HANG_LIMIT = 30
-"""Seconds until a test gives up what must happen."""
+"""Seconds until a test fails because something has not happened."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_server_finds_what_the_index_finds(url, protocol):
     assert remote.search([], 3) == []
 
 
-def test_search_r1_gets_the_json_that_its_own_server_gives(url):
+def test_a_client_of_search_r1_gets_the_json_of_its_own_server(url):
     asked = {"queries": ["Dunholt", "zebra"], "topk": 2, "return_scores": True}
     status, body = post(url, json.dumps(asked).encode())
     hits, nothing = json.loads(body)["result"]
@@ -68,7 +68,7 @@ def test_search_r1_gets_the_json_that_its_own_server_gives(url):
     assert bare == [[hit["document"] for hit in hits], []]
 
 
-def test_gem_gets_the_msgpack_that_its_own_server_gives(url):
+def test_a_client_of_gem_llm_gets_the_msgpack_of_its_own_server(url):
     body = msgpack.packb({"query": "Dunholt", "topk": 2, "return_scores": True})
     status, answer = post(url, body)
     hits = msgpack.unpackb(answer)["result"]
@@ -78,7 +78,7 @@ def test_gem_gets_the_msgpack_that_its_own_server_gives(url):
     assert hits[0]["score"] > hits[1]["score"]
 
 
-def test_a_client_that_does_not_say_how_many_gets_what_the_server_likes_to_give():
+def test_a_client_that_does_not_say_how_many_gets_the_servers_default():
     with serving(shared_index(), topk=5) as url:
         _, body = post(url, b'{"queries": ["town", "novel"]}')
 
@@ -99,7 +99,7 @@ class HeldRetriever:
         return shared_index().search(queries, topk)
 
 
-def test_64_clients_at_once_are_each_answered_and_those_who_waited_are_searched_for_together():
+def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched():
     held, everybody = HeldRetriever(), Barrier(64)
 
     def client(number):
@@ -123,7 +123,7 @@ def test_64_clients_at_once_are_each_answered_and_those_who_waited_are_searched_
     assert max(held.together) > 8
 
 
-def test_a_client_that_hangs_up_takes_nobody_with_it():
+def test_a_client_that_disconnects_does_not_affect_others():
     held = HeldRetriever()
     with serving(held) as url:
         host, port = url.split("/")[2].split(":")
@@ -153,14 +153,14 @@ def test_a_client_that_hangs_up_takes_nobody_with_it():
         (b"{" + b" " * (1 << 21), 413, "bytes"),
     ],
 )
-def test_a_request_in_neither_form_is_told_why(url, body, status, why):
+def test_a_request_of_neither_protocol_is_refused_with_the_reason(url, body, status, why):
     got, answer = post(url, body)
 
     assert got == status
     assert why in json.loads(answer)["error"]
 
 
-def test_a_search_engine_that_fails_behind_a_server_is_the_clients_fault_message_and_the_server_goes_on():
+def test_a_failing_search_engine_behind_a_server_is_a_fault_of_that_request_alone():
     class Flaky:
         def search(self, queries, topk):
             if "bad" in queries:
@@ -190,7 +190,7 @@ def test_a_server_that_is_busy_twice_is_asked_a_third_time():
         ((500, b"oh"), "answers 500: oh"),
     ],
 )
-def test_a_server_that_answers_wrongly_is_a_clear_fault(answer, why):
+def test_an_answer_that_is_not_a_result_is_a_clear_fault(answer, why):
     with answering(lambda _: answer) as url, pytest.raises(SearchFault, match=why) as caught:
         Remote(url, retries=0).search(["x"], 1)
     assert url in str(caught.value)
@@ -243,7 +243,7 @@ def test_an_answer_that_trickles_in_ends_at_the_timeout():
                 Remote(url, timeout=0.3, retries=0).search(["x"], 1)
 
 
-def test_an_address_without_the_servers_path_is_told_where_the_server_answers(url):
+def test_an_address_without_the_servers_path_is_answered_with_the_full_one(url):
     bare = url.removesuffix("/retrieve")
     for address in (bare, f"{bare}/"):
         with pytest.raises(SearchFault, match=rf"answers 404: Not Found\. Did you mean {url}\?"):
@@ -252,12 +252,12 @@ def test_an_address_without_the_servers_path_is_told_where_the_server_answers(ur
         Remote(f"{bare}/search").search(["x"], 1)
 
 
-def test_a_server_that_is_not_there_or_does_not_answer_in_time_is_a_clear_fault():
+def test_a_server_that_cannot_be_reached_or_is_too_slow_is_a_clear_fault():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        nobody = f"http://127.0.0.1:{probe.getsockname()[1]}/retrieve"
+        unreachable = f"http://127.0.0.1:{probe.getsockname()[1]}/retrieve"
     with pytest.raises(SearchFault, match=r"does not answer.*refused"):
-        Remote(nobody, retries=1).search(["x"], 1)
+        Remote(unreachable, retries=1).search(["x"], 1)
     asleep = Event()
     with answering(lambda _: (200, b"") if asleep.wait(HANG_LIMIT) else (500, b"")) as url:
         begun = monotonic()
@@ -321,7 +321,7 @@ def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
         (("--host", "host.invalid"), "choose another --port or --host"),
     ],
 )
-def test_settings_of_the_command_that_do_not_fit_are_told(options, why, monkeypatch):
+def test_invalid_options_of_the_command_are_refused_with_the_reason(options, why, monkeypatch):
     for name in ("SERPAPI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     done = CliRunner().invoke(main, ["search-server", *options])
@@ -336,14 +336,14 @@ def test_the_default_number_of_hits_is_at_least_one():
     assert "--topk" in CliRunner().invoke(main, ["search-server", "--topk", "0"]).output
 
 
-def test_a_port_that_is_taken_is_told(url):
+def test_a_port_that_is_taken_is_a_clear_error(url):
     done = CliRunner().invoke(main, ["search-server", "--port", str(urlsplit(url).port)])
 
     assert done.exit_code == 1
     assert "choose another --port" in done.output
 
 
-def test_an_index_of_vectors_is_served_as_well():
+def test_an_index_of_vectors_can_be_served():
     from gem_tools.search.dense import Dense
 
     def length(texts):
@@ -357,7 +357,7 @@ def test_an_index_of_vectors_is_served_as_well():
     ]
 
 
-def test_servers_come_and_go_in_one_process():
+def test_servers_can_be_started_and_stopped_in_one_process():
     for _ in range(3):
         with serving(BM25(Corpus.shipped())) as url:
             assert Remote(url).search(["Dunholt"], 1)[0]

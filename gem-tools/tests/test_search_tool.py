@@ -1,4 +1,4 @@
-"""The tools `search` and `fetch` around an env, and GEM's wrappers by name."""
+"""The tools `search` and `fetch` around an env, and the wrappers with gem-llm's names."""
 
 import pytest
 from scripted_server import answering
@@ -21,7 +21,7 @@ def _without_a_server(monkeypatch):
     monkeypatch.delenv("SEARCH_URL", raising=False)
 
 
-def test_search_shows_the_best_documents_as_gem_does():
+def test_search_shows_the_best_documents_as_gem_llm_does():
     hits = shared_index().search(["Dunholt"], 3)[0]
 
     assert search_tool()(query="Dunholt") == "\n".join(
@@ -30,7 +30,7 @@ def test_search_shows_the_best_documents_as_gem_does():
     assert search_tool(topk=1)(query="Dunholt").startswith("Doc 1(Title: Dunholt) Dunholt is a")
 
 
-def test_a_query_that_finds_nothing_is_answered_and_one_without_words_is_refused():
+def test_a_query_without_hits_is_answered_and_one_without_words_is_refused():
     assert search_tool()(query="zebra") == "No document matches this query. Try other words."
     for query in ("", "  ", "?!"):
         with pytest.raises(ToolError, match="no words"):
@@ -38,7 +38,7 @@ def test_a_query_that_finds_nothing_is_answered_and_one_without_words_is_refused
 
 
 @pytest.mark.parametrize("query", ["\ud800 Dunholt", "Dunholt \x00", "Dunholt " * 100_000])
-def test_odd_queries_are_searched_for_as_well(query):
+def test_odd_queries_are_searched_for(query):
     assert "Dunholt" in search_tool()(query=query)
     with serving(shared_index()) as url:
         assert search_tool(url)(query=query) == search_tool()(query=query)
@@ -55,7 +55,7 @@ def test_search_uses_a_file_a_server_or_any_retriever(tmp_path):
         assert {tool(query="tree") for tool in tools} == {"Doc 1(Title: Elm) A tree."}
 
 
-def test_the_variable_search_url_names_a_server_that_speaks_as_gems_does(monkeypatch):
+def test_the_variable_search_url_names_a_server_with_gem_llms_protocol(monkeypatch):
     asked = []
 
     def answer(request):
@@ -68,7 +68,7 @@ def test_the_variable_search_url_names_a_server_that_speaks_as_gems_does(monkeyp
     assert asked == [b"\x83\xa5query\xa1x\xa4topk\x03\xadreturn_scores\xc3"]
 
 
-def test_a_server_that_is_gone_is_a_fault_and_no_answer():
+def test_a_server_that_is_gone_is_a_fault_and_not_an_answer():
     with serving(shared_index()) as url:
         pass
     env = ToolEnv(gem.make("core:Echo-v0"), [search_tool(url)])
@@ -98,13 +98,13 @@ def test_fetch_gives_a_document_by_its_title_or_id():
     ("asked", "near"),
     [("Dunhollt", "Dunholt"), ("the Dunholt town", "Dunholt"), ("Restless Hourglas", "The Restless Hourglass")],
 )
-def test_a_title_that_no_document_has_is_answered_with_those_of_the_nearest(asked, near):
+def test_an_unknown_title_is_answered_with_the_nearest_ones(asked, near):
     with pytest.raises(ToolError, match=near) as caught:
         fetch_tool()(title=asked)
     assert repr(asked) in str(caught.value)
 
 
-def test_a_title_like_no_other_is_answered_too():
+def test_a_title_without_similar_ones_is_answered_too():
     with pytest.raises(ToolError, match=r"'qqqqq'\.$"):
         fetch_tool()(title="qqqqq")
     with pytest.raises(ToolError):
@@ -112,7 +112,7 @@ def test_a_title_like_no_other_is_answered_too():
 
 
 @pytest.mark.parametrize(("name", "reward"), [("search_tool", 0.3), ("search_tool_no_int_reward", 0.0)])
-def test_gems_wrappers_give_five_searches_and_the_reward_of_their_name(name, reward):
+def test_wrappers_with_gem_llms_names_give_five_searches_and_its_rewards(name, reward):
     env = gem.make("tools:MultiHop-v0", wrappers=[name])
     observation, _ = env.reset(seed=0)
     assert "<search>" in observation

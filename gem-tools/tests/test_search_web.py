@@ -1,4 +1,4 @@
-"""SerpAPI and Google, played by a local server that speaks their interfaces."""
+"""SerpAPI and Google, imitated by a local server."""
 
 import json
 from urllib.parse import urlsplit
@@ -35,7 +35,7 @@ class Web:
         return self.status, self.answer
 
 
-def test_serpapi_is_asked_as_its_page_says_and_its_organic_results_are_the_hits():
+def test_serpapi_is_asked_as_documented_and_its_organic_results_are_the_hits():
     web = Web(search_metadata={"status": "Success"}, organic_results=FOUND)
     with answering(web) as url:
         hits = SerpApi(KEY, engine="bing", url=f"{url}/search").search(["tea & cups?"], 2)
@@ -46,7 +46,7 @@ def test_serpapi_is_asked_as_its_page_says_and_its_organic_results_are_the_hits(
     assert hits == [HITS]
 
 
-def test_google_is_asked_as_its_page_says_and_its_items_are_the_hits():
+def test_google_is_asked_as_documented_and_its_items_are_the_hits():
     web = Web(kind="customsearch#search", items=FOUND)
     with answering(web) as url:
         hits = Google(KEY, "engine-7", url=f"{url}/customsearch/v1").search(["tea"], 2)
@@ -68,7 +68,7 @@ def test_several_queries_keep_their_order():
     assert [found[0].document.title for found in hits] == [str(number) for number in range(20)]
 
 
-def test_no_results_are_no_fault():
+def test_an_empty_result_is_not_a_fault():
     with answering(Web(error="Google hasn't returned any results for this query.")) as url:
         assert SerpApi(KEY, url=url).search(["x"], 3) == [[]]
     with answering(Web(searchInformation={"totalResults": "0"})) as url:
@@ -90,7 +90,7 @@ def test_a_service_that_refuses_is_a_clear_fault(web, why):
         SerpApi(KEY, url=url, retries=0).search(["x"], 3)
 
 
-def test_a_key_is_in_no_message():
+def test_messages_do_not_contain_the_key():
     with answering(Web(500)) as url:
         pass
     for engine in (SerpApi(KEY, url=url, retries=1), Google(KEY, "cx", url=url, retries=1)):

@@ -1,4 +1,4 @@
-"""The corpus that ships: made by the committed script, free of contradictions, each fact told once."""
+"""The corpus that ships: made by the committed script, without contradictions, each fact stated once."""
 
 import json
 import subprocess
@@ -28,13 +28,13 @@ def test_no_two_documents_have_the_same_title():
     assert len({row["title"] for row in ROWS.values()}) == len(ROWS) > 500
 
 
-def test_every_fact_is_told_in_the_text_of_its_document():
+def test_every_fact_is_stated_in_its_document():
     for row in ROWS.values():
         for value in row["facts"].values():
             assert (ROWS[value]["title"] if isinstance(value, str) else str(value)) in row["text"]
 
 
-def test_a_text_names_nothing_but_what_its_facts_lead_to():
+def test_a_text_names_only_the_values_of_its_facts():
     titles = {id: row["title"] for id, row in ROWS.items()}
     for id, row in ROWS.items():
         own = {row["title"], *(titles[value] for value in row["facts"].values() if isinstance(value, str))}
@@ -53,13 +53,13 @@ def test_a_text_names_nothing_but_what_its_facts_lead_to():
         ("company", "founder", 18, 80),
     ],
 )
-def test_makers_were_grown_up_and_alive_when_they_made_it(kind, maker, least, most):
+def test_makers_were_adults_and_alive_when_they_made_it(kind, maker, least, most):
     for row in of(kind):
         age = row["facts"]["year"] - ROWS[row["facts"][maker]]["facts"]["birth_year"]
         assert least <= age <= most, row["title"]
 
 
-def test_nobody_comes_before_what_their_life_needs():
+def test_dates_are_consistent():
     year = {id: row["facts"].get("year", row["facts"].get("birth_year")) for id, row in ROWS.items()}
     for id, row in ROWS.items():
         facts = row["facts"]
