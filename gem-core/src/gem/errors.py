@@ -25,7 +25,7 @@ GemError
 └── ConfigError(ValueError)        settings that are unknown or out of range
 
 Fault
-└── ToolTimeout(TimeoutError)      a tool that has not come back in time: not an answer that an agent may learn from
+└── ToolTimeout(TimeoutError)      a tool that did not return in time: not an answer that an agent may learn from
 ```
 
 Every message says what was wrong and what to do next. Packs derive faults of their own from `Fault`; any other
@@ -119,7 +119,7 @@ class BadArguments(GemError, ValueError):
 
 
 class ToolTimeout(Fault, TimeoutError):
-    """A tool has not come back in time.
+    """A tool did not return in time.
 
     This is a fault: how long a call takes depends on the machine's load, and an agent must not be taught by that. A
     tool that gives its agent so much time and no more measures it itself, and raises `ToolError`.

@@ -250,19 +250,19 @@ class ToolEnv(Wrapper):
         if len(self._results) == self.max_calls:
             shown = wrap("", shown, "\n\nThat was your last call. Go on without a tool.")
         reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
-        return self._after_call(shown, reward, _call_info(call.name, "ok" if success else "error"))
+        return self._after_call(shown, reward, call.name, "ok" if success else "error")
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
         shown = self.format.frame(shorten(bad.message, self.max_result))
-        step = self._after_call(shown, self.tool_error_reward, _call_info(name, bad.problem))
+        step = self._after_call(shown, self.tool_error_reward, name, bad.problem)
         if self._refused == self.max_refused and not step.done:
             return Step.cut_off(step.observation, step.reward, **step.info)
         return step
 
-    def _after_call(self, shown: Content, reward: float, call: Mapping[str, str | None]) -> Step:
+    def _after_call(self, shown: Content, reward: float, name: str | None, status: str) -> Step:
         step = Step.ongoing(shown) if self._host is None else self._host.after_call(shown)
-        info = self._with_counts({**step.info, "tool": call}, use_tool=True)
+        info = self._with_counts({**step.info, "tool": {"name": name, "status": status}}, use_tool=True)
         return step._replace(reward=step.reward + reward, info=info)
 
     def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
@@ -282,10 +282,6 @@ def tool_envs(env: Env) -> Iterator[ToolEnv]:
         if isinstance(env, ToolEnv):
             yield env
         env = env.env
-
-
-def _call_info(name: str | None, status: str) -> dict[str, str | None]:
-    return {"name": name, "status": status}
 
 
 def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
