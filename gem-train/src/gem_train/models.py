@@ -10,6 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import model_folder
+from gem_train.devices import find_device
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 DType = Literal["float32", "bfloat16"]
@@ -73,23 +74,3 @@ def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType) -> PreT
         model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
     return model.eval()
-
-
-def find_device(name: str) -> torch.device:
-    """The device `name`, such as `cpu` or `cuda`; `auto` is a GPU if there is one.
-
-    Raises:
-        ConfigError: PyTorch, as it is installed here, cannot use it.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
-        raise ConfigError(
-            f"cannot use the device {name!r} with PyTorch {torch.__version__}: {reason}. 'auto' takes a GPU if this "
-            "PyTorch can use one, and else the CPU; gem-train's README says how to choose a PyTorch for either"
-        ) from error
-    return device

@@ -1,4 +1,4 @@
-"""What this pack offers: the command `gemx train`, and the policy `checkpoint`."""
+"""What this pack offers: the command `gemx train`, the policy `checkpoint`, and a line in `gemx doctor`."""
 
 import gem
 
@@ -19,3 +19,8 @@ def gem_commands() -> list[gem.CommandSpec]:
 @gem.hookimpl
 def gem_policies() -> dict[str, str]:
     return {"checkpoint": "gem_train.policies.checkpoint:checkpoint_policy"}
+
+
+@gem.hookimpl
+def gem_diagnostics() -> dict[str, str]:
+    return {"training": "gem_train.devices:diagnose"}

@@ -11,12 +11,12 @@ import torch
 from gem.rollout.named_policies import make_policy
 from gem_train.build import Parts, build, make_envs, make_evaluation, make_watch
 from gem_train.config import TrainConfig
+from gem_train.devices import find_device
 from gem_train.display import Display
 from gem_train.evaluation import Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
 from gem_train.interrupts import defer_interrupts
 from gem_train.loop import Run, Schedule
-from gem_train.models import find_device
 from gem_train.run_folder import RunFolder
 from gem_train.summary import Summary
 

@@ -1,0 +1,28 @@
+"""What `gemx doctor` says about PyTorch and the device."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from gem.packs.importing import import_object
+from gem_train import devices
+from gem_train.plugin import gem_diagnostics
+
+
+def test_the_diagnosis_has_the_versions_and_the_default_device() -> None:
+    status = import_object(gem_diagnostics()["training"])().status
+
+    assert status.startswith(f"PyTorch {torch.__version__}, transformers ")
+    assert f", device {devices.find_device('auto')}" in status
+
+
+def test_a_gpu_that_pytorch_cannot_use_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DRIVER", tmp_path / "version")
+    assert devices.diagnose().ok
+
+    (tmp_path / "version").touch()
+    found = devices.diagnose()
+
+    assert found.ok == torch.cuda.is_available()
+    assert ("cannot use the NVIDIA GPU" in "".join(found.details)) != torch.cuda.is_available()
