@@ -115,14 +115,14 @@ class ToolError(GemError, RuntimeError):
 
 
 class BadArguments(GemError, ValueError):
-    """The arguments of a tool call do not fit the tool. The text says which and why, for the agent to read."""
+    """The arguments of a tool call are not valid. The text says which and why, for the agent to read."""
 
 
 class ToolTimeout(Fault, TimeoutError):
     """A tool did not return in time.
 
-    This is a fault: how long a call takes depends on the machine's load, and an agent must not be taught by that. A
-    tool that gives its agent so much time and no more measures it itself, and raises `ToolError`.
+    This is a fault: the duration of a call depends on the load of the machine, which an agent must not learn from. A
+    tool that limits its agent's time measures it itself, and raises `ToolError`.
     """
 
 
