@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sandbox_levels
 
@@ -14,7 +15,6 @@ import gem_sandbox as sandbox
 from gem_sandbox import Job, Limits, Sandbox
 from gem_sandbox.errors import ConfigError
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "sandbox.md"
 MIB = 1 << 20
 WHOLE = ("memory", "output", "disk", "inodes", "threads", "open_files")
 
@@ -78,7 +78,6 @@ def test_a_limit_that_counts_is_a_whole_number(name: str, value: Any) -> None:
 
 
 def test_whole_numbers_of_other_libraries_are_as_good() -> None:
-    np = pytest.importorskip("numpy")
     limits = Limits(memory=np.int64(64 * MIB), timeout=np.float64(2.0))
 
     assert limits == Limits(memory=64 * MIB, timeout=2.0)
@@ -155,18 +154,11 @@ def test_files_must_fit_the_disk(content: str | bytes) -> None:
         assert box.run("").reason == "ok"
 
 
-def test_every_default_is_on_the_page_and_in_the_docstring() -> None:
-    table = PAGE.read_text(encoding="utf-8").partition("## Limits")[2].partition("\n## ")[0]
-    shown = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
-    in_mib = ("memory", "output", "disk")
-    defaults = {field.name: field.default for field in dataclasses.fields(Limits)}
-    words = {
-        name: f"{value // MIB} MiB" if name in in_mib else f"{value:g}" for name, value in defaults.items() if value
-    }
-
-    assert shown == {"wall": "`4 * timeout + 1`", "processes": "0"} | words
-    assert list(shown) == list(defaults)
+def test_every_default_is_in_the_docstring() -> None:
     assert Limits.__doc__ is not None
     described = dict(re.findall(r"^        (\w+): (.*?)(?=^        \w+:|\Z)", Limits.__doc__, re.MULTILINE | re.DOTALL))
-    for name, value in words.items():
-        assert f"{value} by default" in " ".join(described[name].split())
+    for field in dataclasses.fields(Limits):
+        in_mib = field.name in ("memory", "output", "disk")
+        if field.default:
+            value = f"{field.default // MIB} MiB" if in_mib else f"{field.default:g}"
+            assert f"{value} by default" in " ".join(described[field.name].split())

@@ -8,103 +8,12 @@ import os
 from collections.abc import Callable
 
 import pytest
-from attacks import bounds, container, resources, suite, table
+from attacks import bounds, container, resources, suite
 from attacks.catalogue import ALL, BY_NAME
+from attacks.known import BREACHED
 
-WEAKER = {
-    "landlock": {"stat_file", "threads"},
-    "seccomp": {
-        "answer_from_grader",
-        "arguments_of_others",
-        "climb",
-        "descriptors_of_others",
-        "environment_of_init",
-        "environment_of_parent",
-        "list_folder",
-        "memory_of_parent",
-        "mounts",
-        "proc_root",
-        "read_home",
-        "read_passwd",
-        "read_working_folder",
-        "stat_file",
-        "threads",
-    },
-}
-"""The attacks that succeed at weaker levels."""
-
-HELD_BY_PROCESS = {
-    "abort",
-    "answer_from_collector",
-    "answer_from_files",
-    "answer_from_frames",
-    "answer_from_memory",
-    "background_child",
-    "block_signals",
-    "bytecode",
-    "catch_everything",
-    "close_outputs",
-    "equal_to_all",
-    "errors",
-    "escape_group",
-    "exit_256",
-    "exit_early",
-    "exit_hard",
-    "fault_handler",
-    "fill_disk_in_one",
-    "hide_failure",
-    "hold_output",
-    "ignore_signals",
-    "inherited_descriptors",
-    "inherited_folder",
-    "late_output",
-    "leave_at_once",
-    "leave_deep_chain",
-    "leave_what_none_can_remove",
-    "linger_in_thread",
-    "memory",
-    "memory_in_files",
-    "memory_in_pipes",
-    "memory_mapped",
-    "open_files",
-    "output",
-    "own_environment",
-    "own_memory",
-    "parse_deeply",
-    "patch_grader",
-    "poison_builtins",
-    "poison_constant",
-    "poison_import",
-    "poison_module",
-    "poison_state",
-    "poison_type",
-    "raise_exit",
-    "raise_exit_256",
-    "raise_interrupt",
-    "raise_limits",
-    "recursion",
-    "report_itself",
-    "seal_output",
-    "segfault",
-    "shadow_module",
-    "sleep",
-    "slow_expression",
-    "sparse_file",
-    "sparse_output",
-    "spin",
-    "spin_in_c",
-    "spin_in_threads",
-    "startup_file",
-    "stop_itself",
-    "talk_to_runner",
-    "type_on_terminal",
-    "wait_for_input",
-}
-"""The attacks that limits and a process of one's own hold off; at level `process` all others succeed."""
-
-BREACHED = WEAKER | {"process": set(BY_NAME) - HELD_BY_PROCESS}
 STRONGEST = ("bubblewrap", "unshare")
-QUICK = [attack.name for attack in ALL if attack not in resources.ATTACKS or attack.name in WEAKER["landlock"]]
+QUICK = [attack.name for attack in ALL if attack not in resources.ATTACKS or attack.name in BREACHED["landlock"]]
 """At weaker levels, and as root, attacks that use things up are left to `attacks.table`: they take a second each."""
 UNSURE = {attack.name for attack in ALL if attack.kernel}
 """Attacks by means that some kernels lack: without the sandbox they may fail there."""
@@ -185,10 +94,6 @@ def test_programs_among_attackers_give_right_answers_and_nothing_stays_behind() 
     for belonging in ("processes", "threads", "descriptors", "files", "segments"):
         assert report["after"][belonging] == report["before"][belonging]
         assert report["after closing it"][belonging] == report["without a sandbox"][belonging]
-
-
-def test_the_page_has_the_table() -> None:
-    assert table.PAGE.read_text(encoding="utf-8") == table.page(BREACHED)
 
 
 def test_there_are_attacks_of_every_kind_and_no_name_twice() -> None:
