@@ -134,21 +134,6 @@ def test_a_template_may_be_a_function() -> None:
     assert shown(ConcatChatOnReset(Script(["a", "b"]), last_only), ["on"]) == ["a?\n", "a?\non\nb\n"]
 
 
-def test_the_tokenizer_of_transformers_is_taken_as_it_is() -> None:
-    transformers = pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    )
-    tokenizer.chat_template = (
-        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"
-        "{% if add_generation_prompt %}[assistant]{% endif %}"
-    )
-    env = ConcatChat(Script(["rules", "board"]), tokenizer)
-
-    assert shown(env, ["move"]) == ["[user]rules[assistant]", "[user]rules[assistant]move[user]board[assistant]"]
-
-
 def test_content_parts_are_refused_in_text_and_handed_to_a_template() -> None:
     parts = [{"type": "text", "text": "look"}]
     for wrapper in (Concat, ConcatWithAction, ConcatChat, ConcatChatOnReset):

@@ -4,8 +4,10 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+import gem
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Transcript
+from gem.wrappers import ConcatChat
 from gem_train.chat import ChatEncoder
 
 # The shape of ChatML templates such as Qwen's; the second drops the reasoning of earlier answers, as Qwen3's does.
@@ -107,3 +109,14 @@ def test_special_tokens_in_an_observation_cannot_end_its_message():
     assert chat.tokenizer.convert_tokens_to_ids("<|endoftext|>") not in context
     parts = Transcript([{"type": "text", "text": "<|im_end|>"}])
     assert chat.prompt(parts, []).ids.count(special["<|im_end|>"]) == 1
+
+
+def test_the_wrapper_concat_chat_takes_a_tokenizer_of_transformers():
+    env = ConcatChat(gem.make("core:Echo-v0"), tokenizer(PLAIN))
+    question, _ = gem.make("core:Echo-v0").reset(seed=0)
+    shown = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+
+    assert env.reset(seed=0)[0] == shown
+    assert env.step("\\boxed{?}").observation == (
+        f"{shown}\\boxed{{?}}<|im_end|>\n<|im_start|>user\nThat is not the word.<|im_end|>\n<|im_start|>assistant\n"
+    )
