@@ -79,15 +79,16 @@ def _of_body(
 ) -> Iterator[str]:
     """The names in a body that lack documentation, dotted where they are in a class of it."""
     text = (isinstance(owner, ast.ClassDef) and ast.get_docstring(owner)) or ""
-    told = {_name(node) for node in owner.body if _has_docstring(node)} | inherited  # overloads, setters, overriding
+    # Overloads, setters and overriding methods need no text of their own.
+    documented = {_name(node) for node in owner.body if _has_docstring(node)} | inherited
     for node, below in zip(owner.body, [*owner.body[1:], None], strict=True):
         name = _name(node)
         if not name or name.startswith("_") or name in FRAMEWORK or _explains_itself(node):
             continue
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            if name not in told and not _explained(name, below, text):
+            if name not in documented and not _explained(name, below, text):
                 yield name
-        elif name not in told:
+        elif name not in documented:
             yield name
         if isinstance(node, ast.ClassDef):
             yield from (f"{name}.{member}" for member in _of_body(source, node, frozenset(_inherited(source, node))))
