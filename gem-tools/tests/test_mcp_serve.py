@@ -232,7 +232,7 @@ def test_an_idle_session_ends_and_releases_what_its_tools_hold_and_there_are_onl
 def alive(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
