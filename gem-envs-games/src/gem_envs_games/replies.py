@@ -1,6 +1,7 @@
 """Writing and reading of replies: a move inside a box."""
 
 import re
+from functools import cache
 
 INTEGER = r"(-?[0-9]{1,9})"
 """A pattern of integers; longer ones are out of range in every game."""
@@ -14,6 +15,7 @@ def box(move: str) -> str:
     return f"\\boxed{{{move}}}"
 
 
+@cache
 def last_box_counts(move: str) -> str:
     """What the rules say about replies; `move` is what the game calls a move."""
     return (
