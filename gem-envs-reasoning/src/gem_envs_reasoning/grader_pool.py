@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 
+from gem.errors import Fault
+
 RIGHT, WRONG = b"1", b"0"
 """What a grader process answers."""
 MOST_PROCESSES = min(4, os.cpu_count() or 1)
@@ -21,7 +23,7 @@ _PROGRAM = (
 )
 
 
-class GraderLost(RuntimeError):
+class GraderLost(Fault, RuntimeError):
     """A grader process ended twice without an answer."""
 
 
