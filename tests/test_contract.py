@@ -13,7 +13,7 @@ from gem.testing.checks import CHECKS
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "contract.md"
-OURS = {file.parent.name for file in ROOT.glob("gem-*/pyproject.toml")}
+OURS = {file.parent.name for file in ROOT.glob("gem-*/pyproject.toml") if "gem.packs" in file.read_text("utf-8")}
 PACKS = [pack for pack in registry().load() if pack.distribution in OURS]
 
 

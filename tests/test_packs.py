@@ -1,10 +1,14 @@
 """Packs installed for real: built as wheels, installed with pip, and found by a fresh `gemx`."""
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scratch import Scratch, build_wheels
+
+from gem.packs.discovery import CORE, KNOWN_PACKS, how_to_install
 
 ROOT = Path(__file__).parent.parent
 
@@ -269,3 +273,16 @@ def test_gem_disable_packs_leaves_packs_out_and_says_so(crowded: Scratch) -> Non
     assert {env["pack"] for env in everybody["envs"]} == {"gem-core", "gem-envs-games"}
     assert refused.returncode == 1
     assert "coin-good is disabled (named in GEM_DISABLE_PACKS)" in refused.stderr
+
+
+@pytest.mark.parametrize("name", sorted(set(KNOWN_PACKS.values()) - {CORE}))
+def test_how_to_install_a_pack_names_every_package_of_the_repository_that_it_needs(name: str) -> None:
+    project = tomllib.loads((ROOT / name / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split("[<>=]", need)[0] for need in project["dependencies"]} & {
+        path.name for path in ROOT.glob("gem-*")
+    }
+    folders = {f"./{folder}" for folder in (needed - {CORE}) | {name}}
+
+    assert folders <= set(how_to_install(name).split())
+    readme = (ROOT / name / "README.md").read_text(encoding="utf-8")
+    assert folders | {f"./{CORE}"} <= set(re.findall(r"pip install (\./.*)", readme)[0].split())

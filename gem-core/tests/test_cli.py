@@ -185,7 +185,7 @@ def test_doctor_is_content_with_the_core_alone(monkeypatch: pytest.MonkeyPatch) 
     assert done.exit_code == 0
     assert report["ok"] is True
     assert (packs["gem-core"]["state"], packs["gem-core"]["envs"], packs["gem-core"]["fix"]) == ("loaded", 1, None)
-    assert packs["gem-tools"]["fix"] == "pip install ./gem-tools in a clone of the GEM repository"
+    assert packs["gem-tools"]["fix"] == "pip install ./gem-sandbox ./gem-tools in a clone of the GEM repository"
 
 
 FAULTY = """

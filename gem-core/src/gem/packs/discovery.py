@@ -40,13 +40,18 @@ KNOWN_PACKS: Mapping[str, str] = {
 namespace when several installed packs declare it."""
 
 
+_NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "gem-tools": ("gem-sandbox",)}
+"""What else of the repository a pack needs, beside gem-core."""
+
+
 def how_to_install(distribution: str, *options: str) -> str:
     """The command that installs a distribution, where pip needs `options` if it is there already.
 
     Ours are not released yet, so no index has them.
     """
     if distribution in KNOWN_PACKS.values():
-        return f"pip install ./{distribution} in a clone of the GEM repository"
+        folders = (*_NEEDED.get(distribution, ()), distribution)
+        return f"pip install {' '.join(f'./{folder}' for folder in folders)} in a clone of the GEM repository"
     return " ".join(("pip install", *options, distribution))
 
 
