@@ -4,12 +4,12 @@ import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from threading import Event
 from time import sleep
 from urllib.parse import urlsplit
 
 import pytest
 import urllib3
+from held_retriever import HANG_LIMIT, HeldRetriever
 
 from gem_tools import client_timeouts
 from gem_tools.search import server
@@ -20,8 +20,6 @@ from gem_tools.search.retriever import Hit, SearchFault
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 
-HANG_LIMIT = 30
-
 
 def post(url, **request):
     with urllib3.PoolManager() as pool:
@@ -29,19 +27,9 @@ def post(url, **request):
     return answer.status, answer.data
 
 
-class HeldRetriever:
-    """Answers every query with itself. Its first search waits."""
-
-    def __init__(self, text="text"):
-        self.batches = []
-        self.go = Event()
-        self.text = text
-
-    def search(self, queries, topk):
-        self.batches.append(list(queries))
-        if len(self.batches) == 1:
-            assert self.go.wait(HANG_LIMIT)
-        return [[Hit(Document(query, query, self.text), 1.0)] * topk for query in queries]
+def echo(text="text"):
+    """A search that finds the query itself."""
+    return lambda queries, topk: [[Hit(Document(query, query, text), 1.0)] * topk for query in queries]
 
 
 def until(condition):
@@ -69,7 +57,7 @@ def test_a_request_has_a_limit_on_queries_and_hits():
 
 
 def test_an_answer_that_would_be_too_large_is_refused():
-    held = HeldRetriever("x" * 100_000)
+    held = HeldRetriever(echo("x" * 100_000))
     held.go.set()
     with serving(held) as url:
         refused, few = post(url, queries=["a"], topk=1000), post(url, queries=["a"], topk=10)
@@ -80,7 +68,7 @@ def test_an_answer_that_would_be_too_large_is_refused():
 
 
 def test_a_large_request_delays_others_by_at_most_one_batch():
-    held = HeldRetriever()
+    held = HeldRetriever(echo())
     with serving(held) as url, ThreadPoolExecutor(3) as pool:
         large = pool.submit(Remote(url, timeout=HANG_LIMIT).search, [f"large {n}" for n in range(1000)], 3)
         until(lambda: held.batches)
@@ -97,7 +85,7 @@ def test_a_large_request_delays_others_by_at_most_one_batch():
 
 def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeypatch):
     monkeypatch.setattr(server, "_MOST_WAITING", 5)
-    held = HeldRetriever()
+    held = HeldRetriever(echo())
     with serving(held) as url, ThreadPoolExecutor(2) as pool:
         first = pool.submit(Remote(url, timeout=HANG_LIMIT).search, ["a"], 1)
         until(lambda: held.batches)
@@ -143,7 +131,7 @@ def test_a_client_that_sends_half_a_request_is_disconnected(sent, monkeypatch):
 
 def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(monkeypatch):
     monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.3)
-    held = HeldRetriever("x" * 100_000)
+    held = HeldRetriever(echo("x" * 100_000))
     held.go.set()
     body = b'{"queries": ["a"], "topk": 100}'
     whole = b"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
@@ -166,7 +154,7 @@ def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(monkeypatch):
 
 def test_a_client_may_wait_longer_than_the_timeout_for_its_answer(monkeypatch):
     monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
-    held = HeldRetriever()
+    held = HeldRetriever(echo())
     with serving(held) as url, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(Remote(url, timeout=HANG_LIMIT, retries=0).search, ["a"], 1)
         until(lambda: held.batches)

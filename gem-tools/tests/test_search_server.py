@@ -16,6 +16,7 @@ import msgpack
 import pytest
 import urllib3
 from click.testing import CliRunner
+from held_retriever import HANG_LIMIT, HeldRetriever
 from scripted_server import answering
 
 from gem.cli.main import main
@@ -26,9 +27,6 @@ from gem_tools.search.remote import Remote
 from gem_tools.search.retriever import SearchFault
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
-
-HANG_LIMIT = 30
-"""Seconds until a test fails because something has not happened."""
 
 
 @pytest.fixture(scope="module")
@@ -85,22 +83,8 @@ def test_a_client_that_does_not_say_how_many_gets_the_servers_default():
     assert [len(hits) for hits in json.loads(body)["result"]] == [5, 5]
 
 
-class HeldRetriever:
-    """An index whose first search waits, and which remembers how many queries came together."""
-
-    def __init__(self):
-        self.together = []
-        self.go = Event()
-
-    def search(self, queries, topk):
-        self.together.append(len(queries))
-        if len(self.together) == 1:
-            assert self.go.wait(HANG_LIMIT)
-        return shared_index().search(queries, topk)
-
-
 def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched():
-    held, everybody = HeldRetriever(), Barrier(64)
+    held, everybody = HeldRetriever(shared_index().search), Barrier(64)
 
     def client(number):
         everybody.wait(HANG_LIMIT)
@@ -109,7 +93,7 @@ def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched
 
     with serving(held) as url, ThreadPoolExecutor(65) as pool:
         opener = pool.submit(Remote(url, timeout=HANG_LIMIT).search, ["novel"], 3)
-        while not held.together:
+        while not held.batches:
             sleep(0.001)
         answers = [pool.submit(client, number) for number in range(64)]
         sleep(0.5)
@@ -119,18 +103,18 @@ def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched
     assert [one.result() for one in answers] == [
         shared_index().search([title], 1 + number % 3) for number, title in enumerate(titles())
     ]
-    assert sum(held.together) == 65
-    assert max(held.together) > 8
+    assert sum(map(len, held.batches)) == 65
+    assert max(map(len, held.batches)) > 8
 
 
 def test_a_client_that_disconnects_does_not_affect_others():
-    held = HeldRetriever()
+    held = HeldRetriever(shared_index().search)
     with serving(held) as url:
         host, port = url.split("/")[2].split(":")
         with socket.create_connection((host, int(port))) as rude:
             body = b'{"queries": ["novel"]}'
             rude.sendall(b"POST /retrieve HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-            while not held.together:
+            while not held.batches:
                 sleep(0.001)
         held.go.set()
 
