@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tool_samples import Lamp, now, python
@@ -54,6 +56,28 @@ def test_every_episode_begins_with_a_state_of_its_own() -> None:
     env.step(UP)
     env.reset(seed=0)
     assert env.brightness == 0
+
+
+def test_a_method_runs_in_the_thread_that_steps_the_env_and_what_it_returns_and_raises_is_checked() -> None:
+    class Safe(Lamp):
+        @tool
+        def thread(self) -> str:
+            """Say which thread this is."""
+            return threading.current_thread().name
+
+        @tool
+        def odd(self) -> Any:
+            """Return a number."""
+            return 3
+
+    env = ToolEnv(Safe())
+    env.reset(seed=0)
+
+    assert threading.current_thread().name in env.step("<thread></thread>").observation
+    refused, failed = env.step('<brighten>{"by": "x"}</brighten>'), env.step('<brighten>{"by": 9}</brighten>')
+    assert [step.info["tool"]["status"] for step in (refused, failed)] == ["arguments", "error"]
+    with pytest.raises(TypeError, match="'odd' returned int"):
+        env.step("<odd></odd>")
 
 
 def test_a_tool_that_is_a_method_is_called_as_a_method_is() -> None:
@@ -139,6 +163,7 @@ def test_after_call_cannot_continue_the_episode_after_the_last_refusal() -> None
         (lambda: ToolEnv(Lamp(), [Lamp.dim]), "the tool 'dim' is a method"),
         (lambda: ToolEnv(Lamp(), [Lamp().dim]), "two tools are called 'dim'"),
         (lambda: tool(pure=True)(Lamp.brighten.function), "is a method: .* neither pure nor retried"),
+        (lambda: tool(max_concurrency=1)(Lamp.brighten.function), "never overlap"),
         (lambda: tool(timeout=1)(Lamp.brighten.function), "a method with a timeout must be async"),
     ],
 )

@@ -78,6 +78,10 @@ class Tool:
             raise ConfigError(
                 f"the tool {self.name!r} {stateful}: a call may change its state, so it is neither pure nor retried"
             )
+        if self.method and self.max_concurrency is not None:
+            raise ConfigError(
+                f"the tool {self.name!r} is a method: calls on one env never overlap, so max_concurrency is None"
+            )
         if self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
             # A thread could change the instance after the episode has ended.
             raise ConfigError(

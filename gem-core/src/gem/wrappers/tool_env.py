@@ -1,5 +1,6 @@
 """`ToolEnv`: tools for the agent of an environment."""
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -10,7 +11,7 @@ from gem.errors import BadArguments, ConfigError, ToolError
 from gem.marks import in_its_result
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
-from gem.tool.content import Content, shorten, wrap
+from gem.tool.content import Content, check_content, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
@@ -216,6 +217,10 @@ class ToolEnv(Wrapper):
         return self._answer(parsed, content, success=True)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
+        function = tool.function
+        if getattr(function, "__self__", None) is self.env.unwrapped and not inspect.iscoroutinefunction(function):
+            # Like the rest of the env, its methods run in the thread that steps it: what they use may depend on that.
+            return check_content(tool.name, function(**tool.validate(arguments)))
         if tool.resource is not None and self._session is None:
             self._session = self._runtime.session()
         return self._runtime.call(tool, arguments, self._session)
