@@ -210,6 +210,7 @@ def held() -> dict[str, int]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors and children are counted in /proc")
 def test_after_episodes_that_end_in_every_way_nothing_is_left() -> None:
+    gc.collect()
     before = {**held(), "threads": threading.active_count()}
     own = ToolRuntime()
     with ThreadPoolExecutor(LIMIT) as players:
@@ -223,6 +224,8 @@ def test_after_episodes_that_end_in_every_way_nothing_is_left() -> None:
     while own.states_in_use and time.monotonic() < deadline:
         time.sleep(0.01)
     assert (own.states_in_use, own.states_idle) == (0, 0)
-    assert held()["children"] == before["children"]
+    assert held()["children"] <= before["children"]
     own.close()
-    assert {**held(), "threads": threading.active_count()} == before
+    # What earlier tests have left may end meanwhile, so there may be less than before.
+    after = {**held(), "threads": threading.active_count()}
+    assert {name: after[name] for name in after if after[name] > before[name]} == {}
