@@ -93,18 +93,30 @@ def violations(root: Path) -> list[str]:
                 reason = _outside(package, module, item, found)
                 if reason:
                     wrong.append(f"{file.relative_to(root)}:{item.line}: {reason}")
+        for file in sorted(next(iter(modules.values())).parents[2].glob("tests/**/*.py")):
+            for item in imports(file.stem, file):
+                if reason := _outside_the_star(package, item, found):
+                    wrong.append(f"{file.relative_to(root)}:{item.line}: {reason}")
     return wrong
 
 
 def _outside(package: str, module: str, item: Import, found: Iterable[str]) -> str | None:
     """Why `module` must not import `item`, if it lies outside its package."""
+    if reason := _outside_the_star(package, item, found):
+        return reason
     top = item.module.partition(".")[0]
-    if top in found and top not in _may_import(package):
-        return f"{package} imports {top}; it may import {' and '.join(_may_import(package)[1:]) or 'no other of ours'}"
     if top in HEAVY and item.at_import and package != MAY_BE_HEAVY:
         return f"{top} is heavy: import it in the one function that needs it"
     if top in TERMINAL and package == HUB and not module.startswith(f"{HUB}.cli"):
         return f"{top} belongs to {HUB}.cli"
+    return None
+
+
+def _outside_the_star(package: str, item: Import, found: Iterable[str]) -> str | None:
+    """Why neither `package` nor its tests, which run without the other packs, may import `item`."""
+    top = item.module.partition(".")[0]
+    if top in found and top not in _may_import(package):
+        return f"{package} imports {top}; it may import {' and '.join(_may_import(package)[1:]) or 'no other of ours'}"
     return None
 
 

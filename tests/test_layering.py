@@ -107,6 +107,11 @@ def test_a_name_taken_from_an_init_is_an_arrow_to_it_and_a_module_below_it_is_no
         (f"{CORE}/core.py", "import gem_sandbox", "gem imports gem_sandbox"),
         (f"{MAZE}/small.py", "import gem_sandbox", "gem_envs_maze imports gem_sandbox"),
         ("gem-sandbox/src/gem_sandbox/box.py", "from gem.errors import GemError", "gem_sandbox imports gem"),
+        (
+            "gem-envs-maze/tests/deep/test_it.py",
+            "import gem, torch\nimport gem_train",
+            "gem_envs_maze imports gem_train",
+        ),
         (f"{MAZE}/small.py", "from torch import nn", "torch is heavy"),
         (f"{CORE}/core.py", "try:\n    import transformers\nexcept ImportError:\n    pass", "transformers is heavy"),
         (f"{CORE}/core.py", "def show():\n    from rich.table import Table", "rich belongs to gem.cli"),
