@@ -1,4 +1,4 @@
-"""A sandbox: a few slots, and programs that queue for them."""
+"""`Sandbox`: a few slots, and programs that wait in a queue for them."""
 
 import asyncio
 import os
@@ -96,7 +96,7 @@ class Sandbox:
         """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`.
 
         Raises:
-            ConfigError: an argument is of another type, a limit is out of range, or its name is none of a limit.
+            ConfigError: an argument is of another type, a limit is out of range, or a keyword is not a limit.
         """
         return self.run_job(self._job(code, stdin, files, limits, changes))
 
@@ -140,7 +140,7 @@ class Sandbox:
 
         Raises:
             SandboxLost: the sandbox failed; nothing is known about the program.
-            ConfigError: there are no cases, `stop` is none of the three, or what `run` says of its own arguments.
+            ConfigError: there are no cases, `stop` is not one of the three, or an argument that `run` refuses.
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits

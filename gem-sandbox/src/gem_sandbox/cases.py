@@ -95,7 +95,7 @@ def run_cases(
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
-        ConfigError: there are no cases, they are no pairs of texts, or `stop` is none of the three.
+        ConfigError: there are no cases, they are not pairs of texts, or `stop` is not one of the three.
     """
     check_type("cases", cases, Iterable)
     wanted = list(cases)
@@ -106,7 +106,7 @@ def run_cases(
     if not callable(same):
         raise ConfigError(f"same is a function of two outputs, not {same!r}")
     if stop not in get_args(Stop):
-        raise ConfigError(f"stop={stop!r} is none of {', '.join(get_args(Stop))}")
+        raise ConfigError(f"stop={stop!r} is not one of {', '.join(get_args(Stop))}")
     done: list[CaseVerdict] = []
     for stdin, expected in wanted:
         level, outcome = _retried(play, encoded(stdin))

@@ -1,4 +1,4 @@
-"""The sandboxes of this process that nobody has to make: one for each level asked for, made when first used."""
+"""Sandboxes shared by the whole process: one for each level that is asked for, made at its first use."""
 
 import atexit
 import os
@@ -18,7 +18,7 @@ def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbo
     """The sandbox of this process for `level` or `min_level`; closed when the interpreter ends.
 
     Raises:
-        ConfigError: one of them is no level.
+        ConfigError: one of them is not a level.
     """
     check_levels(level, min_level)
     with _lock:
@@ -41,7 +41,7 @@ def run(
 
     Raises:
         SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
-        ConfigError: an argument is of another type, a limit is out of range, or its name is none of a limit.
+        ConfigError: an argument is of another type, a limit is out of range, or a keyword is not a limit.
     """
     return default(level, min_level).run(code, stdin=stdin, files=files, **limits)
 

@@ -1,4 +1,4 @@
-"""The files that a program is given: names that every level can make, and the room that they take."""
+"""The files that a program is given: which names are allowed, and how much space they take on disk."""
 
 import mmap
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Who a program is: a user of its own where we may choose one, and a map of user ids for its namespace."""
+"""The user that a program runs as: one of its own where possible, and the map of ids of its namespace."""
 
 import itertools
 import os
@@ -13,7 +13,7 @@ _counter = itertools.count()
 
 
 def private_uid() -> int | None:
-    """A user id that nobody else has, for the programs of one slot; None where this process cannot choose.
+    """A user id that no other process has, for the programs of one slot; None where this process cannot choose.
 
     The kernel counts processes by user, and does not count those of uid 0.
     """

@@ -137,7 +137,7 @@ def _place(level: Level) -> str:
     """Where the folder of a slot is made.
 
     At level landlock, which holds programs to their limits, it is in memory, where files come and go faster, if there
-    is plenty and nobody has chosen a folder for temporary files.
+    is plenty and no folder for temporary files was chosen.
     """
     chosen = tempfile.gettempdir()
     if level == "landlock" and chosen == "/tmp" and os.access(_MEMORY, os.W_OK):
@@ -231,7 +231,7 @@ def _bubblewrap(
         raise SandboxUnavailable("bubblewrap is not installed: apt-get install bubblewrap")
     info, info_in = os.pipe()
     ready_out, ready = os.pipe()
-    with open(info, "rb") as told, open(ready, "wb", buffering=0) as tell:
+    with open(info, "rb") as info_pipe, open(ready, "wb", buffering=0) as tell:
         try:
             options = ["--info-fd", str(info_in), "--userns-block-fd", str(ready_out), *_bubblewrap_options(view)]
             # With the reading end too: writing to a supervisor that has died must not end bubblewrap, whose child
@@ -242,9 +242,9 @@ def _bubblewrap(
             os.close(ready_out)
         child = process.pid
         try:
-            said = _read_all(told)
-            if said:
-                child = int(json.loads(said)["child-pid"])
+            text = _read_all(info_pipe)
+            if text:
+                child = int(json.loads(text)["child-pid"])
                 identity.map_users(child, private)
             with suppress(BrokenPipeError):  # it has ended, which the caller finds out
                 tell.write(b"1")
@@ -259,14 +259,14 @@ def _bubblewrap(
 def _read_all(pipe: BinaryIO) -> bytes:
     """What bubblewrap tells; nothing, where something else holds the pipe open."""
     os.set_blocking(pipe.fileno(), False)
-    said = b""
+    text = b""
     end = time.monotonic() + START_SECONDS
     while select.select([pipe], [], [], max(0.0, end - time.monotonic()))[0]:
         part = pipe.read()
         if not part:
             break
-        said += part
-    return said
+        text += part
+    return text
 
 
 def _bubblewrap_options(view: View) -> list[str]:

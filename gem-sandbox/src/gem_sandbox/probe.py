@@ -1,4 +1,4 @@
-"""Which levels work here, found out by trying them."""
+"""Which levels of isolation work on this machine, determined by trying them."""
 
 import os
 import platform
@@ -55,7 +55,7 @@ def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_le
     """A slot at `level`, or at the strongest level that works and is not below `min_level`.
 
     Raises:
-        SandboxUnavailable: there is none; the message says for each level why.
+        SandboxUnavailable: there is no such level; the message says for each level why.
     """
     failures: list[str] = []
     for candidate in LEVELS[: LEVELS.index(min_level) + 1] if level is None else (level,):
@@ -72,7 +72,9 @@ def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_le
 
 def _open(level: Level, sight: View, preload: tuple[str, ...], *, trusted: bool) -> SandboxSlot:
     if not hasattr(os, "pidfd_open") or not hasattr(os, "memfd_create"):
-        raise SandboxUnavailable("it needs Linux 5.4 or newer; elsewhere, a container or a virtual machine with one")
+        raise SandboxUnavailable(
+            "it needs Linux 5.4 or newer; on other systems, use a container or a virtual machine with Linux"
+        )
     if level != "process" and platform.machine() not in MACHINES:
         raise SandboxUnavailable(f"it knows the system calls of {' and '.join(MACHINES)} only")
     try:

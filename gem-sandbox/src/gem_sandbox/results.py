@@ -1,4 +1,4 @@
-"""From what the server saw of a process to the result of a program."""
+"""From how the server saw a process end to the result of the program."""
 
 import re
 import signal

@@ -107,7 +107,7 @@ def asked(machine: str) -> dict[int, str]:
 
 
 def asking(machine: str) -> bytes:
-    """The filter that has somebody else asked before a program takes room on disk, and leaves everything else alone.
+    """The filter that lets another process decide before a program takes space on disk, and changes nothing else.
 
     Nobody is asked about its outputs, which have limits of their own: see `build`, `outputs_stay`.
     """
@@ -128,7 +128,7 @@ def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
     missing, unsupported = _refuse(errno.ENOSYS), _refuse(errno.ENOTSUP)
     to_itself = _answer(_ALLOW) if forks else _one_of(0, [OWN_PID])
     # A lock on a file that other programs can open too tells them something. A program that is one process is told that
-    # it has the lock: nobody else could hold it.
+    # it has the lock: no other process could hold it.
     locked = _answer(_ALLOW) if forks else _refuse(0)
     return {
         "open": _answer(_ALLOW) if writes else _reading(1),
@@ -181,7 +181,7 @@ def _one_of(
 
 
 def _masked(index: int, mask: int, value: int, otherwise: Code | None = None) -> Code:
-    """To allow the call where an argument, but for the bits outside `mask`, is `value`, and `otherwise` elsewhere."""
+    """Allow the call if an argument, but for the bits outside `mask`, is `value`; for other values `otherwise`."""
     return [_argument(index), (_AND, 0, 0, mask), (_EQUAL, 0, 1, value), *_answer(_ALLOW), *(otherwise or _refuse())]
 
 

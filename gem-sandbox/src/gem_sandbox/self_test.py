@@ -1,4 +1,4 @@
-"""A program that tries to get out of a slot, run in every kind of slot before it is trusted."""
+"""The self-test: a program that tries to break out, run in each kind of slot before the slot is trusted."""
 
 import json
 import os

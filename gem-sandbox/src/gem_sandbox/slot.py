@@ -1,4 +1,4 @@
-"""One slot: a fork server, one program after another."""
+"""A slot: the client of one fork server, which runs one program after another."""
 
 import json
 import math
@@ -91,8 +91,8 @@ class SandboxSlot:
             }
             answer = self._ask(message, [source, given, stdout, stderr], limits.wall_seconds)
             if not answer.pop("started"):
-                said = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
-                last = said[-1] if said else f"status {answer['status']}"
+                lines = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
+                last = lines[-1] if lines else f"status {answer['status']}"
                 raise SlotLost(f"the program could not be confined: {last}", self.level)
             return Outcome(
                 **answer,
@@ -130,7 +130,7 @@ def encoded(content: str | bytes) -> bytes:
 
 
 def _fill(fd: int, content: bytes) -> None:
-    import fcntl  # Windows has none, and is told so when a slot is to start
+    import fcntl  # Windows does not have it, and starting a slot there raises SandboxUnavailable
 
     view = memoryview(content)
     while view:

@@ -66,5 +66,5 @@ def numbers(table: str, machine: str) -> dict[str, int]:
 
 
 def number_of(name: str, machine: str) -> int | None:
-    """The number of a call that stands in one of the tables; None where `machine` does not have it."""
+    """The number of a system call by its name in the tables; None where `machine` does not have it."""
     return {**numbers(PLAIN, machine), **numbers(WRITING, machine), **numbers(CHECKED, machine)}.get(name)

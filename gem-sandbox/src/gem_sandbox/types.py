@@ -1,4 +1,4 @@
-"""What goes into a sandbox and what comes out, in frozen types."""
+"""Levels, limits, jobs and results: the frozen types that go into a sandbox and come out of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class Limits:
         open_files: Descriptors open at once, in each process. 128 by default.
 
     Raises:
-        ConfigError: one of them is no number, or out of range.
+        ConfigError: one of them is not a number, or out of range.
     """
 
     timeout: float = 5.0
@@ -94,7 +94,7 @@ class Limits:
         """These limits with some of them changed, by name.
 
         Raises:
-            ConfigError: a name is none of a limit, or a value is out of range.
+            ConfigError: a name is not that of a limit, or a value is out of range.
         """
         for name in changes:
             if name not in _NAMES:
@@ -168,7 +168,7 @@ class Result:
     """How a program ended, and what it wrote.
 
     Attributes:
-        stdout, stderr: What it wrote, decoded as UTF-8; bytes that are none become U+FFFD.
+        stdout, stderr: What it wrote, decoded as UTF-8; invalid bytes become U+FFFD.
         exit_code: Its exit status, or None where a signal or the sandbox ended it.
         signal: The number of the signal that ended it, or None.
         reason: How it ended, in one word: see `Reason`.

@@ -1,4 +1,4 @@
-"""What a program can see of this machine: an interpreter, its libraries, and the modules it was promised."""
+"""What a program can see of this machine: an interpreter, its libraries, and the modules that were asked for."""
 
 import importlib.metadata
 import importlib.util

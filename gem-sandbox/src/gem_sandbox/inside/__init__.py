@@ -1,1 +1,1 @@
-"""What runs inside a slot: a program of its own, which imports the standard library and nothing else of GEM."""
+"""What runs inside a slot: a separate program, which imports the standard library and nothing else of this package."""

@@ -6,7 +6,7 @@ import platform
 import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_keeping_lock = ctypes.PyDLL(None, use_errno=True)  # its calls do not let go of the interpreter's lock
+_keeping_lock = ctypes.PyDLL(None, use_errno=True)  # its calls do not release the interpreter lock
 
 SET_DEATH_SIGNAL, SET_DUMPABLE, SET_KEEP_CAPABILITIES, SET_SUBREAPER, SET_NO_NEW_PRIVS = 1, 4, 8, 36, 38
 NEW_MOUNT, NEW_CGROUP, NEW_UTS, NEW_IPC = 0x20000, 0x2000000, 0x4000000, 0x8000000

@@ -1,4 +1,4 @@
-"""The modules that programs import most often. Imported once, before the first program, they cost a program nothing."""
+"""The modules that programs import most often, imported once before the first program, so that they cost nothing."""
 
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false

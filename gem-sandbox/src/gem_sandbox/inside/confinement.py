@@ -1,4 +1,4 @@
-"""What a child goes under before its program begins: resource limits, rules for writing, and a seccomp filter."""
+"""What confines a child process before its program begins: resource limits, rules for writing, a seccomp filter."""
 
 import os
 import resource
@@ -8,14 +8,14 @@ from typing import NamedTuple
 from . import calls, landlock
 
 
-class Filter:
+class SeccompFilter:
     """A seccomp filter in which the number `own_pid` stands for the pid of the process that installs it."""
 
     def __init__(self, code: bytes, own_pid: int) -> None:
         self._code: Array[c_char] = create_string_buffer(code, len(code))
         self._program = calls.filter_of(self._code)
-        stands = own_pid.to_bytes(4, "little")
-        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == stands]
+        pattern = own_pid.to_bytes(4, "little")
+        self._places = [at for at in range(4, len(code), 8) if code[at : at + 4] == pattern]
 
     def install(self) -> None:
         """Put this process under it."""
@@ -33,11 +33,11 @@ class Confinement(NamedTuple):
     """What a child goes under before its program begins. Made before the fork, where it costs less."""
 
     limits: list[tuple[int, tuple[int, int]]]
-    filter: Filter | None
+    filter: SeccompFilter | None
     ruleset: int | None = None
 
     def enter(self) -> None:
-        """Put this process, the child, under it. There is no way back."""
+        """Confine this process, the child. It cannot be undone."""
         for which, limit in self.limits:
             resource.setrlimit(which, limit)
         if self.ruleset is not None:

@@ -1,4 +1,4 @@
-"""Removing what a program has left, however deep it lies and however locked it is, in steps."""
+"""Removing what a program has left behind, however deep and whatever its permissions, in bounded steps."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def removing(folder: str) -> Iterator[None]:
     """Remove a folder and all it holds, and pause at each thing. It takes time in proportion to what there is.
 
     No path is made on the way, which could be longer than a path can be: it goes down and up folder by folder. What is
-    not there any more is no fault: another process may be removing the same.
+    not there any more is not an error: another process may be removing the same.
 
     Raises:
         OSError: it cannot be removed.

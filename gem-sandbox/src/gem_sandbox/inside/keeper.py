@@ -1,4 +1,4 @@
-"""The keeper of a slot's disk: a process that the kernel asks before a program takes room on it.
+"""The disk keeper of a slot: a process that the kernel asks before a program takes space on disk.
 
 Linux `Documentation/userspace-api/seccomp_filter.rst`, "Userspace Notification". What the calls could take is added
 up, and only when the sum comes to a limit is the program stopped, and what it has counted. So no program gets past its
@@ -117,9 +117,9 @@ class _Books:
         self._number = self._disk = self._inodes = self._size = self._things = 0
         self._maps = self._granted = False
 
-    def keep(self, told: socket.socket) -> None:
-        """Answer questions until the server has ended, which closes its end of `told`; in between, remove things."""
-        _, fds, _, _ = socket.recv_fds(told, 16, 1)
+    def keep(self, channel: socket.socket) -> None:
+        """Answer questions until the server has ended, which closes its end of `channel`; in between, remove things."""
+        _, fds, _, _ = socket.recv_fds(channel, 16, 1)
         if not fds:
             return
         (listener,) = fds
@@ -127,11 +127,11 @@ class _Books:
             fcntl.ioctl(listener, _SET_FLAGS, _SYNCHRONOUS)
         poll = select.poll()
         poll.register(listener, select.POLLIN)
-        poll.register(told, select.POLLIN)
+        poll.register(channel, select.POLLIN)
         while True:
             for fd, events in poll.poll(0 if self._removals else None):
-                if fd == told.fileno():
-                    name = told.recv(64).decode()
+                if fd == channel.fileno():
+                    name = channel.recv(64).decode()
                     if not name:
                         return
                     self._removals.append(folders.removing(f"{self._left}/{name}"))

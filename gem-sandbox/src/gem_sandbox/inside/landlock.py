@@ -1,4 +1,4 @@
-"""Landlock: rules that a process gives itself, of which files it may open. No rights are needed.
+"""Landlock: rules that a process sets for itself about which files it may open. It needs no privileges.
 
 Linux `Documentation/userspace-api/landlock.rst`.
 """

@@ -1,4 +1,4 @@
-"""One program, in the child that was forked for it: confined first, then run as `__main__`."""
+"""Runs one program in the child process that was forked for it: confined first, then run as `__main__`."""
 
 import atexit
 import builtins

@@ -1,4 +1,4 @@
-"""The fork server of a slot: one child for each program, and the truth about how it ended.
+"""The fork server of a slot: it forks one child per program and reports how it ended.
 
 It never reads what a program writes. Programs, their input and their output travel as descriptors that the supervisor
 has made; what the server tells about a program it has from the kernel.

@@ -1,4 +1,4 @@
-"""What a program has on disk: in its folder, and in files that it has removed and still holds open."""
+"""How much a program has on disk: in its folder, and in removed files that it still has open."""
 
 import os
 import stat
@@ -78,7 +78,7 @@ def has_stopped(pid: int) -> bool:
 
 
 def _room(known: os.stat_result) -> int:
-    """Bytes on disk. A file that has holes counts as if it had none: a program that maps it can fill them any time.
+    """Bytes on disk. A sparse file counts with its holes: a program that maps it can fill them any time.
 
     Blocks behind the end count where there are many: some file systems keep as much there as the file has, for a while.
     """

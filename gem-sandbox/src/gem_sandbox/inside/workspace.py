@@ -1,4 +1,4 @@
-"""Where programs of a slot run: an empty folder for each, limits, and nothing of the one before."""
+"""The workspace of a slot: an empty folder for each program, limits, and nothing left of the program before."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from . import calls, folders, landlock, namespaces, usage
-from .confinement import Confinement, Filter
+from .confinement import Confinement, SeccompFilter
 from .keeper import Keeper
 
 _SERVER_CAPABILITIES = (
@@ -29,12 +29,12 @@ class Workspace:
     pause = 1.0
     """Seconds, at most, between two looks at a program."""
     watched: tuple[int, ...] = ()
-    """Descriptors that can be read from when the workspace is no more."""
+    """Descriptors that become readable when the workspace is gone."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._folder: str = config["folder"]
         self._filters = {
-            name: Filter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
+            name: SeccompFilter(bytes.fromhex(code), config["own_pid"]) for name, code in config["filters"].items()
         }
         self._others: int | None = config["other_processes"]
 
@@ -146,7 +146,7 @@ class LandlockWorkspace(Workspace):
         return super().confinement(job)._replace(ruleset=self._writing)
 
     def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
-        """Whether the program had more than it may. While it runs, the keeper sees to that."""
+        """Whether the program used more than it may. While it runs, the keeper checks that."""
         if not ended:
             return False
         keeps = self._keeper.keeps(job)
@@ -267,8 +267,8 @@ class PrivateWorkspace(Workspace):
 def _aged(folder: str) -> tuple[float, ...]:
     """Give a folder times long ago, so that a change in the next instant is a change too. Returns its state.
 
-    For each program anew: the time of the last change, which nobody can set, is then just before it, and does not tell
-    whether the program before it has left something.
+    For each program anew: the time of the last change, which no program can set, is then just before it, and
+    does not tell whether the program before it has left something.
     """
     os.utime(folder, (0, 0))
     return _state(folder)
