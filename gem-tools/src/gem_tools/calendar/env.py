@@ -23,8 +23,8 @@ class Calendar(CalendarTools, TurnEnv):
 
     The tools are this env's own: put a `gem.ToolEnv` around it, as the ids do. The agent sees only those parts of the
     calendar that it lists. The first observation has the rules, the tasks and the tools; every further one has the
-    result of the call and the tasks. The tasks can be done in the order given; "as early as it fits" refers to the
-    calendar at that point.
+    result of the call and the tasks, which the prompts call errands. They can be done in the order given; "as early
+    as it fits" refers to the calendar at that point.
 
     Rewards: 1 if at `\boxed{done}` the calendar and the list hold exactly what they should, whichever calls led there;
     0 if they do not. A reply with neither a call nor `\boxed{done}` costs 0.1 and loses. A call that cannot be read, or
