@@ -1,4 +1,4 @@
-"""How well the demo's configuration learns, over several seeds.
+"""Success before and after training with the demo's configuration, over several seeds.
 
     python benchmarks/demo.py [--seeds 5] [--json]
 

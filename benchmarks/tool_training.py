@@ -1,10 +1,10 @@
-"""Whether a tiny model learns to use a tool: success on long products with Python, and with a tool that returns lies.
+"""Whether a tiny model learns to use a tool: success on long products with Python, and with a tool that is random.
 
     python benchmarks/tool_training.py [--seeds 0,1] [--set steps=20] [--json FILE]
 
 `gemx train` with `examples/tools.toml`: a model of random weights imitates a few hundred calls and is then trained on
 its rewards. Its last checkpoint is played with the tool that it was trained with, and with one of the same name that
-answers a random number of the same length. The factors have three digits, so chance is about one in a million.
+answers a random number of the same length. The factors have three digits, so guessing succeeds once in a million.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from gem.rollout import rollout
 from gem.rollout.evaluation import Report
 from gem.wrappers.tool_env import ToolEnv
 from gem_train.build import build
+from gem_train.checkpoints import checkpoints
 from gem_train.config import load_config, read_toml
 
 CONFIG = Path(__file__).parents[1] / "examples" / "tools.toml"
@@ -50,24 +51,24 @@ def success(policy, envs):
 
 
 def run(seed, settings):
-    """Train once; what the run's summary says, and success with each tool."""
+    """Train once; what the summary of the run says, and success with each tool."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         command = ["gemx", "train", ID, "--config", CONFIG, "--seed", str(seed), "--out", path, *settings]
         subprocess.run([Path(sys.executable).with_name("gemx"), *command[1:]], check=True, stdout=sys.stderr)
         summary = json.loads((path / "summary.json").read_text())
         config = load_config([read_toml(path / "config.toml")])
-        checkpoint = max((path / "checkpoint").iterdir(), key=lambda each: each.stat().st_mtime)
-        lying = make_vec(ID, config.rollout.num_envs, wrappers=[noisy], env_kwargs=config.env)
-        with lying, build(config, checkpoint) as parts:
-            played = {"python": success(parts.policy, parts.envs), "noise": success(parts.policy, lying)}
+        checkpoint = checkpoints(path)[-1]
+        random_tool = make_vec(ID, config.rollout.num_envs, wrappers=[noisy], env_kwargs=config.env)
+        with random_tool, build(config, checkpoint) as parts:
+            played = {"python": success(parts.policy, parts.envs), "noise": success(parts.policy, random_tool)}
     before = {"success": summary["success_before"], "interval": summary["success_before_ci"]}
     return {"seed": seed, "seconds": summary["seconds"], "after the warm-up": before, **played}
 
 
 def table(report):
     """The report as Markdown."""
-    lines = ["| seed | after the warm-up | after training | with a tool that lies | seconds |", "|--:|--:|--:|--:|--:|"]
+    lines = ["| seed | after the warm-up | after training | with a random tool | seconds |", "|--:|--:|--:|--:|--:|"]
     for each in report["runs"]:
         shares = [each[name]["success"] for name in ("after the warm-up", "python", "noise")]
         lines.append(f"| {each['seed']} | {' | '.join(f'{share:.3f}' for share in shares)} | {each['seconds']:.0f} |")
@@ -78,7 +79,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in text.split(",")], default=[0])
     parser.add_argument("--set", action="append", default=[], help="a setting of the run: steps=10")
-    parser.add_argument("--json", type=Path, help="write the report there, too")
+    parser.add_argument("--json", type=Path, help="also write the report there")
     arguments = parser.parse_args()
     settings = [text for setting in arguments.set for text in ("--set", setting)]
     report = {"episodes": EPISODES, "runs": [run(seed, settings) for seed in arguments.seeds]}

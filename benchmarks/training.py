@@ -38,12 +38,12 @@ IDS = [
     "game:GuessTheNumber-v0-easy",
     "code:Basics-v0",
 ]
-"""The lowest difficulty of environments of every pack, and the one whose defaults once ended in noise."""
+"""Environments of every pack at their lowest difficulty, and one with which earlier defaults failed."""
 UNTRAINED_EPISODES = 64
 
 
 def train(id: str, seed: int, settings: list[str], out: Path) -> dict[str, Any]:
-    """One run: its summary and the success of its model before the warm-up, or why it was stopped."""
+    """One run: its summary and the success of its model before the warm-up, or why it stopped."""
     command = [sys.executable, "-m", "gem", "train", id, "--model", "tiny", "--seed", str(seed), "--out", str(out)]
     for setting in settings:
         command += ["--set", setting]
@@ -86,16 +86,16 @@ HEADER = """\
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ids", nargs="*", metavar="ID", default=IDS)
-    parser.add_argument("--seeds", default="0,1,2", help="with commas between")
+    parser.add_argument("--seeds", default="0,1,2", help="separated by commas")
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--folder", type=Path, help="where the runs are kept; by default nowhere")
+    parser.add_argument("--folder", type=Path, help="where to keep the runs; by default they are removed")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args()
     if not arguments.json:
         print(HEADER)
     runs: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as scratch:
-        # Seed by seed, so that a table that is cut short has every env in it.
+        # Seed by seed, so that a table that is cut short has every env.
         for seed in map(int, arguments.seeds.split(",")):
             for id in arguments.ids:
                 out = (arguments.folder or Path(scratch)) / f"{id.replace(':', '-')}-{seed}"

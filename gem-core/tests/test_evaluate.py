@@ -111,3 +111,12 @@ def test_a_report_for_each_id_counts_its_own_episodes() -> None:
 def test_the_return_of_an_episode_is_rounded_once_and_so_the_same_on_every_version_of_python() -> None:
     # From left to right this comes to 0.9999999999999999, as `sum` has it up to Python 3.11.
     assert episode([0.1] * 10).total_reward == 1.0
+
+
+@pytest.mark.parametrize("failure", [None, FAILURE])
+def test_a_report_is_read_back_from_its_json(failure: Failure | None) -> None:
+    report = Report.of([episode([1.0], failure=failure)], id="game:A", policy="expert", seed=3)
+    read = Report.from_json(json.loads(json.dumps(report.as_json())))
+
+    # Reports are compared as text, because NaN, the success where all episodes failed, is not equal to itself.
+    assert repr(read) == repr(report)
