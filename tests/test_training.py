@@ -27,7 +27,9 @@ ID = "game:GuessTheNumber-v0-easy"
 @pytest.fixture(scope="module")
 def parts():
     """A tiny model after a warm-up that is long enough for episodes of several turns of unequal length."""
-    config = load_config([{"id": ID, "warmup": {"steps": 80}, "rollout": {"num_envs": 16, "max_new_tokens": 12}}])
+    config = load_config(
+        [{"id": ID, "warmup": {"steps": 80, "episodes": 16}, "rollout": {"num_envs": 16, "max_new_tokens": 12}}]
+    )
     torch.set_num_threads(1)
     teacher = random_policy()
     with build(config) as parts, make_vec(ID, 16, info_methods=teacher.info_methods) as envs:

@@ -127,6 +127,13 @@ def test_the_episodes_of_a_run_are_a_recording_that_replays_to_the_byte(finished
     )
 
 
+def test_the_result_of_a_run_is_on_standard_output_episodes_included(finished):
+    command = ["train", "core:Echo-v0", "--config", str(finished / "config.toml"), "--out", str(finished)]
+    done = CliRunner().invoke(main, command)
+    assert done.stdout.count("--- Episode ") == done.stdout.count("success, return ") == 3
+    assert done.stderr == "this run has finished already; its result:\n"
+
+
 def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
     policy = make_policy({"name": str(finished), "temperature": 0.5})
 

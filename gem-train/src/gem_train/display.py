@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Column, Table
 from rich.text import Text
 
-from gem.cli.output import as_text, console, print_text
+from gem.cli.output import as_text, console
 from gem.core import Observation
 from gem.record import EpisodeRecord
 from gem.rollout.evaluation import Report
@@ -129,7 +129,7 @@ class Display:
         episodes = folder.episodes("evaluation")
         for number, episode in enumerate(episodes[:: -(-len(episodes) // _EPISODES)], start=1):
             self._result.print(f"\n--- Episode {number} after training, seed {episode.seed} ---", style="bold")
-            print_text(_episode(episode))
+            self._result.print(_episode(episode), soft_wrap=not self._result.is_terminal)
         self._result.print(f"\n{summary.id}, {summary.algorithm}, seed {summary.seed}", soft_wrap=True)
         self._result.print(_summary_table(summary))
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
