@@ -72,7 +72,7 @@ def test_a_reply_that_was_cut_off_is_closed():
 def test_a_template_that_rewrites_history_starts_a_new_segment():
     chat = ChatEncoder(tokenizer(FORGETFUL))
     context, anew = play(chat, ["one", "two", "three"], ["<think>\nhm\n</think>\n\na", "b", "c"])
-    # The second prompt had to forget the reasoning; the third had nothing to forget.
+    # The second prompt drops the reasoning; the third has none to drop.
     assert anew == [False, True, False]
     assert "hm" not in chat.tokenizer.decode(context)
 

@@ -16,7 +16,7 @@ def checkpoints(run: Path) -> list[Path]:
 
 
 def step_of(checkpoint: Path) -> int:
-    """How many steps had been made when it was saved."""
+    """The number of steps before it was saved."""
     return int(checkpoint.name.removeprefix("step-"))
 
 

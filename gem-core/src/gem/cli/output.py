@@ -17,7 +17,6 @@ from typing import Any, TextIO
 import click
 import rich.console
 from rich.segment import Segment
-from rich.text import Text
 
 from gem.core import Observation
 from gem.packs.discovery import Pack
@@ -95,7 +94,7 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty()
 
 
-def print_text(text: str | Text) -> None:
+def print_text(text: str) -> None:
     """Print what an env says, on standard output: in a terminal lines break between words, elsewhere not at all."""
     shown = console()
     shown.print(text, soft_wrap=not shown.is_terminal)
