@@ -9,7 +9,7 @@ import pytest
 from gem.core import Env
 from gem.errors import PackError, SpecError, UnknownId
 from gem.packs.component_ref import as_list, name_and_settings
-from gem.packs.importing import check_arguments, import_direct, import_object, is_direct
+from gem.packs.importing import check_arguments, import_object, import_path, is_import_path
 
 SLOW = "import time\ntime.sleep(0.2)\nclass Thing:\n    pass\n"
 
@@ -66,9 +66,9 @@ thread.join()
 
 
 def test_a_direct_name_reads_module_colon_name() -> None:
-    assert is_direct("os.path:join")
-    assert is_direct(" os:system ")
-    assert not any(map(is_direct, ("python", "http://localhost:8000", "a: b", "game:Sudoku-v0")))
+    assert is_import_path("os.path:join")
+    assert is_import_path(" os:system ")
+    assert not any(map(is_import_path, ("python", "http://localhost:8000", "a: b", "game:Sudoku-v0")))
 
 
 def test_an_object_is_imported_by_its_dotted_name() -> None:
@@ -76,7 +76,7 @@ def test_an_object_is_imported_by_its_dotted_name() -> None:
     with pytest.raises(PackError, match=r"gem\.core has no 'Envs'\. Did you mean 'Env'"):
         import_object("gem.core:Envs")
     with pytest.raises(UnknownId, match=r"there is no module 'gem\.cores', where the tool 'gem\.cores:x' should be"):
-        import_direct("tool", "gem.cores:x")
+        import_path("tool", "gem.cores:x")
 
 
 def test_arguments_are_checked_before_a_call() -> None:

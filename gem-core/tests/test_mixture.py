@@ -12,7 +12,7 @@ import gem
 from gem.errors import SpecError, UnknownId
 from gem.rollout import assign, rollout
 from gem.rollout.policy import expert_policy
-from gem.vector.mixture import AnyOf
+from gem.vector.mixture import MixtureEnv
 from gem.wrappers import Curriculum
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -94,7 +94,7 @@ def test_an_env_that_cannot_be_closed_leaves_none_of_the_others_open() -> None:
             closed.append(self.number)
             raise OSError("no")
 
-    mixture = AnyOf({"a": lambda: Stuck(1), "b": lambda: Stuck(2)}, ["a", "b"])
+    mixture = MixtureEnv({"a": lambda: Stuck(1), "b": lambda: Stuck(2)}, ["a", "b"])
     curriculum = Curriculum(Sum(), levels=[{}, {}])
     curriculum._envs = [Stuck(3), Stuck(4)]
     for several in (mixture, curriculum):
@@ -121,9 +121,9 @@ def test_a_failure_of_one_id_leaves_the_others_alone() -> None:
 
 def test_reset_and_step_play_the_id_of_each_slot() -> None:
     with gem.make_vec(MIXED, 4, seed=1) as envs, gem.make_vec(SHORT, 4, seed=1) as alone:
-        mixed, _ = envs.reset()
+        mixture_makers, _ = envs.reset()
         same, _ = alone.reset()
         assert [envs.id_of(slot) for slot in range(4)] == [SHORT, LONG, SHORT, LONG]
-        assert mixed[0] == same[0]
-        assert mixed[1] != same[1]
+        assert mixture_makers[0] == same[0]
+        assert mixture_makers[1] != same[1]
         assert list(envs.step(["\\boxed{1}"] * 4).terminated) == [True, False, True, False]

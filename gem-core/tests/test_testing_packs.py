@@ -90,7 +90,7 @@ def test_a_plugin_module_that_imports_too_much_fails_the_check_of_imports_and_no
 
 
 @pytest.mark.usefixtures("core_only")
-def test_each_check_is_a_line_and_a_failure_says_what_happened_and_how_to_mend_it() -> None:
+def test_each_check_is_a_line_and_a_failure_says_what_happened_and_how_to_fix_it() -> None:
     done = gemx_check("planted_envs:NanReward", "--episodes", "1")
     lines = done.stdout.splitlines()
     failed = lines.index(next(line for line in lines if "FAIL" in line))

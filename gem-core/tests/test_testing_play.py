@@ -6,7 +6,7 @@ import numpy as np
 import planted_envs
 import pytest
 
-from gem.testing.play import Moment, as_line, difference, play, replayed
+from gem.testing.play import Transition, as_line, difference, play, replay_actions
 
 
 @dataclass
@@ -48,14 +48,14 @@ def test_an_episode_is_kept_as_it_was_although_the_env_changes_its_info_later() 
             self.log["turn"] = self.turn
             return super().step(action)._replace(info=self.log)
 
-    lines = [moment.line for moment in play(Reusing(), seed=0, turns=3).moments]
+    lines = [transition.line for transition in play(Reusing(), seed=0, turns=3).transitions]
 
     assert ['"turn": 0' in lines[1], '"turn": 1' in lines[2], '"turn": 2' in lines[3]] == [True, True, True]
 
 
 def test_a_difference_names_the_first_turn_and_shows_both_sides_around_the_place() -> None:
-    def told(*lines: str) -> list[Moment]:
-        return [Moment(None, "start"), *(Moment("go", line) for line in lines)]
+    def told(*lines: str) -> list[Transition]:
+        return [Transition(None, "start"), *(Transition("go", line) for line in lines)]
 
     long = "x" * 1000
     found = difference(told("same", long + "left" + long), told("same", long + "right" + long))
@@ -67,12 +67,12 @@ def test_a_difference_names_the_first_turn_and_shows_both_sides_around_the_place
     assert len(found) < 300
     assert difference(told("a", "b"), told("a", "b")) is None
     assert difference(told("a", "b"), told("a")) == "the episode has 1 turns instead of 2"
-    assert difference(told("a"), [Moment(None, "begin")]) == "the reset gives begin instead of start"
+    assert difference(told("a"), [Transition(None, "begin")]) == "the reset gives begin instead of start"
 
 
 def test_replayed_actions_give_the_same_episode() -> None:
     first = play(planted_envs.Good(), seed=5, turns=9)
-    again = play(planted_envs.Good(), seed=5, turns=len(first.actions), choose=replayed(first.actions))
+    again = play(planted_envs.Good(), seed=5, turns=len(first.actions), choose=replay_actions(first.actions))
 
     assert first.ended
-    assert difference(first.moments, again.moments) is None
+    assert difference(first.transitions, again.transitions) is None

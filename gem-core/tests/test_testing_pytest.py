@@ -33,7 +33,7 @@ def test_two_lines_make_one_test_for_each_check_of_each_env(tmp_path: Path) -> N
     assert "FAILED test_contract.py::test_contract[planted_envs:NanReward-types]" in done.stdout
 
 
-def test_a_failure_shows_what_happened_and_how_to_mend_it_and_nothing_of_our_own(tmp_path: Path) -> None:
+def test_a_failure_shows_what_happened_and_how_to_fix_it_and_nothing_of_our_own(tmp_path: Path) -> None:
     done = run_pytest(tmp_path, CONTRACT, "-k", "NanReward and types")
 
     assert "gives the reward nan (a float).\nA reward is a finite number" in done.stdout

@@ -183,7 +183,7 @@ def test_a_forked_child_that_ends_leaves_the_workers_of_its_parent_alone() -> No
 
 @LINUX
 def test_a_second_ctrl_c_while_the_vector_is_closed_leaves_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(worker: ProcessWorkerHandle, moment: float) -> None:
+    def interrupted(worker: ProcessWorkerHandle, deadline: float) -> None:
         raise KeyboardInterrupt
 
     before = children()

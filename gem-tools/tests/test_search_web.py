@@ -27,11 +27,11 @@ class Web:
     """Answers as the two services do, and remembers what it was asked."""
 
     def __init__(self, status=200, **answer):
-        self.asked = []
+        self.requested = []
         self.status, self.answer = status, json.dumps(answer).encode()
 
     def __call__(self, asked):
-        self.asked.append(asked)
+        self.requested.append(asked)
         return self.status, self.answer
 
 

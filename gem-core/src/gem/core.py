@@ -15,7 +15,7 @@ from gem.checks import check_int
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem.gem_llm import Renamed
 from gem.packs.spec import EnvSpec
-from gem.snapshots import Made
+from gem.snapshots import ConstructorCall
 
 
 class ContentPart(TypedDict):
@@ -94,7 +94,7 @@ class Env(ABC):
     """Attributes that say how this instance was built and not where its episode stands: snapshots leave them out,
     `restore` leaves them alone. Add to them what cannot be pickled or is large, such as a function."""
 
-    _made_with: Made
+    _constructor_call: ConstructorCall
     """What the constructor was called with, for `fork`."""
 
     _spec: EnvSpec | None = None
@@ -104,7 +104,7 @@ class Env(ABC):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         env = super().__new__(cls)
-        env._made_with = (args, kwargs)
+        env._constructor_call = (args, kwargs)
         return env
 
     # `__new__` takes whatever `__init__` takes, so `inspect` must not read a class's arguments from it.
@@ -155,7 +155,7 @@ class Env(ABC):
         The default pickles the instance's attributes, except those named in `_unsaved`. An env that holds a file,
         a process or a connection overrides both methods.
         """
-        return snapshots.dump(self, self._made_with, self._attributes())
+        return snapshots.dump(self, self._constructor_call, self._attributes())
 
     def restore(self, state: bytes) -> None:
         """Go back to the state that `snapshot` returned, in this or in another instance that was built alike.
@@ -165,7 +165,7 @@ class Env(ABC):
         Raises:
             SnapshotError: the bytes are of another class, or of an env that was built with other arguments.
         """
-        self._replace_attributes(snapshots.load(self, self._made_with, state))
+        self._replace_attributes(snapshots.load(self, self._constructor_call, state))
 
     def fork(self, n: int) -> list[Self]:
         """`n` independent copies, each in the state in which this env is now, generators included.
@@ -250,7 +250,7 @@ class Env(ABC):
         Raises:
             ConfigError: the env takes no such arguments, or refuses them.
         """
-        args, kwargs = self._made_with
+        args, kwargs = self._constructor_call
         if changes:
             try:
                 kwargs = {**inspect.signature(type(self)).bind_partial(*args).arguments, **kwargs, **changes}
@@ -258,7 +258,7 @@ class Env(ABC):
             except TypeError as error:
                 raise ConfigError(f"{type(self).__name__} cannot be built anew with {changes}: {error}") from error
             args = ()
-        return type(self)(*map(_rebuilt, args), **{name: _rebuilt(value) for name, value in kwargs.items()})
+        return type(self)(*map(_rebuild, args), **{name: _rebuild(value) for name, value in kwargs.items()})
 
     def _attributes(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in self._unsaved}
@@ -305,15 +305,15 @@ class Wrapper(Env):
         return self.env.expert_action()
 
     def rebuild(self, **changes: Any) -> Self:
-        args, kwargs = self._made_with
-        inner = {name: _rebuilt(value, **changes) for name, value in kwargs.items()}
-        return type(self)(*(_rebuilt(value, **changes) for value in args), **inner)
+        args, kwargs = self._constructor_call
+        inner = {name: _rebuild(value, **changes) for name, value in kwargs.items()}
+        return type(self)(*(_rebuild(value, **changes) for value in args), **inner)
 
     def snapshot(self) -> bytes:
-        return snapshots.dump(self, self._made_with, (self._attributes(), self.env.snapshot()))
+        return snapshots.dump(self, self._constructor_call, (self._attributes(), self.env.snapshot()))
 
     def restore(self, state: bytes) -> None:
-        own, inner = snapshots.load(self, self._made_with, state)
+        own, inner = snapshots.load(self, self._constructor_call, state)
         # The inner env first: if it refuses, this wrapper is left as it was.
         self.env.restore(inner)
         self._replace_attributes(own)
@@ -348,7 +348,7 @@ class Wrapper(Env):
         return getattr(self.env, name)
 
 
-def _rebuilt(value: Any, **changes: Any) -> Any:
+def _rebuild(value: Any, **changes: Any) -> Any:
     return value.rebuild(**changes) if isinstance(value, Env) else value
 
 

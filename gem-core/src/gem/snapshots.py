@@ -6,16 +6,16 @@ from typing import Any, cast
 
 from gem.errors import SnapshotError
 
-Made = tuple[tuple[Any, ...], dict[str, Any]]
+ConstructorCall = tuple[tuple[Any, ...], dict[str, Any]]
 """What a constructor was called with, by position and by name."""
 
 
-def dump(env: object, made: Made, content: Any) -> bytes:
+def dump(env: object, made: ConstructorCall, content: Any) -> bytes:
     """`content` as a snapshot of an env that was built with `made`."""
     return pickle.dumps((_name_of(env), _plain(made), content), protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def load(env: object, made: Made, state: bytes) -> Any:
+def load(env: object, made: ConstructorCall, state: bytes) -> Any:
     """The content of a snapshot, for an env that was built with `made`.
 
     Raises:
@@ -24,13 +24,13 @@ def load(env: object, made: Made, state: bytes) -> Any:
     if not isinstance(state, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SnapshotError(f"a snapshot is the bytes that snapshot() gave, not {state!r:.80}")
     try:
-        name, theirs, content = pickle.loads(state)
+        name, recorded, content = pickle.loads(state)
     except Exception as error:
         raise SnapshotError(f"these {len(state)} bytes are not a snapshot: {error}") from error
     if name != _name_of(env):
         raise SnapshotError(f"this snapshot is of {name}, and cannot be restored into {_name_of(env)}")
-    if theirs != _plain(made):
-        _refuse_other(type(env), theirs, _plain(made))
+    if recorded != _plain(made):
+        _refuse(type(env), recorded, _plain(made))
     return content
 
 
@@ -38,7 +38,7 @@ def _name_of(env: object) -> str:
     return f"{type(env).__module__}.{type(env).__qualname__}"
 
 
-def _plain(made: Made) -> Made:
+def _plain(made: ConstructorCall) -> ConstructorCall:
     """The arguments that are plain data: other envs have snapshots of their own, and functions cannot be compared."""
     args, kwargs = made
     return tuple(each if _is_plain(each) else None for each in args), {
@@ -54,15 +54,15 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _refuse_other(env_class: type, theirs: Made, own: Made) -> None:
-    before, now = _by_name(env_class, theirs), _by_name(env_class, own)
+def _refuse(env_class: type, recorded: ConstructorCall, own: ConstructorCall) -> None:
+    before, now = _by_name(env_class, recorded), _by_name(env_class, own)
     differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if differ:
         there, here = (", ".join(f"{name}={made.get(name)!r}" for name in differ) for made in (before, now))
         raise SnapshotError(f"this snapshot is of a {env_class.__name__} with {there}, and this one has {here}")
 
 
-def _by_name(env_class: type, made: Made) -> dict[str, Any]:
+def _by_name(env_class: type, made: ConstructorCall) -> dict[str, Any]:
     """Arguments by their names, with the defaults of those that were not given; lists as tuples."""
     args, kwargs = made
     try:

@@ -7,7 +7,7 @@ import click
 
 from gem.cli.options import as_json
 from gem.cli.output import Console, console, echo, print_json, stray_prints_to_stderr
-from gem.packs.registry import Entry
+from gem.packs.registry import RegistryEntry
 from gem.testing.checks import CHECKS, CheckOutcome, summary
 from gem.testing.guard import LIMIT, Guard
 from gem.testing.subject import EPISODES, find_entries
@@ -58,7 +58,7 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
         ctx.exit(1)
 
 
-def _check(guard: Guard, entry: Entry, episodes: int, *, quiet: bool, debug: bool) -> list[CheckOutcome]:
+def _check(guard: Guard, entry: RegistryEntry, episodes: int, *, quiet: bool, debug: bool) -> list[CheckOutcome]:
     """The outcome of every check, each printed as soon as it is there."""
     out = console()
     if not quiet:
@@ -85,7 +85,7 @@ def _print(out: Console, outcome: CheckOutcome, *, debug: bool) -> None:
         echo(outcome.traceback, err=True)
 
 
-def _as_json(entry: Entry, outcomes: Sequence[CheckOutcome]) -> dict[str, Any]:
+def _as_json(entry: RegistryEntry, outcomes: Sequence[CheckOutcome]) -> dict[str, Any]:
     return {
         "id": entry.spec.id,
         "pack": entry.pack.distribution if entry.pack else None,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from gem import __version__
 from gem.cli.entry_points import faults
-from gem.cli.faults import in_a_line
+from gem.cli.error_output import error_line
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
@@ -109,7 +109,7 @@ def _diagnose(entry_point: str) -> Diagnostic:
     try:
         return Diagnostic.model_validate(import_object(entry_point)())
     except Exception as error:
-        return Diagnostic(status="this diagnostic failed", ok=False, details=(in_a_line(error),))
+        return Diagnostic(status="this diagnostic failed", ok=False, details=(error_line(error),))
 
 
 def _print_diagnostics(diagnostics: Sequence[tuple[str, Diagnostic]]) -> None:

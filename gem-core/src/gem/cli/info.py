@@ -9,7 +9,7 @@ from rich.table import Table
 from gem.cli.options import as_json
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
 from gem.packs.make import make
-from gem.packs.registry import Entry, registry
+from gem.packs.registry import RegistryEntry, registry
 
 SEED = 0
 """The seed of the observation that is shown."""
@@ -32,7 +32,7 @@ def info(id: str, as_json: bool) -> None:
         _print(described)
 
 
-def _describe(entry: Entry) -> dict[str, Any]:
+def _describe(entry: RegistryEntry) -> dict[str, Any]:
     spec, pack = entry.spec, entry.pack
     return {
         "id": spec.id,

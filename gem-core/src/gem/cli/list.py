@@ -10,7 +10,7 @@ from rich.text import Text
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
 from gem.packs.discovery import KNOWN_PACKS, how_to_install
-from gem.packs.registry import Entry, registry
+from gem.packs.registry import RegistryEntry, registry
 
 
 @click.command("list")
@@ -49,7 +49,7 @@ def _matches(pattern: str, id: str) -> bool:
     return fnmatchcase(id.lower(), f"*{pattern.lower()}*")
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: RegistryEntry) -> dict[str, Any]:
     return {
         "id": entry.spec.id,
         "pack": entry.pack.distribution if entry.pack else None,

@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 import click
 
 from gem import __version__
-from gem.cli.faults import FAILED, INTERRUPTED, flush_stdout, in_a_line, reported
-from gem.cli.output import Promise, echo, printable
+from gem.cli.error_output import FAILED, INTERRUPTED, error_line, flush_stdout, report_errors
+from gem.cli.output import JsonOutput, echo, printable
 from gem.errors import PackError, UnknownId, did_you_mean
 from gem.packs.discovery import CORE, Pack, how_to_install
 from gem.packs.hookspecs import CommandSpec
@@ -50,7 +50,7 @@ class Commands(click.Group):
                 formatter.write_dl([(spec.name, printable(spec.help)) for spec in specs])
 
     def invoke(self, ctx: click.Context) -> None:
-        with reported(ctx):
+        with report_errors(ctx):
             super().invoke(ctx)
 
     def main(
@@ -62,18 +62,18 @@ class Commands(click.Group):
         **extra: Any,
     ) -> NoReturn:
         given = sys.argv[1:] if args is None else list(args)
-        promise = Promise("--json" in given)
+        output = JsonOutput("--json" in given)
         try:
-            status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=promise, **extra)
+            status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=output, **extra)
         except click.ClickException as error:
-            promise.keep(error.format_message())
+            output.print_error(error.format_message())
             error.show()
             status = error.exit_code
         except click.Abort:
-            promise.keep("interrupted")
+            output.print_error("interrupted")
             status = INTERRUPTED
         except OSError as error:  # the help or the version, for which nobody reads or there is no room
-            echo(f"gemx: {in_a_line(error)}", err=True)
+            echo(f"gemx: {error_line(error)}", err=True)
             status = FAILED
         sys.exit(status if flush_stdout() else FAILED)
 

@@ -26,17 +26,17 @@ UNLIMITED = 10_000
 
 
 @dataclass
-class Promise:
+class JsonOutput:
     """That one JSON object is printed, whatever happens."""
 
-    asked: bool
+    requested: bool
     """Whether it was: with --json."""
-    kept: bool = False
+    printed: bool = False
 
-    def keep(self, error: str) -> None:
+    def print_error(self, error: str) -> None:
         """Print the object that says what went wrong, unless there is one already."""
-        if self.asked and not self.kept:
-            self.kept = True
+        if self.requested and not self.printed:
+            self.printed = True
             with contextlib.suppress(OSError):  # a full disk, which is then what there is to say
                 print_json({"error": error})
 
@@ -83,7 +83,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def waiting(for_what: str) -> None:
+def print_waiting(for_what: str) -> None:
     """Say what takes a while before there is anything to show, on standard error, if that is a terminal."""
     if is_terminal(sys.stderr):
         echo(f"{for_what} …", err=True)
@@ -107,8 +107,8 @@ def print_json(value: dict[str, Any]) -> None:
     """
     echo(json.dumps(value, default=repr))
     context = click.get_current_context(silent=True)
-    if context is not None and isinstance(promise := context.find_root().obj, Promise):
-        promise.kept = True
+    if context is not None and isinstance(output := context.find_root().obj, JsonOutput):
+        output.printed = True
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from gem.cli.faults import place
+from gem.cli.error_output import frame_to_show
 from gem.cli.output import console, echo
 from gem.failure import Failure
 from gem.rollout.evaluation import Report
@@ -120,5 +120,5 @@ def print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
 def _raised_at(failure: Failure) -> str:
     """The line of the traceback that says where the error was raised."""
     frames = [line for line in failure.traceback.splitlines() if line.startswith('  File "')]
-    index = place([line.split('"')[1] for line in frames])
+    index = frame_to_show([line.split('"')[1] for line in frames])
     return "" if index is None else frames[index]

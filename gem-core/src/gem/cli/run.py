@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import click
 
 from gem import seeding
-from gem.cli.faults import in_a_line
+from gem.cli.error_output import error_line
 from gem.cli.options import (
     Seed,
     arguments,
@@ -22,17 +22,17 @@ from gem.cli.options import (
     tools,
     wrappers,
 )
-from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
+from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
 from gem.cli.report import print_failures, print_report, with_progress
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.preflight import check_envs, check_wrappers
 from gem.packs.registry import get_spec
 from gem.packs.spec import EnvSpec
-from gem.record import Recorded, Recorder, recorded
+from gem.record import RecordedEpisodes, Recorder, load_recorded
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import MOST_TURNS, assign, rollout
-from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_component, written_at
+from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.transcript import Episode
 from gem.vector import BackendName, make_vec
 
@@ -119,14 +119,14 @@ def run(
         with ExitStack() as opened:
             recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
             if record:
-                held = recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
-                _say_what_is_held(record, held, episodes)
+                held = load_recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
+                _print_resumed(record, held, episodes)
                 played += held.episodes.values()
                 starts = [start for start in starts if start not in held.episodes]
             before = tuple(played)
             if starts:
                 if name_and_settings(player)[0] == CHECKPOINT:
-                    waiting("loading the model")
+                    print_waiting("loading the model")
                 asked = opened.enter_context(closing(make_policy(player)))
                 envs = opened.enter_context(
                     make_vec(
@@ -157,7 +157,7 @@ def run(
         if len(plan.specs) > 1:
             object["ids"] = [report.as_json() for report in each]
         if isinstance(stopped, Exception):
-            object["error"] = in_a_line(stopped)
+            object["error"] = error_line(stopped)
         print_json(object)
     else:
         print_report(total, each, episodes)
@@ -210,7 +210,7 @@ def _parse_policy(policy: str, settings: Sequence[str]) -> ComponentRef:
     if "name" in given:
         raise ConfigError("--policy-arg is for settings of the policy; what it is called is said by --policy")
     name, own = name_and_settings(named[0])
-    return policy_component({"name": name, **own, **given})
+    return policy_ref({"name": name, **own, **given})
 
 
 def _title(policy: ComponentRef) -> str:
@@ -219,7 +219,7 @@ def _title(policy: ComponentRef) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
 
 
-def _say_what_is_held(path: Path, held: Recorded, asked: int) -> None:
+def _print_resumed(path: Path, held: RecordedEpisodes, asked: int) -> None:
     if held.episodes:
         echo(f"{path} holds {len(held.episodes)} of the {asked} episodes; they are not played again.", err=True)
     if held.others:

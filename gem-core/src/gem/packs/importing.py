@@ -24,12 +24,12 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
-def is_direct(name: str) -> bool:
+def is_import_path(name: str) -> bool:
     """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
     return _DIRECT.fullmatch(name.strip()) is not None
 
 
-def module_of_file(name: str) -> str:
+def module_hint(name: str) -> str:
     """What to write instead, said to whoever named a file of theirs where `"module:name"` is expected; else nothing."""
     file, _, attribute = name.partition(":")
     module = Path(file.removesuffix(".py"))
@@ -70,7 +70,7 @@ def _message(error: BaseException) -> str:
     return f"{message} ({os.path.basename(last.filename)}, line {last.lineno})"
 
 
-def import_direct(kind: str, name: str) -> Any:
+def import_path(kind: str, name: str) -> Any:
     """`import_object`, for a name that a person wrote where names of a pack's own are expected too.
 
     Raises:
@@ -108,7 +108,7 @@ def check_arguments(
         SpecError: there is one that `function` does not take, or one is missing that it needs.
     """
     try:
-        parameters = _remembered(function, given)
+        parameters = _cached_parameters(function, given)
     except ValueError:  # some of what is written in C has no signature
         return
     taken = [name for name in parameters.taken if name not in filled]
@@ -124,7 +124,7 @@ def check_arguments(
     raise SpecError(f"{what} needs the argument {missing!r}. {takes}")
 
 
-def _remembered(function: Callable[..., Any], given: int) -> _Parameters:
+def _cached_parameters(function: Callable[..., Any], given: int) -> _Parameters:
     try:
         return _parameters(function, given)
     except TypeError:  # it has no hash, as an instance of a dataclass has none

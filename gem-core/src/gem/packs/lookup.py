@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gem.core import Env
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
 from gem.packs.discovery import Pack
-from gem.packs.importing import check_arguments, import_direct, import_object, is_direct, module_of_file
+from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
 from gem.packs.registry import Kind, registry, tables
 from gem.tool.tool import Tool
 
@@ -36,12 +36,12 @@ def find_named(kind: Kind, name: str) -> Any:
         UnknownId: no installed pack has it.
         PackError: it cannot be imported, or the module has no such name.
     """
-    if is_direct(name):
-        return import_direct(kind, name)
+    if is_import_path(name):
+        return import_path(kind, name)
     if (offer := find_offer(kind, name)) is not None:
         return import_object(offer.entry_point)
     known = [each for pack in registry().load() for each in tables(pack)[kind]]
-    hints = f"{did_you_mean(name, known)}{module_of_file(name)}"
+    hints = f"{did_you_mean(name, known)}{module_hint(name)}"
     raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gem.errors import ConfigError, UnknownId
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
-from gem.packs.importing import is_direct, module_of_file
+from gem.packs.importing import is_import_path, module_hint
 from gem.packs.lookup import find_named, find_offer
 from gem.packs.make import bind, make
 from gem.packs.registry import Kind, get_spec
@@ -20,7 +20,7 @@ def check_name(kind: Kind, name: str) -> None:
     Raises:
         UnknownId: there is not.
     """
-    if is_direct(name):
+    if is_import_path(name):
         _check_module(kind, name)
     elif find_offer(kind, name) is None:
         find_named(kind, name)  # raises, and says what there is
@@ -71,4 +71,4 @@ def _check_module(kind: Kind, name: str) -> None:
     except (ImportError, ValueError):  # a parent is missing; `__main__` of a script has no spec
         found = sys.modules.get(module)
     if found is None:
-        raise UnknownId(f"there is no module {module!r}, where the {kind} {name!r} should be.{module_of_file(name)}")
+        raise UnknownId(f"there is no module {module!r}, where the {kind} {name!r} should be.{module_hint(name)}")

@@ -24,7 +24,7 @@ Claim = tuple[str, str]
 """A kind of thing, such as "id" or "wrapper", and a name that a pack claims for one of its own."""
 
 
-class Entry(NamedTuple):
+class RegistryEntry(NamedTuple):
     """A registered `spec` and the `pack` it comes from (None for `gem.register`)."""
 
     spec: EnvSpec
@@ -36,7 +36,7 @@ class Registry:
 
     def __init__(self, packs: Iterable[Pack] | None = None) -> None:
         self._packs = None if packs is None else list(packs)
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, RegistryEntry] = {}
         self._owners: dict[Claim, str] = {}
 
     @property
@@ -66,18 +66,18 @@ class Registry:
         for earlier in itertools.takewhile(lambda other: other is not pack, self.packs):
             if names or shared.intersection(earlier.namespaces):
                 self._load(earlier)
-        self._enter(pack)
+        self._add_pack(pack)
 
-    def _enter(self, pack: Pack) -> None:
+    def _add_pack(self, pack: Pack) -> None:
         claims = _claims(pack)
-        fault = self._fault(claims)
-        if fault is not None:
-            pack.fail(fault)
+        conflict = self._conflict(claims)
+        if conflict is not None:
+            pack.fail(conflict)
             return
         self._owners.update(dict.fromkeys(claims, pack.distribution))
-        self._entries.update({spec.id: Entry(spec, pack) for spec in pack.envs})
+        self._entries.update({spec.id: RegistryEntry(spec, pack) for spec in pack.envs})
 
-    def _fault(self, claims: Sequence[Claim]) -> str | None:
+    def _conflict(self, claims: Sequence[Claim]) -> str | None:
         """Why these claims of one pack cannot stand, if they cannot."""
         seen: set[Claim] = set()
         for claim in claims:
@@ -102,15 +102,15 @@ class Registry:
             if taken is not None:
                 owner = taken.pack.distribution if taken.pack else "an earlier gem.register()"
                 raise DuplicateId(f"{spec.id!r} is already registered by {owner}; choose another name")
-            self._entries[spec.id] = Entry(spec, None)
+            self._entries[spec.id] = RegistryEntry(spec, None)
             self._owners["id", spec.id] = "gem.register()"
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[RegistryEntry]:
         """Everything registered, all packs loaded, sorted by id."""
         self.load()
         return [self._entries[id] for id in sorted(self._entries)]
 
-    def registered(self, id: str) -> Entry | None:
+    def registered(self, id: str) -> RegistryEntry | None:
         """The entry of an id that an installed pack or `add` has entered; None for any other, `"module:Class"` too.
 
         Imports nothing but plugin modules of packs that declare the namespace.
@@ -122,7 +122,7 @@ class Registry:
                 return None
         return self._entries.get(id)
 
-    def find(self, id: str) -> Entry:
+    def find(self, id: str) -> RegistryEntry:
         """The entry of `id`.
 
         Raises:
@@ -132,10 +132,10 @@ class Registry:
         """
         if id in self._entries:
             return self._entries[id]
-        direct = _direct_spec(id)
+        direct = _spec_of_path(id)
         owned = {*KNOWN_PACKS, *(name for pack in self.packs for name in pack.namespaces)}
         if direct is not None and id.partition(":")[0] not in owned:
-            return Entry(direct, None)
+            return RegistryEntry(direct, None)
         namespace = EnvId.parse(id).namespace
         declaring = self.load(namespace)
         if id in self._entries:
@@ -224,7 +224,7 @@ def all_specs() -> list[EnvSpec]:
     return [entry.spec for entry in _registry.entries()]
 
 
-def _direct_spec(id: str) -> EnvSpec | None:
+def _spec_of_path(id: str) -> EnvSpec | None:
     """A spec for `"module.path:Class"`, or None where `id` does not read so or no such module can be found.
 
     Raises:

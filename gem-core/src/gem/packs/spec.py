@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from gem.errors import SpecError
 from gem.packs.component_ref import ComponentRef, name_and_settings
-from gem.packs.importing import is_direct, module_of_file
+from gem.packs.importing import is_import_path, module_hint
 
 _ID = re.compile(
     r"(?P<namespace>[a-z][a-z0-9_]*)"
@@ -37,7 +37,7 @@ class EnvId(NamedTuple):
         if match is None:
             raise SpecError(
                 f"{text!r} is not an environment id. An id reads 'namespace:Name[-vN][-variant]', "
-                f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_of_file(text)}"
+                f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_hint(text)}"
             )
         version = match["version"]
         return cls(match["namespace"], match["name"], int(version) if version else None, match["variant"])
@@ -69,7 +69,7 @@ class EnvSpec(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _limit_stands_in_its_field(cls, data: Any) -> Any:
+    def _move_max_turns(cls, data: Any) -> Any:
         """A limit among the kwargs is moved: what is described in the same way is equal, and `make` need not look."""
         if not isinstance(data, dict):
             return data
@@ -97,7 +97,7 @@ class EnvSpec(BaseModel):
     @field_validator("entry_point")
     @classmethod
     def _entry_point_is_well_formed(cls, value: str) -> str:
-        if value != value.strip() or not is_direct(value):
+        if value != value.strip() or not is_import_path(value):
             raise ValueError(f"an entry point reads 'module:Class', not {value!r}")
         return value
 

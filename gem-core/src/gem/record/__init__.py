@@ -10,19 +10,19 @@ with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("e
 from gem.record.file import Recorder, read, torn_bytes
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
-from gem.record.resume import Recorded, recorded
+from gem.record.resume import RecordedEpisodes, load_recorded
 
 __all__ = [
     "Difference",
     "EpisodeRecord",
     "PackVersion",
-    "Recorded",
+    "RecordedEpisodes",
     "Recorder",
     "Rescore",
     "TurnRecord",
+    "load_recorded",
     "outdated",
     "read",
-    "recorded",
     "reproduce",
     "rescore",
     "torn_bytes",

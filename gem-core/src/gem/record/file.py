@@ -43,7 +43,7 @@ class Recorder:
             # A pipe or a device is only written to.
             self._is_plain = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
             if self._is_plain:
-                _mend(self._path)
+                _repair_end(self._path)
         except BaseException:
             self._file.close()
             raise
@@ -132,7 +132,7 @@ def _is_torn(line: bytes) -> bool:
     return False
 
 
-def _mend(path: Path) -> None:
+def _repair_end(path: Path) -> None:
     """Make the end of the file a place to append at."""
     with open(path, "rb+") as file:
         start = file.read(len(PREFIX))

@@ -22,7 +22,7 @@ VERSION = 1
 PREFIX = f'{{"gem_record": {VERSION}, '.encode()
 """How every line begins."""
 
-HINTS = frozenset({"sample_action", "expert_action"})
+SUGGESTIONS = frozenset({"sample_action", "expert_action"})
 """Keys of an `info` that are not recorded: what policies had the env suggest, and nothing that happened."""
 
 Content = str | list[dict[str, Any]]
@@ -47,7 +47,7 @@ class TurnRecord(_Record):
     action: str
     reward: float
     info: dict[str, Any]
-    """What the step's `info` held, without `HINTS` and without what JSON has no word for."""
+    """What the step's `info` held, without `SUGGESTIONS` and without what JSON has no word for."""
 
 
 class FailureRecord(_Record):
@@ -155,7 +155,7 @@ def line_of(
         RecordError: see `EpisodeRecord.of`.
     """
     try:  # nearly every info is JSON as it stands, so it is looked at only where the line cannot be written
-        line = json.dumps(_fields(episode, pack, policy, labels, _without_hints))
+        line = json.dumps(_fields(episode, pack, policy, labels, _recorded_info))
     except (TypeError, ValueError, RecursionError):
         line = json.dumps(_fields(episode, pack, policy, labels, _recordable))
     return line.encode() + b"\n"
@@ -230,12 +230,16 @@ def content_of(observation: object) -> Content:
     raise RecordError(f"an observation is text, or a list of content parts that JSON has words for, and not {shown}")
 
 
-def _without_hints(info: Info) -> Info:
-    return info if HINTS.isdisjoint(info) else {name: value for name, value in info.items() if name not in HINTS}
+def _recorded_info(info: Info) -> Info:
+    return (
+        info
+        if SUGGESTIONS.isdisjoint(info)
+        else {name: value for name, value in info.items() if name not in SUGGESTIONS}
+    )
 
 
 def _recordable(info: Info) -> Info:
-    return {name: value for name, value in info.items() if name not in HINTS and _is_json(value)}
+    return {name: value for name, value in info.items() if name not in SUGGESTIONS and _is_json(value)}
 
 
 def _is_json(value: object) -> bool:

@@ -59,7 +59,7 @@ class Rescore:
         return self.flipped or not _same(*self.total_reward)
 
 
-class _Moment(NamedTuple):
+class _ReplayedStep(NamedTuple):
     """What the reset or one action brought about."""
 
     observation: Any
@@ -87,12 +87,12 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
         check_trusted(record)
     turn = 0
     replay = _replay(record)
-    for turn, recorded in enumerate(_moments(record)):
+    for turn, recorded in enumerate(_recorded_steps(record)):
         try:
             replayed = next(replay)
         except Exception as error:  # whatever an env raises is what there is to report
             return Difference(turn, "error", None, _in_a_line(error))
-        for what, before, now in zip(_Moment._fields, recorded, replayed, strict=True):
+        for what, before, now in zip(_ReplayedStep._fields, recorded, replayed, strict=True):
             if not _same(before, now):
                 return Difference(turn, what, before, now)
     if not (record.terminated or record.truncated or record.failure):
@@ -104,7 +104,7 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
     """Play a recorded episode again, and grade it by the rules of today. For `trust` and errors see `reproduce`."""
     if not trust:
         check_trusted(record)
-    recorded = _moments(record)
+    recorded = _recorded_steps(record)
     rewards: list[float] = []
     success = False
     diverged: int | None = None
@@ -120,7 +120,7 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
         error = _in_a_line(raised)
     return Rescore(
         success=(record.success, success),
-        total_reward=(math.fsum(moment.reward for moment in recorded), math.fsum(rewards)),
+        total_reward=(math.fsum(step.reward for step in recorded), math.fsum(rewards)),
         diverged=diverged,
         error=error,
     )
@@ -135,37 +135,37 @@ def outdated(record: EpisodeRecord) -> dict[str, tuple[str, str | None]]:
     return {name: (old, installed.get(name)) for name, old in recorded.items() if installed.get(name) != old}
 
 
-def _moments(record: EpisodeRecord) -> list[_Moment]:
+def _recorded_steps(record: EpisodeRecord) -> list[_ReplayedStep]:
     """The record as what the reset and each action brought about."""
     observations = [*(turn.observation for turn in record.turns), record.observation]
     rewards = [0.0, *(turn.reward for turn in record.turns)]
-    moments = [
-        _Moment(observation, reward, False, False, False)
+    steps = [
+        _ReplayedStep(observation, reward, False, False, False)
         for observation, reward in zip(observations, rewards, strict=True)
     ]
     truncated = record.truncated and not record.cut_off
-    moments[-1] = moments[-1]._replace(terminated=record.terminated, truncated=truncated, success=record.success)
-    return moments
+    steps[-1] = steps[-1]._replace(terminated=record.terminated, truncated=truncated, success=record.success)
+    return steps
 
 
-def _replay(record: EpisodeRecord) -> Iterator[_Moment]:
+def _replay(record: EpisodeRecord) -> Iterator[_ReplayedStep]:
     """The moments of the same actions today, up to the end of the episode or of the actions."""
-    with make(_todays_spec(record)) as env:
+    with make(_current_spec(record)) as env:
         observation, _ = env.reset(seed=record.seed)
-        yield _Moment(content_of(observation), 0.0, False, False, False)
+        yield _ReplayedStep(content_of(observation), 0.0, False, False, False)
         for turn in record.turns:
             step = env.step(turn.action)
-            yield _moment(step)
+            yield _replayed_step(step)
             if step.done:
                 return
 
 
-def _moment(step: Step) -> _Moment:
+def _replayed_step(step: Step) -> _ReplayedStep:
     success = step.done and bool(step.info["success"])
-    return _Moment(content_of(step.observation), float(step.reward), step.terminated, step.truncated, success)
+    return _ReplayedStep(content_of(step.observation), float(step.reward), step.terminated, step.truncated, success)
 
 
-def _todays_spec(record: EpisodeRecord) -> EnvSpec:
+def _current_spec(record: EpisodeRecord) -> EnvSpec:
     if record.entry_point is None:
         raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
     entry = registry().registered(record.id)

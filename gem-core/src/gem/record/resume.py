@@ -15,7 +15,7 @@ from gem.rollout.loop import turn_limit
 from gem.rollout.transcript import Completion, Episode, Turn
 
 
-class Recorded(NamedTuple):
+class RecordedEpisodes(NamedTuple):
     """What a file holds of an evaluation."""
 
     episodes: dict[tuple[str, int], Episode]
@@ -24,14 +24,14 @@ class Recorded(NamedTuple):
     """Episodes of other policies, other settings or other versions of their pack, or of seeds not asked for."""
 
 
-def recorded(
+def load_recorded(
     path: Path,
     specs: Iterable[EnvSpec],
     seeds: Collection[tuple[str, int]],
     policy: ComponentRef,
     max_turns: int | None,
     since: datetime | None = None,
-) -> Recorded:
+) -> RecordedEpisodes:
     """What a recording holds of the episodes that `policy` is to play: nothing, where there is no such file.
 
     Args:
@@ -49,7 +49,7 @@ def recorded(
     found: dict[tuple[str, int], Episode] = {}
     others = 0
     if not path.is_file():
-        return Recorded(found, others)
+        return RecordedEpisodes(found, others)
     by_id = {spec.id: spec for spec in specs}
     wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
     asked = set(seeds)
@@ -64,7 +64,7 @@ def recorded(
             others += 1
         elif record.failure is None and record.turns and (record.terminated or record.truncated):
             found[record.id, record.seed] = _episode(record, by_id[record.id])
-    return Recorded(found, others)
+    return RecordedEpisodes(found, others)
 
 
 def _settings(env: EnvSpec | EpisodeRecord, pack: PackVersion | None, policy: ComponentRef | None) -> str:

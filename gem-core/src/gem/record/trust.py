@@ -13,7 +13,7 @@ from typing import Any, cast
 from gem.errors import RecordError, SpecError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_offer
-from gem.packs.registry import Entry, Kind, registry
+from gem.packs.registry import Kind, RegistryEntry, registry
 from gem.record.format import EpisodeRecord
 
 _MOST_NAMED = 3
@@ -30,7 +30,7 @@ _MULTIPLIES = {
 Refusals = Iterator[str]
 """What is not on the list, in words."""
 
-Check = Callable[[str, Any], Refusals]
+SettingCheck = Callable[[str, Any], Refusals]
 """From a setting, in words, and its value to what of it is not on the list."""
 
 
@@ -82,18 +82,18 @@ def _of_kinds(wrappers: Sequence[ComponentRef]) -> Refusals:
             seen.add(kind)
 
 
-def _of_kwargs(entry: Entry, kwargs: Mapping[str, Any]) -> Refusals:
+def _of_kwargs(entry: RegistryEntry, kwargs: Mapping[str, Any]) -> Refusals:
     own = entry.spec.kwargs
     given = {name: value for name, value in kwargs.items() if name not in own or not _same(value, own[name])}
     return _of_settings(repr(entry.spec.id), dict.fromkeys(_safe_kwargs(entry), _of_plain), given)
 
 
-def _safe_kwargs(entry: Entry) -> set[str]:
+def _safe_kwargs(entry: RegistryEntry) -> set[str]:
     declared = entry.pack.safe_settings.get(entry.spec.entry_point, ()) if entry.pack else ()
     return {*declared, "max_turns"}
 
 
-def _of_component(entry: Entry, kind: Kind, component: ComponentRef) -> Refusals:
+def _of_component(entry: RegistryEntry, kind: Kind, component: ComponentRef) -> Refusals:
     """What is not on the list of a wrapper, or a tool, around the environment of `entry`."""
     try:
         name, settings = name_and_settings(component)
@@ -108,7 +108,7 @@ def _of_component(entry: Entry, kind: Kind, component: ComponentRef) -> Refusals
     if declared is None:
         yield f"the {kind} {name!r}, which {offer.pack.distribution} does not call safe with data"
         return
-    safe: dict[str, Check] = dict.fromkeys(declared, _of_plain)
+    safe: dict[str, SettingCheck] = dict.fromkeys(declared, _of_plain)
     # The core's own two whose settings hold settings of others.
     if offer.entry_point == "gem.wrappers.tool_env:ToolEnv":
         safe["tools"] = lambda _, tools: _of_tools(entry, tools)
@@ -117,7 +117,7 @@ def _of_component(entry: Entry, kind: Kind, component: ComponentRef) -> Refusals
     yield from _of_settings(f"the {kind} {name!r}", safe, settings)
 
 
-def _of_tools(entry: Entry, tools: Any) -> Refusals:
+def _of_tools(entry: RegistryEntry, tools: Any) -> Refusals:
     try:
         components = as_list(cast("ComponentRef | list[ComponentRef]", tools))
     except SpecError:
@@ -127,7 +127,7 @@ def _of_tools(entry: Entry, tools: Any) -> Refusals:
         yield from _of_component(entry, "tool", component)
 
 
-def _of_levels(entry: Entry, levels: Any) -> Refusals:
+def _of_levels(entry: RegistryEntry, levels: Any) -> Refusals:
     for level in cast("list[object]", levels) if isinstance(levels, list) else [levels]:
         if isinstance(level, Mapping):
             yield from _of_kwargs(entry, cast("Mapping[str, Any]", level))
@@ -135,7 +135,7 @@ def _of_levels(entry: Entry, levels: Any) -> Refusals:
             yield f"the level {reprlib.repr(level)}"
 
 
-def _of_settings(owner: str, safe: Mapping[str, Check], settings: Mapping[str, Any]) -> Refusals:
+def _of_settings(owner: str, safe: Mapping[str, SettingCheck], settings: Mapping[str, Any]) -> Refusals:
     for name, value in settings.items():
         shown = f"the setting {reprlib.repr(name)} of {owner}"
         if name not in safe:

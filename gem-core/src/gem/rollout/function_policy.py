@@ -17,10 +17,10 @@ from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, Transcript
 from gem.vector.queues import drain
 
-AT_ONCE = 256
+MAX_AT_ONCE = 256
 """Calls under way at once, unless told otherwise."""
 
-READS: Mapping[str, Callable[[Transcript], Any]] = {
+PARAMETERS: Mapping[str, Callable[[Transcript], Any]] = {
     "observation": lambda transcript: transcript.observation,
     "messages": Transcript.messages,
     "transcript": lambda transcript: transcript,
@@ -51,16 +51,16 @@ class FunctionPolicy(Policy):
         PolicyError: it is not a function, or has other parameters.
     """
 
-    def __init__(self, function: Callable[..., Any], *, at_once: int = AT_ONCE) -> None:
+    def __init__(self, function: Callable[..., Any], *, at_once: int = MAX_AT_ONCE) -> None:
         check_int("at_once", at_once, 1)
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that answers, not {function!r:.80}")
-        call = _reading(function)
+        call = _of_transcript(function)
         self._answered: SimpleQueue[tuple[object, Reply]] = SimpleQueue()
         self._slots: dict[object, int] = {}
         """Request → its slot, for those under way. One that was forgotten is not here any more."""
         self._requests: dict[int, object] = {}
-        runner = _OnALoop if _is_async(function) else _InThreads
+        runner = _EventLoopRunner if _is_async(function) else _ThreadRunner
         self._runner = runner(call, at_once, self._slots, self._answered)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
@@ -119,7 +119,7 @@ class _Runner(ABC):
     def close(self) -> None: ...
 
 
-class _InThreads(_Runner):
+class _ThreadRunner(_Runner):
     """Daemon threads, as many as there are calls: one that hangs must not hold the program at its end."""
 
     def _open(self) -> None:
@@ -163,11 +163,11 @@ class _InThreads(_Runner):
             del asked, request, transcript, reply  # or it would keep them alive while it waits
 
 
-class _OnALoop(_Runner):
+class _EventLoopRunner(_Runner):
     """One event loop in a thread of its own, so that what belongs to a loop, such as a client, is used on one."""
 
     def _open(self) -> None:
-        self._gate = asyncio.Semaphore(self._at_once)
+        self._semaphore = asyncio.Semaphore(self._at_once)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="gem-policy", daemon=True)
         self._thread.start()
@@ -191,7 +191,7 @@ class _OnALoop(_Runner):
         self._loop.close()
 
     async def _answer(self, request: object, transcript: Transcript) -> None:
-        async with self._gate:
+        async with self._semaphore:
             if request not in self._wanted:
                 return
             try:
@@ -222,7 +222,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(called, "__call__", None))  # noqa: B004
 
 
-def needed_of(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
+def required_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
     """The arguments without a default that are not `given`. A function with some answers, and makes no policy."""
     return [each.name for each in _parameters(function) if _is_needed(each) and each.name not in given]
 
@@ -239,18 +239,18 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
         return [inspect.Parameter("transcript", inspect.Parameter.POSITIONAL_ONLY)]
 
 
-def _reading(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
+def _of_transcript(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
     """`function` as one of a transcript."""
-    settled: Mapping[str, Any] = getattr(function, "keywords", {})  # what a `functools.partial` has been given
-    parameters = [each for each in _parameters(function) if each.name not in settled]
-    asked = [each.name for each in parameters if each.name in READS and each.kind is not each.POSITIONAL_ONLY]
+    given: Mapping[str, Any] = getattr(function, "keywords", {})  # what a `functools.partial` has been given
+    parameters = [each for each in _parameters(function) if each.name not in given]
+    asked = [each.name for each in parameters if each.name in PARAMETERS and each.kind is not each.POSITIONAL_ONLY]
     others = [each for each in parameters if _is_needed(each) and each.name not in asked]
     if asked and not others:
-        return lambda transcript: function(**{name: READS[name](transcript) for name in asked})
+        return lambda transcript: function(**{name: PARAMETERS[name](transcript) for name in asked})
     if len(others) == 1 and not asked:
         name = others[0].name
         is_text = others[0].annotation in (str, "str") or name == "observation"
-        read = READS["observation" if is_text else "transcript"]
+        read = PARAMETERS["observation" if is_text else "transcript"]
         if others[0].kind is inspect.Parameter.POSITIONAL_ONLY:
             return lambda transcript: function(read(transcript))
         return lambda transcript: function(**{name: read(transcript)})
@@ -258,9 +258,9 @@ def _reading(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
     shown = function.func if isinstance(function, functools.partial) else function
     raise PolicyError(
         f"{getattr(shown, '__name__', shown)!r} has the parameters ({named}); a function that is a policy takes "
-        f"one or more of: {', '.join(READS)}"
+        f"one or more of: {', '.join(PARAMETERS)}"
     )
 
 
-Answering = Callable[..., str | Completion | Coroutine[Any, Any, str | Completion]]
+PolicyFunction = Callable[..., str | Completion | Coroutine[Any, Any, str | Completion]]
 """A function that is a policy; see `FunctionPolicy`."""

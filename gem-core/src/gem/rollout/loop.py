@@ -17,11 +17,11 @@ from gem.core import Step
 from gem.errors import ConfigError, PolicyError
 from gem.failure import Failure
 from gem.packs.spec import EnvSpec
-from gem.rollout.function_policy import Answering, FunctionPolicy
+from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, Episode, Transcript
 from gem.vector import Reset, SlotResult, VectorEnv
-from gem.vector.mixture import playing
+from gem.vector.mixture import options_for
 
 PAUSE = 0.001
 """Seconds to wait for the envs where neither they nor the policy had anything."""
@@ -32,7 +32,7 @@ an env that never ends must not hold a run for ever."""
 
 
 def rollout(
-    policy: Policy | Answering,
+    policy: Policy | PolicyFunction,
     envs: VectorEnv,
     seeds: Iterable[int | tuple[str, int]],
     group_size: int = 1,
@@ -68,40 +68,40 @@ def rollout(
             yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
         return
     starts = _starts(seeds, check_int("group_size", group_size, 1), envs.shares)
-    games = _Games(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
+    active = _ActiveEpisodes(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
     # Whatever an abandoned rollout left under way belongs to nobody.
     envs.recv(min_results=envs.num_envs)
     try:
-        games.start(range(envs.num_envs), starts)
+        active.start(range(envs.num_envs), starts)
         pause = 0.0
-        while games.in_envs or games.in_policy:
+        while active.in_envs or active.in_policy:
             # Only where nothing is under way on the other side may one side be waited for. Where neither side had
             # anything, a pause keeps the loop from spinning.
-            results = envs.recv(timeout=pause if games.in_policy else None) if games.in_envs else []
+            results = envs.recv(timeout=pause if active.in_policy else None) if active.in_envs else []
             free: list[int] = []
             waiting: dict[int, Transcript] = {}
             for result in results:
-                episode = games.stepped(result)
+                episode = active.stepped(result)
                 if episode is None:
-                    waiting[result.slot] = games.transcripts[result.slot]
+                    waiting[result.slot] = active.transcripts[result.slot]
                 else:
                     policy.forget(result.slot)
                     free.append(result.slot)
                     yield episode
             if waiting:
                 policy.send(waiting)
-            games.start(free, starts)
+            active.start(free, starts)
             answers: Mapping[int, Completion | Failure] = {}
-            if games.in_policy:
-                answers = policy.recv(timeout=0 if games.in_envs else None)
-            failed = games.answered(answers)
+            if active.in_policy:
+                answers = policy.recv(timeout=0 if active.in_envs else None)
+            failed = active.answered(answers)
             for slot, episode in failed.items():
                 policy.forget(slot)
                 yield episode
-            games.start(failed, starts)
+            active.start(failed, starts)
             pause = 0.0 if results or answers else PAUSE
     finally:
-        for slot in games.in_policy:
+        for slot in active.in_policy:
             policy.forget(slot)
 
 
@@ -134,7 +134,7 @@ def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[
         yield from zip(ids, itertools.chain([first], seeds), strict=False)
 
 
-class _Start(NamedTuple):
+class _EpisodeStart(NamedTuple):
     """What an episode starts from. Without an id, it is played by whatever the slot has."""
 
     id: str | None
@@ -142,7 +142,9 @@ class _Start(NamedTuple):
     group: int
 
 
-def _starts(seeds: Iterable[int | tuple[str, int]], group_size: int, shares: Mapping[str, float]) -> Iterator[_Start]:
+def _starts(
+    seeds: Iterable[int | tuple[str, int]], group_size: int, shares: Mapping[str, float]
+) -> Iterator[_EpisodeStart]:
     given = iter(seeds)
     pairs: Iterator[tuple[str | None, int]]
     for first in given:
@@ -153,16 +155,18 @@ def _starts(seeds: Iterable[int | tuple[str, int]], group_size: int, shares: Map
             pairs = assign(cast("Iterable[int]", rest), shares)
         else:
             pairs = ((None, seed) for seed in cast("Iterable[int]", rest))
-        yield from (_Start(id, seeding.check_seed(seed), group) for id, seed in pairs for group in range(group_size))
+        yield from (
+            _EpisodeStart(id, seeding.check_seed(seed), group) for id, seed in pairs for group in range(group_size)
+        )
 
 
-class _Games:
+class _ActiveEpisodes:
     """The episodes under way, by slot: each is either with its env or with the policy."""
 
     def __init__(self, envs: VectorEnv, max_turns: int | None) -> None:
         self._envs = envs
         self._max_turns = max_turns
-        self._starts: dict[int, _Start] = {}
+        self._starts: dict[int, _EpisodeStart] = {}
         self._specs: dict[int, EnvSpec] = {}
         self._limits: dict[int, int] = {}
         self._clocks: dict[int, float] = {}
@@ -171,7 +175,7 @@ class _Games:
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
 
-    def start(self, slots: Iterable[int], starts: Iterator[_Start]) -> None:
+    def start(self, slots: Iterable[int], starts: Iterator[_EpisodeStart]) -> None:
         """Begin the next episodes in `slots`, as far as `starts` goes."""
         begun = dict(zip(slots, starts, strict=False))
         self._starts.update(begun)
@@ -179,8 +183,8 @@ class _Games:
         for slot, start in begun.items():
             spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
             self._limits[slot] = turn_limit(spec, self._max_turns)
-        mixed = bool(self._envs.shares)
-        resets = {slot: Reset(start.seed, playing(start.id) if mixed else None) for slot, start in begun.items()}
+        mixture = bool(self._envs.shares)
+        resets = {slot: Reset(start.seed, options_for(start.id) if mixture else None) for slot, start in begun.items()}
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
 

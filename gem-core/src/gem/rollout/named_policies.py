@@ -8,17 +8,17 @@ from typing import Any
 from gem.errors import GemError, PolicyError, UnknownId
 from gem.failure import failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
-from gem.packs.importing import check_arguments, module_of_file
+from gem.packs.importing import check_arguments, module_hint
 from gem.packs.lookup import find_offer, find_policy
 from gem.packs.preflight import check_name
-from gem.rollout.function_policy import READS, FunctionPolicy, needed_of
+from gem.rollout.function_policy import PARAMETERS, FunctionPolicy, required_arguments
 from gem.rollout.policy import Policy
 
 CHECKPOINT = "checkpoint"
 """The policy that a folder is: gem-train's."""
 
 
-def policy_component(policy: ComponentRef) -> ComponentRef:
+def policy_ref(policy: ComponentRef) -> ComponentRef:
     """A policy as data: a folder's path becomes the policy `checkpoint` with that path.
 
     A name that a pack offers is that policy, even where a folder is called the same.
@@ -48,7 +48,7 @@ def check_policy(policy: ComponentRef) -> None:
     Raises:
         UnknownId: there is not; where it is gem-train's, the message says what to install.
     """
-    name, settings = name_and_settings(policy_component(policy))
+    name, settings = name_and_settings(policy_ref(policy))
     if name == CHECKPOINT and find_offer("policy", name) is None:
         what = settings.get("path", name)
         raise UnknownId(
@@ -56,7 +56,7 @@ def check_policy(policy: ComponentRef) -> None:
             "installed, and why something is not loaded"
         )
     if "/" in name and ":" not in name:
-        choices = f"a policy is a name, module:name, or the folder of a model.{module_of_file(name)}"
+        choices = f"a policy is a name, module:name, or the folder of a model.{module_hint(name)}"
         raise UnknownId(f"there is no folder {name!r}; {choices}")
     check_name("policy", name)
 
@@ -75,7 +75,7 @@ def make_policy(policy: ComponentRef) -> Policy:
         PolicyError: it is something else, or building it raised an error.
     """
     check_policy(policy)
-    name, settings = name_and_settings(policy_component(policy))
+    name, settings = name_and_settings(policy_ref(policy))
     what, found = f"the policy {name!r}", find_policy(name)
     if isinstance(found, Policy):
         if settings:
@@ -83,9 +83,9 @@ def make_policy(policy: ComponentRef) -> Policy:
         return found
     if not callable(found):
         raise PolicyError(f"{what} is of type {type(found).__name__}: neither a gem.Policy nor what makes one")
-    if not isinstance(found, type) and (needed := needed_of(found, settings)):
+    if not isinstance(found, type) and (needed := required_arguments(found, settings)):
         limits = {"at_once": settings.pop("at_once")} if "at_once" in settings else {}
-        check_arguments(what, found, settings, filled={*READS, *needed} - settings.keys())
+        check_arguments(what, found, settings, filled={*PARAMETERS, *needed} - settings.keys())
         return FunctionPolicy(functools.partial(found, **settings), **limits)
     check_arguments(what, found, settings)
     try:

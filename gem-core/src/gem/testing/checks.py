@@ -9,9 +9,9 @@ from gem.errors import ContractViolation, MissingExtra
 from gem.testing import imports, leaks, lifecycle, randomness, replies, returns, snapshots
 from gem.testing.subject import Inapplicable, Subject
 
-Check = Callable[[Subject], None]
+ContractCheck = Callable[[Subject], None]
 
-_CHECKS: tuple[Check, ...] = (
+_CHECKS: tuple[ContractCheck, ...] = (
     returns.check_types,
     returns.check_endings,
     lifecycle.check_reset_needed,
@@ -31,7 +31,7 @@ _CHECKS: tuple[Check, ...] = (
     imports.check_imports,
 )
 
-CHECKS: Mapping[str, Check] = {check.__name__.removeprefix("check_"): check for check in _CHECKS}
+CHECKS: Mapping[str, ContractCheck] = {check.__name__.removeprefix("check_"): check for check in _CHECKS}
 """Name → check. A check returns if the env keeps this promise, and raises ContractViolation if not."""
 
 

@@ -10,15 +10,15 @@ from collections import Counter
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
-from gem.packs.registry import Entry, registry
+from gem.packs.registry import RegistryEntry, registry
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import CheckOutcome, run_check
-from gem.testing.spawned import SpawnedProcesses
+from gem.testing.spawned import Spawned
 from gem.testing.subject import Subject
 
 LIMIT = 180.0
 """Seconds that a check may take, unless told otherwise."""
-_STRIKES = 2
+_MAX_STOPPED = 2
 """Checks of an env that may hang or end the process before the others are not tried: each costs a limit or a start."""
 _GRACE = 1.0
 """Seconds after the limit in which the process says where it hangs, and after its connection in which it ends."""
@@ -36,14 +36,14 @@ class Guard:
 
     def __init__(self, limit: float = LIMIT) -> None:
         self._limit = limit
-        self._worker: _GuardProcess | None = None
-        self._strikes: Counter[str] = Counter()
+        self._worker: _Worker | None = None
+        self._stopped: Counter[str] = Counter()
 
-    def run(self, name: str, entry: Entry, episodes: int) -> CheckOutcome:
+    def run(self, name: str, entry: RegistryEntry, episodes: int) -> CheckOutcome:
         """What one check of an environment finds. It never raises."""
         spec, pack = entry.spec, entry.pack and entry.pack.distribution
-        if self._strikes[spec.id] >= _STRIKES:
-            what = f"It was not run, because {_STRIKES} checks before it did not come to their end."
+        if self._stopped[spec.id] >= _MAX_STOPPED:
+            what = f"It was not run, because {_MAX_STOPPED} checks before it did not come to their end."
             return CheckOutcome(name, "failed", what, "See what they say.")
         try:
             job = pickle.dumps((name, spec, pack, episodes, self._limit))
@@ -51,7 +51,7 @@ class Guard:
             what = f"Pickling the spec raised {type(error).__name__}: {error}."
             return CheckOutcome(name, "failed", what, "Let the arguments of a spec be plain data.")
         if self._worker is None:
-            self._worker = _GuardProcess()
+            self._worker = _Worker()
         worker = self._worker
         try:
             worker.connection.send_bytes(job)
@@ -63,7 +63,7 @@ class Guard:
         else:
             what = f"The check did not end within {self._limit:g} s; standard error has where it was."
             fix = "Let reset(), step() and close() come back; where that takes this long, allow more by --timeout."
-        self._strikes[spec.id] += 1
+        self._stopped[spec.id] += 1
         self.close()
         return CheckOutcome(name, "failed", what, fix)
 
@@ -80,7 +80,7 @@ class Guard:
         self.close()
 
 
-class _GuardProcess:
+class _Worker:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
@@ -122,7 +122,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
     os.dup2(2, 1)
     connection.send(_READY)
     subjects: dict[tuple[str, int], Subject] = {}
-    with SpawnedProcesses() as processes:
+    with Spawned() as spawned:
         while True:
             try:
                 job = connection.recv_bytes()
@@ -130,7 +130,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
                 return
             name, spec, distribution, episodes, limit = pickle.loads(job)
             faulthandler.dump_traceback_later(limit)
-            subject = Subject(spec, _pack(spec, distribution), processes, episodes)
+            subject = Subject(spec, _pack(spec, distribution), spawned, episodes)
             outcome = run_check(name, subjects.setdefault((spec.id, episodes), subject))
             faulthandler.cancel_dump_traceback_later()
             connection.send(outcome)

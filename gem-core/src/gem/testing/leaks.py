@@ -18,7 +18,7 @@ from gem.testing.subject import Subject
 _GRACE = 1.0
 """Seconds that a process or thread may take to end after `close`."""
 
-Held = dict[str, str]
+OpenResources = dict[str, str]
 """What this process holds: a key for each thing, and its name."""
 
 
@@ -26,8 +26,8 @@ def check_leaks(subject: Subject) -> None:
     """A closed env leaves no process, thread, open file or temporary file, and may be closed twice."""
     # What a module or a library sets up once, on first use, is no leak.
     _play_and_close(subject)
-    with _empty_temporary_folder() as folder, _old_objects_frozen():
-        before = _held(folder)
+    with _empty_temporary_folder() as folder, _gc_frozen():
+        before = _open_resources(folder)
         envs = _play_and_close(subject)
         left = _left_over(before, folder)
     del envs  # alive until now: what only the garbage collector would close has not been given back
@@ -58,37 +58,37 @@ def _play_and_close(subject: Subject) -> list[Env]:
     return envs
 
 
-def _left_over(before: Held, folder: Path) -> Held:
+def _left_over(before: OpenResources, folder: Path) -> OpenResources:
     deadline = time.monotonic() + _GRACE
     while True:
         gc.collect()
-        left = {key: name for key, name in _held(folder).items() if key not in before}
+        left = {key: name for key, name in _open_resources(folder).items() if key not in before}
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.02)
 
 
-def _held(folder: Path) -> Held:
+def _open_resources(folder: Path) -> OpenResources:
     threads = {f"thread {thread.ident}": f"the thread {thread.name}" for thread in threading.enumerate()}
     files = {f"temporary {path}": f"the temporary file {path.name}" for path in folder.iterdir()}
     return threads | files | _open_files() | _children()
 
 
-def _open_files() -> Held:
-    held: Held = {}
+def _open_files() -> OpenResources:
+    resources: OpenResources = {}
     for number in os.listdir("/dev/fd"):
         try:
             os.fstat(int(number))
         except OSError:  # the one that listed the folder
             continue
         path = f"/dev/fd/{number}"
-        held[f"file {number}"] = f"the open file {os.readlink(path) if os.path.islink(path) else number}"
-    return held
+        resources[f"file {number}"] = f"the open file {os.readlink(path) if os.path.islink(path) else number}"
+    return resources
 
 
-def _children() -> Held:
+def _children() -> OpenResources:
     """The processes whose parent is this one, those included that have ended and were not waited for (Linux)."""
-    held: Held = {}
+    resources: OpenResources = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = stat.read_text()
@@ -98,12 +98,12 @@ def _children() -> Held:
         state, parent = rest.split()[:2]
         if int(parent) == os.getpid():
             ended = ", which has ended and was not waited for" if state == "Z" else ""
-            held[f"process {stat.parent.name}"] = f"the process {stat.parent.name} ({name}){ended}"
-    return held
+            resources[f"process {stat.parent.name}"] = f"the process {stat.parent.name} ({name}){ended}"
+    return resources
 
 
 @contextmanager
-def _old_objects_frozen() -> Generator[None]:
+def _gc_frozen() -> Generator[None]:
     """The garbage collector passes over all objects that exist now: going through a large library takes it 0.1 s."""
     gc.freeze()
     try:

@@ -4,7 +4,7 @@ from itertools import islice
 
 from gem.core import Env
 from gem.errors import ContractViolation, EpisodeOver, GemError, ResetNeeded
-from gem.testing.play import expect_same, moments, play
+from gem.testing.play import expect_same, play, transitions
 from gem.testing.subject import Subject
 
 
@@ -18,7 +18,7 @@ def check_episode_over(subject: Subject) -> None:
     """`step` after the end of an episode raises EpisodeOver."""
     ended = subject.ended()[0]
     with subject.make() as env:
-        *_, last = moments(env, ended.seed, subject.turns)
+        *_, last = transitions(env, ended.seed, subject.turns)
         when = f"after the end of the episode from seed {ended.seed} (its step was {last.line[:200]})"
         _check_refusal(env, ended.actions[-1], EpisodeOver, when)
 
@@ -28,13 +28,16 @@ def check_resets(subject: Subject) -> None:
     others = [*subject.reference[1:], subject.reference[0]]
     for expected, other in zip(subject.reference, others, strict=True):
         # The last state before an end is where an episode has left the most behind.
-        for played, when in ((1, "a reset that nobody played on"), (len(other.moments) - 1, "a part of an episode")):
+        for played, when in (
+            (1, "a reset that nobody played on"),
+            (len(other.transitions) - 1, "a part of an episode"),
+        ):
             with subject.make() as env:
-                for _ in islice(moments(env, other.seed, subject.turns), played):
+                for _ in islice(transitions(env, other.seed, subject.turns), played):
                     pass
                 expect_same(
-                    expected.moments,
-                    play(env, expected.seed, subject.turns).moments,
+                    expected.transitions,
+                    play(env, expected.seed, subject.turns).transitions,
                     f"After {when} from seed {other.seed}, reset(seed={expected.seed}) is not like a fresh one",
                     "Set every attribute anew in _reset(), and draw only from self.rng.",
                 )
@@ -45,8 +48,8 @@ def check_history(subject: Subject) -> None:
     with subject.make() as env:
         for number, expected in enumerate([*subject.reference, subject.reference[0]]):
             expect_same(
-                expected.moments,
-                play(env, expected.seed, subject.turns).moments,
+                expected.transitions,
+                play(env, expected.seed, subject.turns).transitions,
                 f"After {number} episodes in one instance, the episode from seed {expected.seed} "
                 "is not what a new instance plays",
                 "Carry nothing from one episode into the next: set every attribute anew in _reset().",

@@ -18,12 +18,12 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BEFORE, _AFTER = 40, 60
 """Characters of a line shown before and after the place where two lines part."""
 
-Choose = Callable[[Env], str]
+ActionChooser = Callable[[Env], str]
 """What says the next action in the env's present state."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Transition:
     """A reset (`action` is None) or a turn: what it brought, as text and as the env returned it."""
 
     action: str | None
@@ -37,66 +37,66 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class PlayedEpisode:
     """One episode, as far as it was played."""
 
     seed: int
-    moments: tuple[Moment, ...]
+    transitions: tuple[Transition, ...]
 
     @property
     def ended(self) -> bool:
         """Whether the episode came to its end, and not only to the most turns that a check plays."""
-        return self.moments[-1].over
+        return self.transitions[-1].over
 
     @property
     def actions(self) -> list[str]:
         """What was said, turn by turn."""
-        return [moment.action for moment in self.moments if moment.action is not None]
+        return [step.action for step in self.transitions if step.action is not None]
 
-    def portable(self) -> "Play":
+    def without_raw(self) -> "PlayedEpisode":
         """The same without the env's own objects, which may not go through a pipe."""
-        return Play(self.seed, tuple(replace(moment, raw=None) for moment in self.moments))
+        return PlayedEpisode(self.seed, tuple(replace(step, raw=None) for step in self.transitions))
 
 
-def sampled(env: Env) -> str:
+def random_action(env: Env) -> str:
     """The env's own random action."""
     return env.sample_action()
 
 
-def replayed(actions: Iterable[str]) -> Choose:
+def replay_actions(actions: Iterable[str]) -> ActionChooser:
     """The given actions, one after the other."""
     left = iter(actions)
     return lambda _: next(left)
 
 
-def start(env: Env, seed: int) -> Moment:
+def start(env: Env, seed: int) -> Transition:
     """Reset `env`."""
     raw = env.reset(seed=seed)
-    return Moment(None, as_line(raw), raw)
+    return Transition(None, as_line(raw), raw)
 
 
-def act(env: Env, action: str) -> Moment:
+def act(env: Env, action: str) -> Transition:
     """Step `env`."""
     raw = env.step(action)
-    return Moment(action, as_line(raw), raw)
+    return Transition(action, as_line(raw), raw)
 
 
-def moments(env: Env, seed: int, turns: int, choose: Choose = sampled) -> Iterator[Moment]:
+def transitions(env: Env, seed: int, turns: int, choose: ActionChooser = random_action) -> Iterator[Transition]:
     """An episode as it is played: the reset, then up to `turns` turns."""
     yield start(env, seed)
     for _ in range(turns):
-        moment = act(env, choose(env))
-        yield moment
-        if moment.over:
+        step = act(env, choose(env))
+        yield step
+        if step.over:
             return
 
 
-def play(env: Env, seed: int, turns: int, choose: Choose = sampled) -> Play:
+def play(env: Env, seed: int, turns: int, choose: ActionChooser = random_action) -> PlayedEpisode:
     """A whole episode, or its first `turns` turns."""
-    return Play(seed, tuple(moments(env, seed, turns, choose)))
+    return PlayedEpisode(seed, tuple(transitions(env, seed, turns, choose)))
 
 
-def difference(expected: Sequence[Moment], got: Sequence[Moment], first_turn: int = 0) -> str | None:
+def difference(expected: Sequence[Transition], got: Sequence[Transition], first_turn: int = 0) -> str | None:
     """Where two episodes from one seed part first, as a clause with both sides; None where they are the same.
 
     The first moments are those of `first_turn`; that of turn 0 is the reset.
@@ -114,7 +114,9 @@ def difference(expected: Sequence[Moment], got: Sequence[Moment], first_turn: in
     return None
 
 
-def expect_same(expected: Sequence[Moment], got: Sequence[Moment], fault: str, fix: str, first_turn: int = 0) -> None:
+def expect_same(
+    expected: Sequence[Transition], got: Sequence[Transition], fault: str, fix: str, first_turn: int = 0
+) -> None:
     """Compare two episodes as `difference` does.
 
     Raises:

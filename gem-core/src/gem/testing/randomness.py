@@ -12,8 +12,8 @@ import numpy as np
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.testing.play import Play, as_line, difference, expect_same, moments, play, replayed
-from gem.testing.spawned import NotPlayed
+from gem.testing.play import PlayedEpisode, as_line, difference, expect_same, play, replay_actions, transitions
+from gem.testing.spawned import PlayFailure
 from gem.testing.subject import Inapplicable, Subject
 
 _READING = ("getstate", "get_state")
@@ -22,12 +22,12 @@ _READING = ("getstate", "get_state")
 def check_determinism(subject: Subject) -> None:
     """The same seed and actions give the same bytes in processes with different hash seeds."""
     first, second = subject.spawned
-    if isinstance(first, NotPlayed) or isinstance(second, NotPlayed):
+    if isinstance(first, PlayFailure) or isinstance(second, PlayFailure):
         raise Inapplicable("another process could not play it; the check `spawning` says why")
     for left, right in zip(first, second, strict=True):
         expect_same(
-            left.moments,
-            right.moments,
+            left.transitions,
+            right.transitions,
             f"Two processes play the episode from seed {left.seed} differently",
             "Sort what comes out of a set, and let nothing depend on hash(), id(), the time or the process.",
         )
@@ -36,16 +36,16 @@ def check_determinism(subject: Subject) -> None:
 def check_spawning(subject: Subject) -> None:
     """A spawned process builds the env from its pickled spec, and plays as this process does."""
     fix = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
-    plays: list[list[Play]] = []
+    plays: list[list[PlayedEpisode]] = []
     for answer in subject.spawned:
-        if isinstance(answer, NotPlayed):
+        if isinstance(answer, PlayFailure):
             raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", fix)
         plays.append(answer)
-    for here, there, other in zip(subject.reference, *plays, strict=True):
+    for here, first, second in zip(subject.reference, *plays, strict=True):
         # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
-        if not difference(there.moments, other.moments):
+        if not difference(first.transitions, second.transitions):
             fault = f"A spawned process plays the episode from seed {here.seed} differently than this one"
-            expect_same(here.moments, there.moments, fault, fix)
+            expect_same(here.transitions, first.transitions, fault, fix)
 
 
 def check_independence(subject: Subject) -> None:
@@ -54,14 +54,16 @@ def check_independence(subject: Subject) -> None:
     for second in [*subject.reference[1:], first]:
         with subject.make() as one, subject.make() as other:
             pairs = zip_longest(
-                moments(one, first.seed, subject.turns), moments(other, second.seed, subject.turns), fillvalue=None
+                transitions(one, first.seed, subject.turns),
+                transitions(other, second.seed, subject.turns),
+                fillvalue=None,
             )
             played = list(pairs)
         for number, expected in enumerate((first, second)):
             got = [pair[number] for pair in played]
             expect_same(
-                expected.moments,
-                [moment for moment in got if moment is not None],
+                expected.transitions,
+                [transition for transition in got if transition is not None],
                 f"Played in turn with another instance (seeds {first.seed} and {second.seed}), "
                 f"the episode from seed {expected.seed} is not what it is alone",
                 "Keep state in the instance: not in its class, its module, or a default argument.",
@@ -71,11 +73,11 @@ def check_independence(subject: Subject) -> None:
 def check_own_generators(subject: Subject) -> None:
     """The env draws from its own generators, never from the global ones of `random` and `numpy.random`."""
     _ = subject.reference  # what is imported on first use has been imported
-    with _watched() as calls:
+    with _recorded_global_calls() as calls:
         before = _global_states()
         for seed in subject.seeds(subject.episodes):
             with subject.make() as env:
-                play(env, seed, subject.turns, _asking_the_expert)
+                play(env, seed, subject.turns, _with_expert_call)
         after = _global_states()
     if calls:
         raise ContractViolation(f"{calls[0]}.", "Draw from self.rng, and in sample_action() from self.action_rng.")
@@ -91,25 +93,25 @@ def check_own_generators(subject: Subject) -> None:
 def check_suggestions(subject: Subject) -> None:
     """Asking for a sample or an expert action, however often, changes nothing in the world."""
     for expected in subject.reference:
-        for choose, how in ((replayed, "never asked"), (_asking_often, "asked three times a turn")):
+        for choose, how in ((replay_actions, "never asked"), (_with_three_calls, "asked three times a turn")):
             with subject.make() as env:
                 choice = choose(expected.actions)
                 expect_same(
-                    expected.moments,
-                    play(env, expected.seed, len(expected.actions), choice).moments,
+                    expected.transitions,
+                    play(env, expected.seed, len(expected.actions), choice).transitions,
                     f"With the same actions, the episode from seed {expected.seed} is another one if the env is {how} "
                     "for sample_action() and expert_action()",
                     "Let both only look at the state, and draw from self.action_rng, never from self.rng.",
                 )
 
 
-def _asking_the_expert(env: Env) -> str:
+def _with_expert_call(env: Env) -> str:
     env.expert_action()
     return env.sample_action()
 
 
-def _asking_often(actions: list[str]) -> Callable[[Env], str]:
-    replay = replayed(actions)
+def _with_three_calls(actions: list[str]) -> Callable[[Env], str]:
+    replay = replay_actions(actions)
 
     def choose(env: Env) -> str:
         for _ in range(3):
@@ -121,7 +123,7 @@ def _asking_often(actions: list[str]) -> Callable[[Env], str]:
 
 
 @contextmanager
-def _watched() -> Generator[list[str]]:
+def _recorded_global_calls() -> Generator[list[str]]:
     """Poison the functions of both global generators: each call is written down, with its place, and carried out."""
     calls: list[str] = []
     with ExitStack() as patches:
@@ -129,12 +131,12 @@ def _watched() -> Generator[list[str]]:
             for name, function in list(vars(module).items()):
                 # The functions of both modules are methods of one hidden generator. Reading its state is harmless.
                 if isinstance(getattr(function, "__self__", None), generator) and name not in _READING:
-                    reporting = _reporting(f"{module.__name__}.{name}", function, calls)
+                    reporting = _recording(f"{module.__name__}.{name}", function, calls)
                     patches.enter_context(mock.patch.object(module, name, reporting))
         yield calls
 
 
-def _reporting(name: str, function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+def _recording(name: str, function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         calls.append(f"{caller.f_code.co_filename}, line {caller.f_lineno}, calls {name}()")

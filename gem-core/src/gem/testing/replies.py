@@ -3,7 +3,7 @@
 from gem.core import Env
 from gem.errors import ContractViolation
 from gem.rollout.evaluation import wilson_interval
-from gem.testing.play import Choose, Moment, act, play, sampled, start
+from gem.testing.play import ActionChooser, Transition, act, play, random_action, start
 from gem.testing.subject import Inapplicable, Subject
 
 _LONG = 100_000
@@ -39,13 +39,13 @@ def check_junk(subject: Subject) -> None:
         for name, junk in JUNK.items():
             start(env, seed)
             for _ in range(_TIMES):
-                if _say(env, name, junk, seed).over:
+                if _reply(env, name, junk, seed).over:
                     break
         start(env, seed)
         short = [(name, junk) for name, junk in JUNK.items() if len(junk) < _LONG // 2]
         for turn in range(subject.turns):
             name, junk = short[turn % len(short)]
-            if _say(env, name, junk, seed).over:
+            if _reply(env, name, junk, seed).over:
                 return
     raise ContractViolation(
         f"After {subject.turns} turns of junk, the episode from seed {seed} still goes on.",
@@ -60,8 +60,8 @@ def check_expert(subject: Subject) -> None:
         env.reset(seed=seeds[0])
         if env.expert_action() is None:
             raise Inapplicable("the env has no expert")
-    expert = sum(_won(subject, seed, _expert) for seed in seeds)
-    at_random = sum(_won(subject, seed, sampled) for seed in seeds)
+    expert = sum(_wins(subject, seed, _expert) for seed in seeds)
+    at_random = sum(_wins(subject, seed, random_action) for seed in seeds)
     highest = wilson_interval(expert, len(seeds))[1]
     lowest = wilson_interval(at_random, len(seeds))[0]
     if highest < lowest:
@@ -72,22 +72,22 @@ def check_expert(subject: Subject) -> None:
         )
 
 
-def _say(env: Env, name: str, junk: str, seed: int) -> Moment:
+def _reply(env: Env, name: str, junk: str, seed: int) -> Transition:
     try:
-        moment = act(env, junk)
+        transition = act(env, junk)
     except Exception as error:
         raise ContractViolation(
             f"{name.capitalize()}, said in the episode from seed {seed}, raises {type(error).__name__}: {error}.",
             "A reply never raises: read it with gem.parsing, and answer what cannot be read with malformed().",
         ) from error
     try:
-        moment.line.encode()
+        transition.line.encode()
     except UnicodeEncodeError as error:
         raise ContractViolation(
             f"{name.capitalize()} comes back in an observation or info that UTF-8 cannot encode.",
             "Do not repeat a reply as it is: reply.encode(errors='replace').decode() can be shown.",
         ) from error
-    return moment
+    return transition
 
 
 def _expert(env: Env) -> str:
@@ -95,7 +95,7 @@ def _expert(env: Env) -> str:
     return env.sample_action() if action is None else action
 
 
-def _won(subject: Subject, seed: int, choose: Choose) -> bool:
+def _wins(subject: Subject, seed: int, choose: ActionChooser) -> bool:
     with subject.make() as env:
         played = play(env, seed, subject.turns, choose)
-    return played.ended and bool(played.moments[-1].raw[4].get("success"))
+    return played.ended and bool(played.transitions[-1].raw[4].get("success"))

@@ -7,7 +7,7 @@ from typing import cast
 
 from gem.core import Step
 from gem.errors import ContractViolation
-from gem.testing.play import sampled
+from gem.testing.play import random_action
 from gem.testing.subject import Subject
 
 _CONTENT = {"text": str, "image_url": Mapping}
@@ -20,7 +20,7 @@ def check_types(subject: Subject) -> None:
         with subject.make() as env:
             _check_reset(env.reset(seed=seed), f"reset(seed={seed})")
             for turn in range(1, subject.turns + 1):
-                step = env.step(sampled(env))
+                step = env.step(random_action(env))
                 _check_step(step, f"step() at {_place(turn, seed)}")
                 if step.done:
                     break
@@ -29,15 +29,15 @@ def check_types(subject: Subject) -> None:
 def check_endings(subject: Subject) -> None:
     """An episode ends for one reason, and its last step says whether it was a success."""
     for play in subject.ended():
-        for turn, moment in enumerate(play.moments[1:], start=1):
-            _, _, terminated, truncated, info = moment.raw
+        for turn, taken in enumerate(play.transitions[1:], start=1):
+            _, _, terminated, truncated, info = taken.raw
             where = f"The step at {_place(turn, play.seed)}"
             if terminated and truncated:
                 raise ContractViolation(
                     f"{where} is terminated and truncated at once.",
                     "Return Step.final(…) where the task ended, and Step.cut_off(…) where something outside it did.",
                 )
-            if moment.over and not isinstance(info.get("success"), bool):
+            if taken.over and not isinstance(info.get("success"), bool):
                 given = f"success={info['success']!r}" if "success" in info else "no success"
                 raise ContractViolation(
                     f"{where} is the last, and its info holds {given}.",
@@ -48,15 +48,15 @@ def check_endings(subject: Subject) -> None:
 def check_sample_action(subject: Subject) -> None:
     """`sample_action` gives text that the env itself can read."""
     for play in subject.reference:
-        for turn, moment in enumerate(play.moments[1:], start=1):
-            if not isinstance(moment.action, str):
+        for turn, taken in enumerate(play.transitions[1:], start=1):
+            if not isinstance(taken.action, str):
                 raise ContractViolation(
-                    f"sample_action() at {_place(turn, play.seed)} gives {moment.action!r}, which is no text.",
+                    f"sample_action() at {_place(turn, play.seed)} gives {taken.action!r}, which is no text.",
                     "Return the text of one whole reply.",
                 )
-            if moment.raw[4].get("malformed"):
+            if taken.raw[4].get("malformed"):
                 raise ContractViolation(
-                    f"The env calls its own sample_action() malformed at {_place(turn, play.seed)}: {moment.action!r}.",
+                    f"The env calls its own sample_action() malformed at {_place(turn, play.seed)}: {taken.action!r}.",
                     "Let sample_action() write the form that _step() reads, in every state.",
                 )
 

@@ -4,10 +4,10 @@ from typing import cast
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.testing.play import Moment, act, expect_same
+from gem.testing.play import Transition, act, expect_same
 from gem.testing.subject import Subject
 
-_MEND = (
+_FIX = (
     "Keep the whole state in attributes that pickle, the generators included; an env that holds anything else "
     "overrides snapshot() and restore()."
 )
@@ -19,17 +19,17 @@ def check_snapshots(subject: Subject) -> None:
         env = subject.make()
         try:
             env.reset(seed=expected.seed)
-            for turn, moment in enumerate(expected.moments[1:], start=1):
+            for turn, transition in enumerate(expected.transitions[1:], start=1):
                 where = f"Before turn {turn} of the episode from seed {expected.seed}"
                 state = _snapshot(env, where)
-                _goes_on(env, moment, turn, f"{where}, taking a snapshot")
+                _check_next_step(env, transition, turn, f"{where}, taking a snapshot")
                 env.restore(state)
-                _goes_on(env, moment, turn, f"{where}, restoring a snapshot into its own instance")
+                _check_next_step(env, transition, turn, f"{where}, restoring a snapshot into its own instance")
                 # The new instance plays on from here, so that whatever is lost at any turn is missed at a later one.
                 env.close()
                 env = subject.make()
                 env.restore(state)
-                _goes_on(env, moment, turn, f"{where}, restoring a snapshot into a new instance")
+                _check_next_step(env, transition, turn, f"{where}, restoring a snapshot into a new instance")
         finally:
             env.close()
 
@@ -38,12 +38,12 @@ def _snapshot(env: Env, where: str) -> bytes:
     try:
         state = cast("object", env.snapshot())
     except Exception as error:
-        raise ContractViolation(f"{where}, snapshot() raises {type(error).__name__}: {error}.", _MEND) from error
+        raise ContractViolation(f"{where}, snapshot() raises {type(error).__name__}: {error}.", _FIX) from error
     if not isinstance(state, bytes):
         raise ContractViolation(f"{where}, snapshot() returns a {type(state).__name__}.", "Return bytes.")
     return state
 
 
-def _goes_on(env: Env, expected: Moment, turn: int, what: str) -> None:
+def _check_next_step(env: Env, expected: Transition, turn: int, what: str) -> None:
     fault = f"{what} changes what comes next"
-    expect_same([expected], [act(env, env.sample_action())], fault, _MEND, first_turn=turn)
+    expect_same([expected], [act(env, env.sample_action())], fault, _FIX, first_turn=turn)

@@ -15,49 +15,49 @@ from typing import Any, Self
 
 from gem.packs.make import make
 from gem.packs.spec import EnvSpec
-from gem.testing.play import Play, play
+from gem.testing.play import PlayedEpisode, play
 
 HASH_SEEDS = (1, 2)
-PATIENCE = 300.0
+TIMEOUT = 300.0
 """Seconds that a process may take for one job."""
 
 _HASH_SEED = "PYTHONHASHSEED"
 
 
 @dataclass(frozen=True, slots=True)
-class NotPlayed:
+class PlayFailure:
     """Why a process did not play."""
 
     what: str
 
 
-class SpawnedProcesses:
+class Spawned:
     """One process for each of `HASH_SEEDS`, started when first asked and kept until `close`."""
 
     def __init__(self) -> None:
-        self._workers: dict[int, _SpawnedProcess] = {}
+        self._workers: dict[int, _Worker] = {}
 
-    def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[Play] | NotPlayed]:
+    def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[PlayedEpisode] | PlayFailure]:
         """The episodes of `seeds` under random play, as each process plays them, all at the same time."""
         try:
             job = pickle.dumps((spec, list(seeds), turns))
         except Exception as error:
-            return [NotPlayed(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
+            return [PlayFailure(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
         for hash_seed in HASH_SEEDS:
             if hash_seed not in self._workers:
-                self._workers[hash_seed] = _SpawnedProcess(hash_seed)
+                self._workers[hash_seed] = _Worker(hash_seed)
             self._workers[hash_seed].connection.send_bytes(job)
         return [self._answer(hash_seed) for hash_seed in HASH_SEEDS]
 
-    def _answer(self, hash_seed: int) -> list[Play] | NotPlayed:
+    def _answer(self, hash_seed: int) -> list[PlayedEpisode] | PlayFailure:
         worker = self._workers[hash_seed]
         try:
-            if worker.connection.poll(PATIENCE):
+            if worker.connection.poll(TIMEOUT):
                 return worker.connection.recv()
-            fault = NotPlayed(f"it did not play its episodes within {PATIENCE:g} s")
+            fault = PlayFailure(f"it did not play its episodes within {TIMEOUT:g} s")
         except (EOFError, ConnectionResetError):
             worker.process.join()
-            fault = NotPlayed(f"its process ended with exit code {worker.process.exitcode}")
+            fault = PlayFailure(f"its process ended with exit code {worker.process.exitcode}")
         self._workers.pop(hash_seed).close()
         return fault
 
@@ -73,7 +73,7 @@ class SpawnedProcesses:
         self.close()
 
 
-class _SpawnedProcess:
+class _Worker:
     def __init__(self, hash_seed: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
@@ -96,9 +96,9 @@ class _SpawnedProcess:
         self.connection.close()
 
 
-def play_fresh(spec: EnvSpec, seeds: Iterable[int], turns: int) -> list[Play]:
+def play_fresh(spec: EnvSpec, seeds: Iterable[int], turns: int) -> list[PlayedEpisode]:
     """The episodes of `seeds` under random play, each in an env of its own."""
-    plays: list[Play] = []
+    plays: list[PlayedEpisode] = []
     for seed in seeds:
         with make(spec) as env:
             plays.append(play(env, seed, turns))
@@ -116,8 +116,8 @@ def serve(connection: "Connection[Any, Any]") -> None:
             return
         try:
             spec, seeds, turns = pickle.loads(job)
-            answer = [episode.portable() for episode in play_fresh(spec, seeds, turns)]
+            answer = [episode.without_raw() for episode in play_fresh(spec, seeds, turns)]
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
-            answer = NotPlayed(f"it raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})")
+            answer = PlayFailure(f"it raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})")
         connection.send(answer)

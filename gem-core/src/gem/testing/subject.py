@@ -8,12 +8,12 @@ from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
-from gem.packs.importing import module_of_file
+from gem.packs.importing import module_hint
 from gem.packs.make import make
-from gem.packs.registry import Entry, registry
+from gem.packs.registry import RegistryEntry, registry
 from gem.packs.spec import EnvSpec
-from gem.testing.play import Play
-from gem.testing.spawned import NotPlayed, SpawnedProcesses, play_fresh
+from gem.testing.play import PlayedEpisode
+from gem.testing.spawned import PlayFailure, Spawned, play_fresh
 
 EPISODES = 3
 """Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""
@@ -35,7 +35,7 @@ class Subject:
     spec: EnvSpec
     pack: Pack | None
     """The pack that registered it; None for one that no pack has."""
-    processes: SpawnedProcesses = field(repr=False)
+    processes: Spawned = field(repr=False)
     episodes: int = EPISODES
     turns: int = MOST_TURNS
 
@@ -52,16 +52,16 @@ class Subject:
         return [seeding.derive(0, "check", number) for number in range(count)]
 
     @cached_property
-    def reference(self) -> list[Play]:
+    def reference(self) -> list[PlayedEpisode]:
         """The episodes that others are held against: random play, each in an instance of its own."""
         return play_fresh(self.spec, self.seeds(self.episodes), self.turns)
 
     @cached_property
-    def spawned(self) -> list[list[Play] | NotPlayed]:
+    def spawned(self) -> list[list[PlayedEpisode] | PlayFailure]:
         """The same episodes as two spawned processes with different hash seeds play them."""
         return self.processes.play(self.spec, self.seeds(self.episodes), self.turns)
 
-    def ended(self) -> list[Play]:
+    def ended(self) -> list[PlayedEpisode]:
         """The reference episodes that came to their end.
 
         Raises:
@@ -73,7 +73,7 @@ class Subject:
         return ended
 
 
-def find_entries(name: str) -> Sequence[Entry]:
+def find_entries(name: str) -> Sequence[RegistryEntry]:
     """The entries that `name` stands for: an id, `"module:Class"`, or a pack by its distribution or namespace.
 
     Raises:
@@ -104,5 +104,5 @@ def _no_such_pack(name: str) -> UnknownId:
         owner = KNOWN_PACKS.get(name, name)
         return UnknownId(f"{owner} is not installed: {how_to_install(owner)}")
     names = {pack.distribution for pack in registry().packs}.union(*(pack.namespaces for pack in registry().packs))
-    hints = f"{did_you_mean(name, sorted(names))}{module_of_file(name)}"
+    hints = f"{did_you_mean(name, sorted(names))}{module_hint(name)}"
     return UnknownId(f"no installed pack is called {name!r}, and it is not an id.{hints}")

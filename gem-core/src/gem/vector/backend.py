@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from gem.vector.messages import Autoreset, Maker, SlotMessage, SlotResult, Stream
+from gem.vector.messages import Autoreset, Maker, SeedStream, SlotMessage, SlotResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class EnvSet:
     step_timeout: float | None = None
 
     @property
-    def streams(self) -> list[Stream]:
+    def seed_streams(self) -> list[SeedStream]:
         """Where the seeds of each slot begin."""
-        return [Stream(seed) for seed in self.seeds]
+        return [SeedStream(seed) for seed in self.seeds]
 
 
 class Backend(Protocol):

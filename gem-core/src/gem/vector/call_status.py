@@ -5,17 +5,17 @@ import struct
 import time
 from typing import IO, NamedTuple
 
-from gem.vector.messages import Stream
-from gem.vector.slot import NOBODY
+from gem.vector.messages import SeedStream
+from gem.vector.slot import NO_SLOT
 
 _NOTE = struct.Struct("<qqqd")
 
 
-class Call(NamedTuple):
+class EnvCall(NamedTuple):
     """The call of an env that is under way in a worker."""
 
     slot: int
-    stream: Stream
+    stream: SeedStream
     seconds: float
     """Since it began."""
 
@@ -37,23 +37,23 @@ class CallStatus:
     @staticmethod
     def prepare(file: IO[bytes]) -> None:
         """Write into an empty file that no env is being called."""
-        file.write(_NOTE.pack(NOBODY, 0, 0, 0.0) * 2)
+        file.write(_NOTE.pack(NO_SLOT, 0, 0, 0.0) * 2)
         file.flush()
 
-    def announce(self, slot: int, stream: Stream) -> None:
-        """Say that the env of `slot` is called from now on, or with `NOBODY` that none is."""
+    def announce(self, slot: int, stream: SeedStream) -> None:
+        """Say that the env of `slot` is called from now on, or with `NO_SLOT` that none is."""
         # Packed first: `pack_into` fills the place with zeros before it writes.
         note = _NOTE.pack(slot, stream.base, stream.number, time.monotonic())
         self._memory[: _NOTE.size] = note
         self._memory[_NOTE.size :] = note
 
-    def call(self) -> Call | None:
+    def call(self) -> EnvCall | None:
         """The call that is under way; None if there is none, or if one is just being announced."""
         second = self._memory[_NOTE.size :]
         if self._memory[: _NOTE.size] != second:
             return None
         slot, base, number, since = _NOTE.unpack(second)
-        return None if slot == NOBODY else Call(slot, Stream(base, number), time.monotonic() - since)
+        return None if slot == NO_SLOT else EnvCall(slot, SeedStream(base, number), time.monotonic() - since)
 
     def close(self) -> None:
         """Let go of the memory."""

@@ -57,12 +57,12 @@ class VectorEnv:
         """What follows the end of an episode."""
         self._backend = backend
         self._specs = list(specs)
-        self._any = {spec.id: spec for spec, _ in mixture}
+        self._mixture = {spec.id: spec for spec, _ in mixture}
         self.shares: Mapping[str, float] = {spec.id: share for spec, share in mixture}
         """Id → weight, where a rollout may have any of them played in any slot; else empty."""
         self._never_reset = set(range(len(self._specs)))
-        self._under_way: set[int] = set()
-        self._arrived: list[SlotResult] = []
+        self._pending: set[int] = set()
+        self._results: list[SlotResult] = []
         # Closes at exit too, and where a vector is dropped without close().
         self._close = weakref.finalize(self, _close_in, os.getpid(), backend)
         self._build()
@@ -84,9 +84,9 @@ class VectorEnv:
         Raises:
             SpecError: the slot cannot play this id.
         """
-        spec = self._specs[slot] if id is None else self._any.get(id, self._specs[slot])
+        spec = self._specs[slot] if id is None else self._mixture.get(id, self._specs[slot])
         if id not in (None, spec.id):
-            raise SpecError(f"these envs play {', '.join(self._any or [spec.id])}, and not {id!r}")
+            raise SpecError(f"these envs play {', '.join(self._mixture or [spec.id])}, and not {id!r}")
         return spec
 
     def send(self, messages: Mapping[int, str | Reset], *, autoreset: Autoreset | None = None) -> None:
@@ -104,7 +104,7 @@ class VectorEnv:
         """
         self._check(messages)
         self._backend.send(messages, autoreset or self.autoreset)
-        self._under_way.update(messages)
+        self._pending.update(messages)
         self._never_reset.difference_update(messages)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> list[SlotResult]:
@@ -114,15 +114,15 @@ class VectorEnv:
         `timeout` seconds have passed; `timeout=0` takes what is there. With `backend="sync"` the envs run here and
         now, every one that was sent something. Ctrl-C loses nothing: the next call goes on.
         """
-        wanted = min(min_results, len(self._arrived) + len(self._under_way))
+        wanted = min(min_results, len(self._results) + len(self._pending))
         until = None if timeout is None else time.monotonic() + timeout
         # Where enough has arrived already, whatever else is there is taken without waiting.
-        while self._under_way:
+        while self._pending:
             wait = None if until is None else max(0.0, until - time.monotonic())
-            self._gather(wait if len(self._arrived) < wanted else 0)
-            if len(self._arrived) >= wanted or (until is not None and time.monotonic() >= until):
+            self._collect(wait if len(self._results) < wanted else 0)
+            if len(self._results) >= wanted or (until is not None and time.monotonic() >= until):
                 break
-        results, self._arrived = self._arrived, []
+        results, self._results = self._results, []
         return results
 
     def reset(
@@ -162,10 +162,10 @@ class VectorEnv:
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
         if len(messages) != len(slots):
             raise ConfigError(f"a slot can be reset once at a time; indices names one twice: {list(slots)}")
-        while not self._under_way.isdisjoint(messages):
-            self._gather(None)
-        self._arrived = [result for result in self._arrived if result.slot not in messages]
-        steps = self._exchange(messages)
+        while not self._pending.isdisjoint(messages):
+            self._collect(None)
+        self._results = [result for result in self._results if result.slot not in messages]
+        steps = self._send_and_wait(messages)
         for step in steps if options else ():
             failure = step.info.get("failure")
             if failure is not None and failure.error.startswith(f"{ConfigError.__name__}: "):
@@ -190,7 +190,7 @@ class VectorEnv:
                     "to act in some of them, pass a mapping {slot: action}"
                 )
             actions = dict(enumerate(actions))
-        steps = self._exchange(actions)
+        steps = self._send_and_wait(actions)
         # One list a column: much quicker than filling arrays one number at a time.
         observations, rewards, terminated, truncated, infos = map(list, zip(*steps, strict=True)) if steps else [[]] * 5
         return VectorStep(
@@ -199,7 +199,7 @@ class VectorEnv:
 
     def close(self) -> None:
         """Close every env, and end every worker. Closing twice is fine."""
-        self._under_way.clear()
+        self._pending.clear()
         self._close()
 
     def __enter__(self) -> Self:
@@ -222,34 +222,34 @@ class VectorEnv:
                 raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
         if not self._close.alive:
             raise RuntimeError("this vector is closed")
-        if not self._under_way.isdisjoint(messages):
-            slot = min(self._under_way.intersection(messages))
+        if not self._pending.isdisjoint(messages):
+            slot = min(self._pending.intersection(messages))
             raise RuntimeError(f"slot {slot} has not answered its last message yet; call recv() first")
         if self._never_reset:
             for slot, message in messages.items():
                 if slot in self._never_reset and isinstance(message, str):
                     raise ResetNeeded(f"slot {slot} has no episode yet; reset it before its first action")
 
-    def _gather(self, timeout: float | None) -> None:
+    def _collect(self, timeout: float | None) -> None:
         """Take what the backend has, and keep it here until somebody asks for it."""
-        came = self._backend.recv(timeout)
-        if len(came) == len(self._under_way):
-            self._under_way.clear()
+        received = self._backend.recv(timeout)
+        if len(received) == len(self._pending):
+            self._pending.clear()
         else:
-            self._under_way.difference_update([result.slot for result in came])
-        self._arrived += came
+            self._pending.difference_update([result.slot for result in received])
+        self._results += received
 
-    def _exchange(self, messages: Mapping[int, str | Reset]) -> list[Step]:
+    def _send_and_wait(self, messages: Mapping[int, str | Reset]) -> list[Step]:
         """Send, wait for all of these slots, and leave what arrives from others to `recv`."""
         self.send(messages)
-        earlier = len(self._arrived)
+        already_there = len(self._results)
         for slot in messages:
-            while slot in self._under_way:
-                self._gather(None)
-        results = self._arrived[earlier:]
-        del self._arrived[earlier:]
+            while slot in self._pending:
+                self._collect(None)
+        results = self._results[already_there:]
+        del self._results[already_there:]
         if len(results) != len(messages):
-            self._arrived += [result for result in results if result.slot not in messages]
+            self._results += [result for result in results if result.slot not in messages]
             results = [result for result in results if result.slot in messages]
         results.sort()
         return [result.step or _failed(result) for result in results]

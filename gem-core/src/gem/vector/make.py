@@ -18,7 +18,7 @@ from gem.vector.backends.sync import SyncBackend
 from gem.vector.backends.thread import ThreadBackend
 from gem.vector.engine import VectorEnv, slot_seed
 from gem.vector.messages import Autoreset, Maker
-from gem.vector.mixture import mixed
+from gem.vector.mixture import mixture_makers
 
 BackendName = Literal["sync", "thread", "process", "ray"]
 """Where the environments of a vector run."""
@@ -107,7 +107,7 @@ def make_vec(
         mixture = [(bind(spec, wrappers=layers, **shared), shares[name]) for name, spec in specs.items()]
         # By the specs' own ids, as a rollout asks for them: that of "module.path:Class" is another.
         by_id = {spec.id: SpecMaker(spec, layers, shared) for spec in specs.values()}
-        makers_of_slots = mixed(by_id, [specs[name].id for name in names])
+        makers_of_slots = mixture_makers(by_id, [specs[name].id for name in names])
     env_set = EnvSet(makers_of_slots, seeds, info_methods, step_timeout)
     chosen = backend or ("thread" if async_mode else "sync")
     opened = _open(chosen, env_set, num_workers, ray_address)

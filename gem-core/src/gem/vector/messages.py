@@ -55,7 +55,7 @@ class SlotResult(NamedTuple):
     failure: Failure | None
 
 
-class Stream(NamedTuple):
+class SeedStream(NamedTuple):
     """The seeds of a slot's episodes, and which of them is the current one (-1: none yet)."""
 
     base: int
@@ -66,16 +66,16 @@ class Stream(NamedTuple):
         """The seed of the current episode: the base for the first, and for later ones a stride further each time."""
         return (self.base + self.number * STRIDE) % seeding.SEEDS
 
-    def next(self) -> "Stream":
+    def next(self) -> "SeedStream":
         """The stream, one episode on."""
-        return new_tuple(Stream, (self.base, self.number + 1))
+        return new_tuple(SeedStream, (self.base, self.number + 1))
 
 
 @dataclass(slots=True)
-class Record:
+class EpisodeLog:
     """All it takes to play a slot's current episode again: envs are deterministic."""
 
-    stream: Stream
+    stream: SeedStream
     options: Mapping[str, Any] | None = None
     actions: list[str] = field(default_factory=list[str])
     observation: Observation = ""
@@ -95,7 +95,7 @@ class Build:
 class Rebuild:
     """What the slot was doing is lost: build the env anew, and answer with the failure."""
 
-    stream: Stream
+    stream: SeedStream
     failure: Failure
 
 
@@ -103,7 +103,7 @@ class Rebuild:
 class Restore:
     """Bring a new env to where a lost one stood, and answer with nothing."""
 
-    record: Record
+    log: EpisodeLog
 
 
 SlotMessage = str | Reset | Build | Rebuild | Restore

@@ -12,16 +12,16 @@ from typing import Any
 from gem.core import Env, Info, Observation, Wrapper
 from gem.vector.messages import Maker
 
-_PLAYS = "gem.vector: id"
+_ID_OPTION = "gem.vector: id"
 """Which id is to be played, among the options of a reset."""
 
 
-def playing(id: str | None) -> Mapping[str, Any] | None:
+def options_for(id: str | None) -> Mapping[str, Any] | None:
     """The options of a `Reset` by which a slot of several ids plays this one; None plays what the slot has."""
-    return None if id is None else {_PLAYS: id}
+    return None if id is None else {_ID_OPTION: id}
 
 
-class AnyOf(Wrapper):
+class MixtureEnv(Wrapper):
     """One env of each id, built when it is first played and kept, with whatever it has learned, such as a level.
 
     Args:
@@ -43,7 +43,7 @@ class AnyOf(Wrapper):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         given = dict(options or {})
-        id = given.pop(_PLAYS, self._own)
+        id = given.pop(_ID_OPTION, self._own)
         if id not in self._envs:
             self._envs[id] = self._makers[id]()
         self.env = self._envs[id]
@@ -56,21 +56,21 @@ class AnyOf(Wrapper):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOfMaker:
+class MixtureMaker:
     """Makes the env of one slot, in whatever process it is called."""
 
     makers: Mapping[str, Maker]
     built: tuple[str, ...]
 
     def __call__(self) -> Env:
-        return AnyOf(self.makers, self.built)
+        return MixtureEnv(self.makers, self.built)
 
 
-def mixed(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Maker]:
+def mixture_makers(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Maker]:
     """What makes the env of each slot, given the id of each.
 
     A slot builds the env of its own id at once, and with it those that no slot has: settings that an env refuses are
     known before anything is played.
     """
-    unseated = [id for id in makers if id not in slots]
-    return [AnyOfMaker(makers, (own, *unseated[slot :: len(slots)])) for slot, own in enumerate(slots)]
+    without_slot = [id for id in makers if id not in slots]
+    return [MixtureMaker(makers, (own, *without_slot[slot :: len(slots)])) for slot, own in enumerate(slots)]

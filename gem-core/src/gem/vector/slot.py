@@ -10,23 +10,23 @@ from gem.failure import Failure, failure_of
 from gem.vector.messages import (
     Autoreset,
     Build,
+    EpisodeLog,
     Maker,
     Rebuild,
-    Record,
     Reset,
     Restore,
+    SeedStream,
     SlotMessage,
     SlotResult,
-    Stream,
 )
 
-Announce = Callable[[int, Stream], None]
+Announce = Callable[[int, SeedStream], None]
 
-NOBODY = -1
+NO_SLOT = -1
 """The slot that is announced when the env of none is called."""
 
 
-class Slot:
+class EnvSlot:
     """Carries out one message at a time, on every backend in the same way.
 
     Args:
@@ -35,7 +35,7 @@ class Slot:
         stream: the seeds of the episodes for which no seed is given.
         info_methods: names of env methods without arguments, whose results go into every `info` that waits for an
             answer.
-        announce: called before each `reset` and `step` of the env, for whoever watches deadlines, and with `NOBODY`
+        announce: called before each `reset` and `step` of the env, for whoever watches deadlines, and with `NO_SLOT`
             before an env that has failed is built anew.
     """
 
@@ -43,7 +43,7 @@ class Slot:
         self,
         number: int,
         maker: Maker,
-        stream: Stream,
+        stream: SeedStream,
         info_methods: Sequence[str] = (),
         announce: Announce | None = None,
     ) -> None:
@@ -55,7 +55,7 @@ class Slot:
         self._info_methods = tuple(info_methods)
         self._announce = announce
         self._env: Env | None = None
-        self._lost: Failure | None = None
+        self._restore_failure: Failure | None = None
 
     def run(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
         """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the result."""
@@ -80,7 +80,7 @@ class Slot:
         """Give up the episode: build the env anew, and go on as `autoreset` says."""
         self.close()
         if self._announce is not None:
-            self._announce(NOBODY, self.stream)
+            self._announce(NO_SLOT, self.stream)
         try:
             self._env = self._maker()
             if autoreset != "same_step":
@@ -114,23 +114,23 @@ class Slot:
     def _run_other(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
         """Everything but an action in an episode."""
         match message:
-            case str() if self._lost is not None:
-                failure, self._lost = self._lost, None
+            case str() if self._restore_failure is not None:
+                failure, self._restore_failure = self._restore_failure, None
                 return self.fail(failure, autoreset)
             case str() if autoreset == "off":
                 return SlotResult(self.number, self._built().step(message), None)
             case str():
                 return self._start(self.stream.next(), None)
             case Reset(seed=seed, options=options):
-                stream = self.stream.next() if seed is None else Stream(seed, 0)
+                stream = self.stream.next() if seed is None else SeedStream(seed, 0)
                 return self._start(stream, options)
             case Build():
                 return self._build()
             case Rebuild(stream=stream, failure=failure):
                 self.stream = stream
                 return self.fail(failure, autoreset)
-            case Restore(record=record):
-                self._restore(record)
+            case Restore(log=log):
+                self._restore(log)
                 return SlotResult(self.number, None, None)
 
     def _built(self) -> Env:
@@ -147,14 +147,14 @@ class Slot:
             refused = error
         return SlotResult(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
 
-    def _start(self, stream: Stream, options: Mapping[str, Any] | None) -> SlotResult:
+    def _start(self, stream: SeedStream, options: Mapping[str, Any] | None) -> SlotResult:
         observation, info = self._begin(stream, options)
         return SlotResult(self.number, Step(observation, 0.0, False, False, info), None)
 
-    def _begin(self, stream: Stream, options: Mapping[str, Any] | None) -> tuple[Observation, Info]:
+    def _begin(self, stream: SeedStream, options: Mapping[str, Any] | None) -> tuple[Observation, Info]:
         """Start an episode. The stream moves first: a seed whose reset fails is used up."""
         self.stream, self.options = stream, options
-        self.playing, self._lost = False, None
+        self.playing, self._restore_failure = False, None
         env = self._built()
         if self._announce is not None:
             self._announce(self.number, stream)
@@ -184,15 +184,15 @@ class Slot:
         step = new_tuple(Step, (observation, step.reward, step.terminated, step.truncated, {**info, **final}))
         return new_tuple(SlotResult, (self.number, step, None))
 
-    def _restore(self, record: Record) -> None:
-        self.stream = record.stream
-        self._lost = record.failure
-        if record.failure is not None or not record.playing:
+    def _restore(self, log: EpisodeLog) -> None:
+        self.stream = log.stream
+        self._restore_failure = log.failure
+        if log.failure is not None or not log.playing:
             return
         try:
-            observation, _ = self._begin(record.stream, record.options)
+            observation, _ = self._begin(log.stream, log.options)
             over = False
-            for action in record.actions:
+            for action in log.actions:
                 if self._announce is not None:
                     self._announce(self.number, self.stream)
                 observation, _, terminated, truncated, info = self._built().step(action)
@@ -200,10 +200,10 @@ class Slot:
                 # Hints are drawn as they were the first time, so that the env's generators stand where they stood.
                 if self._info_methods and not over:
                     self._add_method_results(info)
-            if over or observation != record.observation:
+            if over or observation != log.observation:
                 raise RuntimeError("its worker died, and the same actions from the same seed led elsewhere")
         except Exception as error:
-            self.playing, self._lost = False, failure_of(error)
+            self.playing, self._restore_failure = False, failure_of(error)
 
     def _add_method_results(self, info: Info) -> None:
         for method in self._info_methods:

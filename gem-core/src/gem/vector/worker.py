@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 
 from gem.core import Step
 from gem.failure import failure_of
-from gem.vector.messages import Autoreset, SlotMessage, SlotResult, Stream
+from gem.vector.messages import Autoreset, SeedStream, SlotMessage, SlotResult
 from gem.vector.queues import drain
-from gem.vector.slot import NOBODY, Announce, Slot
+from gem.vector.slot import NO_SLOT, Announce, EnvSlot
 
 Batch = Sequence[tuple[int, SlotMessage, Autoreset]]
 """Messages in the order in which they are to be carried out."""
 
 
-class Answer(NamedTuple):
+class WorkerAnswer(NamedTuple):
     """An result, and what the record of its slot needs to know."""
 
     result: SlotResult
-    stream: Stream | None
+    stream: SeedStream | None
     """The seeds, if an episode began with the message."""
     options: Mapping[str, Any] | None
     playing: bool
@@ -35,7 +35,7 @@ class WorkerInit(NamedTuple):
 
     makers: Mapping[int, bytes]
     """Slot → its pickled maker. Unpickling imports, and so may fail: that is then a failure of the slot."""
-    streams: Mapping[int, Stream]
+    streams: Mapping[int, SeedStream]
     info_methods: Sequence[str]
 
 
@@ -54,13 +54,13 @@ class Worker:
 
     Args:
         init: the slots.
-        announce: see `Slot`; called with `NOBODY` when no slot is at work any more.
+        announce: see `EnvSlot`; called with `NO_SLOT` when no slot is at work any more.
     """
 
     def __init__(self, init: WorkerInit, announce: Announce) -> None:
         self._announce = announce
         self._slots = {
-            slot: Slot(slot, PickledMaker(maker), init.streams[slot], init.info_methods, announce)
+            slot: EnvSlot(slot, PickledMaker(maker), init.streams[slot], init.info_methods, announce)
             for slot, maker in init.makers.items()
         }
         self._inbox: SimpleQueue[Batch | None] = SimpleQueue()
@@ -87,11 +87,11 @@ class Worker:
                 if self._closing:
                     break
                 self._outbox.put((slot, self._answer(self._slots[slot], message, autoreset)))
-                self._announce(NOBODY, self._slots[slot].stream)
+                self._announce(NO_SLOT, self._slots[slot].stream)
         for slot in self._slots.values():
             slot.close()
 
-    def _answer(self, slot: Slot, message: SlotMessage, autoreset: Autoreset) -> bytes:
+    def _answer(self, slot: EnvSlot, message: SlotMessage, autoreset: Autoreset) -> bytes:
         before = slot.stream
         try:
             result = slot.run(message, autoreset)
@@ -107,14 +107,14 @@ class Worker:
             return _pickled(slot, before, slot.fail(failure_of(error), "off"))
 
 
-def _pickled(slot: Slot, before: Stream, result: SlotResult) -> bytes:
+def _pickled(slot: EnvSlot, before: SeedStream, result: SlotResult) -> bytes:
     step = tuple(result.step) if result.step is not None else None
     stream = slot.stream if slot.stream is not before else None
     answer = step, result.failure, stream, slot.options, slot.playing
     return pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def unpickle(slot: int, data: bytes) -> Answer:
+def unpickle(slot: int, data: bytes) -> WorkerAnswer:
     """The answer of `slot`. Whatever unpickling raises is raised."""
     step, failure, stream, options, playing = pickle.loads(data)
-    return Answer(SlotResult(slot, Step(*step) if step is not None else None, failure), stream, options, playing)
+    return WorkerAnswer(SlotResult(slot, Step(*step) if step is not None else None, failure), stream, options, playing)

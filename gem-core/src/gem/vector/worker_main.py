@@ -24,7 +24,7 @@ running_main = False
 """Whether this is a worker that is running its parent's script to find the classes in it."""
 
 
-class Start(NamedTuple):
+class WorkerStart(NamedTuple):
     """The first message to a worker process."""
 
     init: WorkerInit
@@ -32,7 +32,7 @@ class Start(NamedTuple):
     """The script whose classes the envs need, if they need any."""
 
 
-def main(socket_fd: int, board_fd: int) -> None:
+def main(socket_fd: int, status_fd: int) -> None:
     """Work until the parent says that it is enough, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)
@@ -40,7 +40,7 @@ def main(socket_fd: int, board_fd: int) -> None:
     connection.set_inheritable(False)
     os.register_at_fork(after_in_child=lambda: os.close(connection.detach()))
     stream = connection.makefile("rb")
-    status = CallStatus(board_fd)
+    status = CallStatus(status_fd)
 
     def read() -> bytes:
         header = stream.read(LENGTH_BYTES)
@@ -58,17 +58,17 @@ def main(socket_fd: int, board_fd: int) -> None:
         while True:
             connection.sendall(frame(pickle.dumps(worker.take())))
 
-    start: Start = pickle.loads(read())
+    start: WorkerStart = pickle.loads(read())
     if start.main is not None:
-        _run_main(start.main)
+        _import_main(start.main)
     worker = Worker(start.init, status.announce)
     connection.sendall(frame(pickle.dumps([])))
     for task in (feed, answer):
-        threading.Thread(target=_or_end, args=[task], daemon=True).start()
+        threading.Thread(target=_run_or_kill, args=[task], daemon=True).start()
     worker.run()
 
 
-def _or_end(task: Callable[[], None]) -> None:
+def _run_or_kill(task: Callable[[], None]) -> None:
     """Without its parent, or without one of its threads, the process has nothing to live for."""
     try:
         task()
@@ -79,7 +79,7 @@ def _or_end(task: Callable[[], None]) -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def _run_main(path: str) -> None:
+def _import_main(path: str) -> None:
     """Define what the parent's script defines, as `multiprocessing` does for the processes that it spawns."""
     global running_main  # noqa: PLW0603
     running_main = True

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from gem.core import ChatMessage, Env, Info, Observation, Step, Wrapper
-from gem.marks import in_its_turn
+from gem.escaping import escape_turn_marks
 from gem.tool.content import map_texts
 from gem.wrappers.concat import ConcatWithAction
 from gem.wrappers.history import check_length, line, text_of
@@ -61,13 +61,13 @@ class ConcatChat(Wrapper):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         observation, info = self.env.reset(seed=seed, options=options)
-        self._messages = [{"role": "user", "content": map_texts(observation, in_its_turn)}]
+        self._messages = [{"role": "user", "content": map_texts(observation, escape_turn_marks)}]
         return render(self.tokenizer, self._messages), info
 
     def step(self, action: str) -> Step:
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._messages.append({"role": "assistant", "content": action})
-        self._messages.append({"role": "user", "content": map_texts(observation, in_its_turn)})
+        self._messages.append({"role": "user", "content": map_texts(observation, escape_turn_marks)})
         if self.max_history_length is not None and len(self._messages) > 1 + 2 * self.max_history_length:
             del self._messages[1:3]
         return Step(render(self.tokenizer, self._messages), reward, terminated, truncated, info)
@@ -92,7 +92,7 @@ class ConcatChatOnReset(ConcatWithAction):
         self.tokenizer = tokenizer
 
     def _first(self, observation: Observation) -> str:
-        return line(render(self.tokenizer, [{"role": "user", "content": map_texts(observation, in_its_turn)}]))
+        return line(render(self.tokenizer, [{"role": "user", "content": map_texts(observation, escape_turn_marks)}]))
 
     def _turn(self, action: str, observation: str) -> str:
-        return super()._turn(action, in_its_turn(observation))
+        return super()._turn(action, escape_turn_marks(observation))

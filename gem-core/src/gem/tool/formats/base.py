@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gem.marks import in_its_result
+from gem.escaping import escape_marks
 from gem.tool.content import Content, map_texts
 from gem.tool.tool import Tool
 
@@ -33,7 +33,7 @@ class BadCall:
 
     problem: Problem
     message: str
-    """For the agent: what was wrong, and how to write a call. Marks in what it quotes are escaped (`gem.marks`)."""
+    """For the agent: what was wrong, and how to write a call. Marks in what it quotes are escaped (`gem.escaping`)."""
 
 
 class CallFormat(ABC):
@@ -69,8 +69,8 @@ class CallFormat(ABC):
         """`content` marked as the answer to a call. It must not contain marks of others: see `format_result`."""
 
     def format_result(self, content: Content) -> Content:
-        """A tool's result as the agent is shown it: marks in it are escaped (`gem.marks`), to have no effect."""
-        return self.frame(map_texts(content, in_its_result))
+        """A tool's result as the agent is shown it: marks in it are escaped (`gem.escaping`), to have no effect."""
+        return self.frame(map_texts(content, escape_marks))
 
 
 def without_thoughts(text: str) -> str:
@@ -91,7 +91,7 @@ def without_thoughts(text: str) -> str:
 
 def unknown(name: str, known: Mapping[str, Tool], hint: str) -> BadCall:
     """The answer to a call of a tool that does not exist."""
-    return BadCall("unknown", f"There is no tool {in_its_result(repr(name))}.{hint} The tools are: {', '.join(known)}.")
+    return BadCall("unknown", f"There is no tool {escape_marks(repr(name))}.{hint} The tools are: {', '.join(known)}.")
 
 
 def malformed(why: str, example: str) -> BadCall:

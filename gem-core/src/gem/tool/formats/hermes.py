@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from gem.marks import in_its_result
+from gem.escaping import escape_marks
 from gem.tool.content import Content, wrap
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
 from gem.tool.formats.json_call import described, read_call, read_object
@@ -50,7 +50,7 @@ class Hermes(CallFormat):
         return f"{_OPEN}\n{body}\n{_CLOSE}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
+        listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return (
             f"You can call these tools:\n<tools>\n{listed}\n</tools>\n"
             "To call one, end your reply with the tool's name and arguments as JSON between these tags, once:\n"

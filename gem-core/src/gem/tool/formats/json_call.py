@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gem.errors import did_you_mean
-from gem.marks import in_its_result
+from gem.escaping import escape_marks
 from gem.tool.formats.base import BadCall, ToolCall, malformed, unknown
 from gem.tool.formats.compact_schema import compact
 from gem.tool.tool import Tool
@@ -24,7 +24,7 @@ def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], end: int, exam
         return malformed('it has no "name" that is a string', example)
     extra = call.keys() - {"name", "arguments"}
     if extra:
-        return malformed(f"it has {in_its_result(repr(sorted(extra)[0]))} beside name and arguments", example)
+        return malformed(f"it has {escape_marks(repr(sorted(extra)[0]))} beside name and arguments", example)
     if isinstance(arguments, str):
         try:
             arguments = read_object(arguments)
@@ -72,7 +72,7 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ValueError(f"the key {in_its_result(repr(twice))} stands in it twice")
+        raise ValueError(f"the key {escape_marks(repr(twice))} stands in it twice")
     return found
 
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 from gem.errors import did_you_mean
-from gem.marks import in_its_result
+from gem.escaping import escape_marks
 from gem.tool.content import Content, wrap
 from gem.tool.formats.base import BadCall, CallFormat, ToolCall, malformed, unknown
 from gem.tool.formats.compact_schema import as_json, compact
@@ -49,20 +49,20 @@ class MarkedFormat(CallFormat):
 
     def example(self, tool: Tool) -> str:
         """A call with names in place of the arguments' values."""
-        return self.mark(tool.name, in_its_result(tool.text_parameter or _object(tool)))
+        return self.mark(tool.name, escape_marks(tool.text_parameter or _object(tool)))
 
     def _describe(self, tool: Tool) -> str:
         """An example, what the tool does, and the schema of its arguments unless that adds nothing."""
-        lines = [self.example(tool), in_its_result(tool.description)]
+        lines = [self.example(tool), escape_marks(tool.description)]
         schema = compact(tool.parameters)
         schema.pop("type", None)
         if schema.get("additionalProperties") is False:
             del schema["additionalProperties"]
         any_text = {"properties": {tool.text_parameter: {"type": "string"}}, "required": [tool.text_parameter]}
         if schema not in ({}, {"properties": {}}, any_text):
-            lines.append(in_its_result(f"Arguments: {as_json(schema)}"))
+            lines.append(escape_marks(f"Arguments: {as_json(schema)}"))
         if tool.text_parameter is not None and len(tool.parameters["properties"]) > 1:
-            lines += ["Or, to give other arguments too:", self.mark(tool.name, in_its_result(_object(tool)))]
+            lines += ["Or, to give other arguments too:", self.mark(tool.name, escape_marks(_object(tool)))]
         return "\n".join(lines)
 
     def read_body(self, tool: Tool, body: str, end: int) -> ToolCall | BadCall:
@@ -72,7 +72,7 @@ class MarkedFormat(CallFormat):
             text = dedent(body).strip()
             if text:
                 return ToolCall(tool.name, {parameter: text}, end)
-            why = f"there is nothing in it, and {tool.name} needs its {in_its_result(parameter)}"
+            why = f"there is nothing in it, and {tool.name} needs its {escape_marks(parameter)}"
             return malformed(why, self.example(tool))
         try:
             return ToolCall(tool.name, read_object(body) if body.strip() else {}, end)

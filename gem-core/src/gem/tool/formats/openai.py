@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from gem.marks import in_its_result
+from gem.escaping import escape_marks
 from gem.tool.content import Content
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed
 from gem.tool.formats.json_call import described, read_call, read_object
@@ -54,7 +54,7 @@ class OpenAI(CallFormat):
         return json.dumps(message, ensure_ascii=False)
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(in_its_result(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
+        listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return f"You can call these tools, one in a reply:\n{listed}\nTo call one, reply with {_EXAMPLE} alone."
 
     def frame(self, content: Content) -> Content:

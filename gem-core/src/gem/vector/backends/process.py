@@ -20,12 +20,12 @@ from contextlib import suppress
 from gem.errors import ConfigError
 from gem.vector import worker_main
 from gem.vector.backend import EnvSet
-from gem.vector.call_status import Call, CallStatus
+from gem.vector.call_status import CallStatus, EnvCall
 from gem.vector.framing import Frames, frame
-from gem.vector.messages import Stream
-from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, portable
+from gem.vector.messages import SeedStream
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, pickled
 from gem.vector.worker import Batch, WorkerInit
-from gem.vector.worker_main import Start
+from gem.vector.worker_main import WorkerStart
 
 GRACE = 1.0
 """Seconds that `close` leaves the workers to close their envs."""
@@ -41,7 +41,7 @@ _PROGRAM = (
 class ProcessWorkerHandle(WorkerHandle):
     """One worker process: a socket for batches and answers, and a status of shared memory for the call under way."""
 
-    def __init__(self, slots: Sequence[int], start: Start) -> None:
+    def __init__(self, slots: Sequence[int], start: WorkerStart) -> None:
         super().__init__(slots)
         ours, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryFile() as status:
@@ -87,12 +87,12 @@ class ProcessWorkerHandle(WorkerHandle):
         except (BlockingIOError, ConnectionResetError):  # after a reset, what had been sent can still be read
             return []
         if not data:
-            raise WorkerLost(self._how_it_ended())
+            raise WorkerLost(self._exit_reason())
         messages = self._frames.feed(data)
         self.ready = self.ready or bool(messages)
         return [answer for message in messages for answer in pickle.loads(message)]
 
-    def call(self) -> Call | None:
+    def call(self) -> EnvCall | None:
         return self._status.call()
 
     def kill(self) -> None:
@@ -105,17 +105,17 @@ class ProcessWorkerHandle(WorkerHandle):
         self._unsent += frame(pickle.dumps(None))
         self.flush()
 
-    def wait_until(self, moment: float) -> None:
+    def wait_until(self, deadline: float) -> None:
         """Give it until then to end by itself."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(max(0.0, moment - time.monotonic()))
+            self._process.wait(max(0.0, deadline - time.monotonic()))
 
     def close(self) -> None:
         self.kill()
         self.socket.close()
         self._status.close()
 
-    def _how_it_ended(self) -> str:
+    def _exit_reason(self) -> str:
         self.wait_until(time.monotonic() + GRACE)
         if self._process.returncode is None:
             self.kill()
@@ -141,37 +141,41 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
                 "a script whose own classes are made into a vector of processes is run by these processes too; put "
                 "what is not a definition under: if __name__ == '__main__':"
             )
-        self._makers = [portable(f"what makes the env of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
+        self._makers = [pickled(f"what makes the env of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
         self._main = _script() if any(b"__main__" in maker for maker in self._makers) else None
         self._info_methods = env_set.info_methods
         self._selector = selectors.DefaultSelector()
         self._closed = False
-        super().__init__(env_set.streams, num_workers or min(len(env_set.makers), usable_cores()), env_set.step_timeout)
+        super().__init__(
+            env_set.seed_streams, num_workers or min(len(env_set.makers), usable_cores()), env_set.step_timeout
+        )
 
     def close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        for worker in self._links:
+        for worker in self._workers:
             worker.end()
         until = time.monotonic() + GRACE
         try:
-            for worker in self._links:
+            for worker in self._workers:
                 worker.wait_until(until)
         finally:  # a second Ctrl-C cuts the grace short, and leaves nobody behind
-            for worker in self._links:
+            for worker in self._workers:
                 worker.close()
             self._selector.close()
 
-    def _start(self, streams: Mapping[int, Stream]) -> ProcessWorkerHandle:
+    def _start(self, streams: Mapping[int, SeedStream]) -> ProcessWorkerHandle:
         makers = {slot: self._makers[slot] for slot in streams}
-        worker = ProcessWorkerHandle(list(streams), Start(WorkerInit(makers, streams, self._info_methods), self._main))
+        worker = ProcessWorkerHandle(
+            list(streams), WorkerStart(WorkerInit(makers, streams, self._info_methods), self._main)
+        )
         worker.flush()
         self._selector.register(worker.socket, selectors.EVENT_READ, worker)
         return worker
 
     def _wait(self, timeout: float | None) -> Sequence[ProcessWorkerHandle]:
-        for worker in self._links:
+        for worker in self._workers:
             self._selector.modify(worker.socket, _READ_WRITE if worker.unsent else selectors.EVENT_READ, worker)
         ready: list[ProcessWorkerHandle] = []
         for key, events in self._selector.select(timeout):
@@ -181,7 +185,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
                 ready.append(key.data)
         return ready
 
-    def _forget(self, worker: ProcessWorkerHandle) -> None:
+    def _discard(self, worker: ProcessWorkerHandle) -> None:
         self._selector.unregister(worker.socket)
         worker.close()
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
 from gem.vector.backend import EnvSet
-from gem.vector.call_status import Call
-from gem.vector.messages import Stream
-from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, portable
-from gem.vector.slot import NOBODY
+from gem.vector.call_status import EnvCall
+from gem.vector.messages import SeedStream
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, pickled
+from gem.vector.slot import NO_SLOT
 from gem.vector.worker import Batch, Worker, WorkerInit
 
 GRACE = 1.0
@@ -36,13 +36,13 @@ class EnvActor:
 
     def __init__(self, init: WorkerInit, path: Sequence[str]) -> None:
         sys.path.extend(folder for folder in path if folder not in sys.path)
-        self._call: tuple[int, Stream, float] | None = None
-        self._worker = Worker(init, self._announced)
+        self._call: tuple[int, SeedStream, float] | None = None
+        self._worker = Worker(init, self._set_call)
         self._thread = threading.Thread(target=self._worker.run, daemon=True)
         self._thread.start()
 
-    def _announced(self, slot: int, stream: Stream) -> None:
-        self._call = None if slot == NOBODY else (slot, stream, time.monotonic())
+    def _set_call(self, slot: int, stream: SeedStream) -> None:
+        self._call = None if slot == NO_SLOT else (slot, stream, time.monotonic())
 
     def hello(self) -> list[tuple[int, bytes]]:
         """No answers yet, but the actor is up."""
@@ -56,10 +56,10 @@ class EnvActor:
         """The next answers."""
         return self._worker.take(POLL)
 
-    def look(self) -> Call | None:
+    def look(self) -> EnvCall | None:
         """The call that is under way."""
         call = self._call
-        return None if call is None else Call(call[0], call[1], time.monotonic() - call[2])
+        return None if call is None else EnvCall(call[0], call[1], time.monotonic() - call[2])
 
     def stop(self) -> None:
         """Close the envs."""
@@ -92,7 +92,7 @@ class RayWorkerHandle(WorkerHandle):
         self.answers = self._ask("take")
         return answers
 
-    def call(self) -> Call | None:
+    def call(self) -> EnvCall | None:
         # Until it has said hello it makes no calls. It may start late, where a cluster is busy.
         if not (self._alive and self.ready):
             return None
@@ -141,32 +141,34 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             raise ConfigError("this program is connected to Ray already; leave ray_address out")
         # Ray's pickle takes functions that are defined anywhere.
         dumps = self._ray.cloudpickle.dumps
-        self._makers = [portable(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
+        self._makers = [pickled(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
         self._info_methods = env_set.info_methods
         self._closed = False
         cores = int(self._ray.cluster_resources().get("CPU", 1))
-        super().__init__(env_set.streams, num_workers or min(len(env_set.makers), max(1, cores)), env_set.step_timeout)
+        super().__init__(
+            env_set.seed_streams, num_workers or min(len(env_set.makers), max(1, cores)), env_set.step_timeout
+        )
 
     def close(self) -> None:
         # At the end of a program Ray may have been shut down before its vectors are.
         if self._closed or not self._ray.is_initialized():
             return
         self._closed = True
-        self._ray.wait([worker.stop() for worker in self._links], num_returns=len(self._links), timeout=2 * GRACE)
-        for worker in self._links:
+        self._ray.wait([worker.stop() for worker in self._workers], num_returns=len(self._workers), timeout=2 * GRACE)
+        for worker in self._workers:
             worker.kill()
         if self._connected_here:
             self._ray.shutdown()
 
-    def _start(self, streams: Mapping[int, Stream]) -> RayWorkerHandle:
+    def _start(self, streams: Mapping[int, SeedStream]) -> RayWorkerHandle:
         makers = {slot: self._makers[slot] for slot in streams}
         return RayWorkerHandle(self._ray, WorkerInit(makers, streams, self._info_methods))
 
-    def _forget(self, worker: RayWorkerHandle) -> None:
+    def _discard(self, worker: RayWorkerHandle) -> None:
         worker.kill()
 
     def _wait(self, timeout: float | None) -> Sequence[RayWorkerHandle]:
-        workers = {worker.answers: worker for worker in self._links}
+        workers = {worker.answers: worker for worker in self._workers}
         first, _ = self._ray.wait(list(workers), timeout=timeout)
         if not first:
             return []

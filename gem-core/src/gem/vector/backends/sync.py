@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gem.vector.backend import EnvSet
 from gem.vector.messages import Autoreset, SlotMessage, SlotResult
-from gem.vector.slot import Slot
+from gem.vector.slot import EnvSlot
 
 
 class SyncBackend:
@@ -13,11 +13,11 @@ class SyncBackend:
 
     def __init__(self, env_set: EnvSet) -> None:
         self._slots = [
-            Slot(number, maker, stream, env_set.info_methods)
-            for number, (maker, stream) in enumerate(zip(env_set.makers, env_set.streams, strict=True))
+            EnvSlot(number, maker, stream, env_set.info_methods)
+            for number, (maker, stream) in enumerate(zip(env_set.makers, env_set.seed_streams, strict=True))
         ]
-        self._queue: deque[tuple[Slot, SlotMessage, Autoreset]] = deque()
-        self._arrived: list[SlotResult] = []
+        self._queue: deque[tuple[EnvSlot, SlotMessage, Autoreset]] = deque()
+        self._results: list[SlotResult] = []
 
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         slots = self._slots
@@ -25,7 +25,7 @@ class SyncBackend:
 
     def recv(self, timeout: float | None) -> list[SlotResult]:
         # After Ctrl-C, the next call goes on where this one was interrupted.
-        queue, arrived = self._queue, self._arrived
+        queue, arrived = self._queue, self._results
         while queue:
             slot, message, autoreset = queue.popleft()
             try:
@@ -33,7 +33,7 @@ class SyncBackend:
             except KeyboardInterrupt as error:
                 arrived.append(slot.interrupted(error))
                 raise
-        results, self._arrived = self._arrived, []
+        results, self._results = self._results, []
         return results
 
     def close(self) -> None:

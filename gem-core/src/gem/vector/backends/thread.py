@@ -9,19 +9,19 @@ from queue import SimpleQueue
 
 from gem.failure import Failure
 from gem.vector.backend import EnvSet, timed_out
-from gem.vector.messages import Autoreset, Maker, Rebuild, SlotMessage, SlotResult, Stream
+from gem.vector.messages import Autoreset, Maker, Rebuild, SeedStream, SlotMessage, SlotResult
 from gem.vector.queues import drain
-from gem.vector.slot import NOBODY, Slot
+from gem.vector.slot import NO_SLOT, EnvSlot
 
 GRACE = 1.0
 """Seconds that `close` waits for env calls that are under way."""
 
 
-class _Seat:
+class _ThreadSlot:
     """A slot, its message, and the thread that carries it out."""
 
-    def __init__(self, number: int, maker: Maker, stream: Stream, info_methods: Sequence[str]) -> None:
-        self.slot = Slot(number, maker, stream, info_methods, self._announced)
+    def __init__(self, number: int, maker: Maker, stream: SeedStream, info_methods: Sequence[str]) -> None:
+        self.slot = EnvSlot(number, maker, stream, info_methods, self._set_call)
         self.message: SlotMessage = ""
         self.autoreset: Autoreset = "off"
         self.thread: threading.Thread | None = None
@@ -29,8 +29,8 @@ class _Seat:
         """When the call of the env that is under way began."""
         self.abandoned = False
 
-    def _announced(self, number: int, stream: Stream) -> None:
-        self.since = None if number == NOBODY else time.monotonic()
+    def _set_call(self, number: int, stream: SeedStream) -> None:
+        self.since = None if number == NO_SLOT else time.monotonic()
 
 
 class ThreadBackend:
@@ -47,26 +47,26 @@ class ThreadBackend:
 
     def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
         self._env_set = env_set
-        self._seats = [self._seat(number, stream) for number, stream in enumerate(env_set.streams)]
-        self._most = num_workers or len(self._seats)
+        self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.seed_streams)]
+        self._most = num_workers or len(self._slots)
         self._threads: set[threading.Thread] = set()
-        self._todo: SimpleQueue[_Seat | None] = SimpleQueue()
+        self._todo: SimpleQueue[_ThreadSlot | None] = SimpleQueue()
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
-        self._look_again = 0.0
+        self._next_check = 0.0
         self._closed = False
         # Held where a call ends and where it is given up: only one of the two can be.
         self._lock = threading.Lock()
 
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
         for number, message in messages.items():
-            self._hand_out(self._seats[number], message, autoreset)
+            self._submit(self._slots[number], message, autoreset)
 
     def recv(self, timeout: float | None) -> list[SlotResult]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            due = self._give_up_overdue()
-            moments = [moment for moment in (until, due) if moment is not None]
-            results = drain(self._done, max(0.0, min(moments) - time.monotonic()) if moments else None)
+            due = self._replace_overdue()
+            deadlines = [deadline for deadline in (until, due) if deadline is not None]
+            results = drain(self._done, max(0.0, min(deadlines) - time.monotonic()) if deadlines else None)
             if results or (until is not None and time.monotonic() >= until):
                 return results
 
@@ -80,17 +80,17 @@ class ThreadBackend:
         until = time.monotonic() + GRACE
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
-        for seat in self._seats:
+        for slot_thread in self._slots:
             # An env that is still at work is closed by its thread, whenever that comes back.
-            if seat.thread is None:
-                seat.slot.close()
+            if slot_thread.thread is None:
+                slot_thread.slot.close()
 
-    def _seat(self, number: int, stream: Stream) -> _Seat:
-        return _Seat(number, self._env_set.makers[number], stream, self._env_set.info_methods)
+    def _new_slot(self, number: int, stream: SeedStream) -> _ThreadSlot:
+        return _ThreadSlot(number, self._env_set.makers[number], stream, self._env_set.info_methods)
 
-    def _hand_out(self, seat: _Seat, message: SlotMessage, autoreset: Autoreset) -> None:
-        seat.message, seat.autoreset = message, autoreset
-        self._todo.put(seat)
+    def _submit(self, slot_thread: _ThreadSlot, message: SlotMessage, autoreset: Autoreset) -> None:
+        slot_thread.message, slot_thread.autoreset = message, autoreset
+        self._todo.put(slot_thread)
         if len(self._threads) < self._most:
             thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
             try:
@@ -103,49 +103,49 @@ class ThreadBackend:
                 self._threads.add(thread)
 
     def _work(self) -> None:
-        while (seat := self._todo.get()) is not None:
-            seat.thread = threading.current_thread()
+        while (slot_thread := self._todo.get()) is not None:
+            slot_thread.thread = threading.current_thread()
             try:
-                result = seat.slot.run(seat.message, seat.autoreset)
+                result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
             except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the main thread: the env's own
-                result = seat.slot.interrupted(error)
+                result = slot_thread.slot.interrupted(error)
             with self._lock:
-                seat.since = seat.thread = None
-                if seat.abandoned or self._closed:
+                slot_thread.since = slot_thread.thread = None
+                if slot_thread.abandoned or self._closed:
                     break
             self._done.put(result)
         else:
             return
-        seat.slot.close()
+        slot_thread.slot.close()
 
-    def _give_up_overdue(self) -> float | None:
+    def _replace_overdue(self) -> float | None:
         """Rebuild the slots whose env call is overdue; returns when to look again."""
         limit = self._env_set.step_timeout
         if limit is None:
             return None
         now = time.monotonic()
-        if now >= self._look_again:
+        if now >= self._next_check:
             # A call that begins later is due later than this.
-            self._look_again = now + limit
-            for seat in list(self._seats):
-                since = seat.since
+            self._next_check = now + limit
+            for slot_thread in list(self._slots):
+                since = slot_thread.since
                 if since is None:
                     continue
                 if now - since >= limit:
-                    self._give_up(seat, limit)
+                    self._replace(slot_thread, limit)
                 else:
-                    self._look_again = min(self._look_again, since + limit)
-        return self._look_again
+                    self._next_check = min(self._next_check, since + limit)
+        return self._next_check
 
-    def _give_up(self, seat: _Seat, limit: float) -> None:
+    def _replace(self, slot_thread: _ThreadSlot, limit: float) -> None:
         with self._lock:
-            if seat.thread is None:
+            if slot_thread.thread is None:
                 return
-            seat.abandoned = True
-            thread = seat.thread
+            slot_thread.abandoned = True
+            thread = slot_thread.thread
         frame = sys._current_frames().get(thread.ident or 0)  # pyright: ignore[reportPrivateUsage]
         where = "".join(traceback.format_stack(frame)) if frame is not None else ""
         self._threads.discard(thread)
-        number, stream = seat.slot.number, seat.slot.stream
-        self._seats[number] = self._seat(number, stream)
-        self._hand_out(self._seats[number], Rebuild(stream, Failure(timed_out(limit), where)), seat.autoreset)
+        number, stream = slot_thread.slot.number, slot_thread.slot.stream
+        self._slots[number] = self._new_slot(number, stream)
+        self._submit(self._slots[number], Rebuild(stream, Failure(timed_out(limit), where)), slot_thread.autoreset)

@@ -6,19 +6,19 @@ import tempfile
 import time
 
 from gem.vector.call_status import CallStatus
-from gem.vector.messages import Stream
-from gem.vector.slot import NOBODY
+from gem.vector.messages import SeedStream
+from gem.vector.slot import NO_SLOT
 
 WRITER = """
 import sys
 from gem.vector.call_status import CallStatus
-from gem.vector.messages import Stream
+from gem.vector.messages import SeedStream
 
 status = CallStatus(int(sys.argv[1]))
 slot = 0
 while True:
     slot = slot % 999 + 1
-    status.announce(slot, Stream(slot * 7, slot * 3))
+    status.announce(slot, SeedStream(slot * 7, slot * 3))
 """
 
 
@@ -31,21 +31,21 @@ def test_a_board_says_that_no_env_is_called_until_one_is_and_after_the_last():
     with tempfile.TemporaryFile() as file:
         status = prepared(file)
         assert status.call() is None
-        status.announce(3, Stream(2**62, 5))
+        status.announce(3, SeedStream(2**62, 5))
         call = status.call()
-        assert (call.slot, call.stream) == (3, Stream(2**62, 5))
+        assert (call.slot, call.stream) == (3, SeedStream(2**62, 5))
         assert 0 <= call.seconds < 60
-        status.announce(NOBODY, Stream(2**62, 5))
+        status.announce(NO_SLOT, SeedStream(2**62, 5))
         assert status.call() is None
 
 
 def test_a_writer_that_stops_anywhere_in_the_middle_leaves_no_call():
     with tempfile.TemporaryFile() as file:
         status = prepared(file)
-        status.announce(1, Stream(1, 1))
+        status.announce(1, SeedStream(1, 1))
         before = status._memory[:]
         time.sleep(0.001)
-        status.announce(2, Stream(2, 2))
+        status.announce(2, SeedStream(2, 2))
         after = status._memory[:]
         for written in range(len(after) + 1):
             status._memory[:] = after[:written] + before[written:]
@@ -65,7 +65,7 @@ def test_a_reader_beside_a_writer_in_another_process_never_reads_half_of_a_note(
                 while len(read) < 500 and time.monotonic() < until:
                     call = status.call()
                     if call is not None:
-                        assert call.stream == Stream(call.slot * 7, call.slot * 3)
+                        assert call.stream == SeedStream(call.slot * 7, call.slot * 3)
                         assert call.seconds < 60
                         read.add(call.slot)
             finally:

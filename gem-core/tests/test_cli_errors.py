@@ -83,11 +83,11 @@ def test_ctrl_c_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("said", "fault"), [("anything", "ValueError: a fault of the env"), ("quit", "SystemExit: 0")])
 def test_an_env_that_raises_while_somebody_plays_is_one_line_with_its_place(said: str, fault: str) -> None:
-    done = gemx("play", "test_cli_faults:Quitting", "--seed", "1", input=f"{said}\n")
+    done = gemx("play", "test_cli_errors:Quitting", "--seed", "1", input=f"{said}\n")
 
     assert done.exit_code == 1
-    place = rf"{re.escape(fault)}, in _step at test_cli_faults.py:\d+"
-    assert re.fullmatch(rf"gemx: {place} \(`gemx --debug …` shows the traceback\)\n", done.stderr)
+    shown = rf"{re.escape(fault)}, in _step at test_cli_errors.py:\d+"
+    assert re.fullmatch(rf"gemx: {shown} \(`gemx --debug …` shows the traceback\)\n", done.stderr)
 
 
 OWN = """
@@ -112,7 +112,7 @@ class Torn(gem.TurnEnv):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "place"),
+    ("arguments", "shown"),
     [
         (["run", "core:Echo-v0", "--policy", "own:answer"], 'own.py", line 7, in answer'),
         (["run", "own:Torn", "--policy", "own:answer"], 'own.py", line 12, in _reset'),
@@ -120,14 +120,14 @@ class Torn(gem.TurnEnv):
     ],
 )
 def test_the_place_of_a_fault_is_in_the_file_of_whoever_runs_it_not_in_a_library(
-    arguments: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str], shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "own.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "own", raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
 
-    assert place in gemx(*arguments).stderr
+    assert frame_to_show in gemx(*arguments).stderr
 
 
 def test_an_object_that_a_command_has_printed_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:

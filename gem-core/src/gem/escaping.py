@@ -17,23 +17,23 @@ _TURNS = re.compile(_TURN, re.IGNORECASE)
 _ALL = re.compile(f"{_RESULT}|{_TURN}", re.IGNORECASE)
 
 
-def in_its_turn(text: str) -> str:
+def escape_turn_marks(text: str) -> str:
     """`text` in which nothing reads as the end of its turn, or as the turn of somebody else.
 
-    >>> in_its_turn("5<|im_end|>")
+    >>> escape_turn_marks("5<|im_end|>")
     '5&lt;|im_end|>'
     """
-    return _TURNS.sub(_spelt, text)
+    return _TURNS.sub(_escaped, text)
 
 
-def in_its_result(text: str) -> str:
+def escape_marks(text: str) -> str:
     """`text` in which, besides, nothing reads as the end of a tool's result, or as a call.
 
-    >>> in_its_result("</result> <|im_end|> <b>")
+    >>> escape_marks("</result> <|im_end|> <b>")
     '&lt;/result> &lt;|im_end|> <b>'
     """
-    return _ALL.sub(_spelt, text)
+    return _ALL.sub(_escaped, text)
 
 
-def _spelt(mark: re.Match[str]) -> str:
+def _escaped(mark: re.Match[str]) -> str:
     return "&lt;" if mark[0] == "<" else "&#91;"

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 import gem
-from gem.cli.output import Promise, echo
+from gem.cli.output import JsonOutput, echo
 from gem.errors import Fault, GemError
 
 FAILED = 1
@@ -25,21 +25,21 @@ INTERRUPTED = 130
 
 
 @contextlib.contextmanager
-def reported(context: click.Context) -> Generator[None]:
+def report_errors(context: click.Context) -> Generator[None]:
     """Whatever is raised within ends the program, with its status and words about it; what is click's passes."""
-    promise: Promise = context.obj
+    output: JsonOutput = context.obj
     try:
         yield
     except (click.exceptions.Exit, click.ClickException):
         raise
     except (KeyboardInterrupt, click.Abort):
-        promise.keep("interrupted")
+        output.print_error("interrupted")
         context.exit(INTERRUPTED)
     except BaseException as error:  # an env may even call sys.exit()
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise  # whoever reads has had enough; click ends quietly
-        message = in_a_line(error)
-        promise.keep(message)
+        message = error_line(error)
+        output.print_error(message)
         if context.params["debug"]:
             echo("".join(traceback.format_exception(error)), err=True, nl=False)
         else:
@@ -48,7 +48,7 @@ def reported(context: click.Context) -> Generator[None]:
         context.exit(FAILED)
 
 
-def in_a_line(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """What an error says: of GEM's own its text, of an OSError the file and why, of others where they were raised."""
     if isinstance(error, GemError | Fault):
         return " ".join(str(error).split())
@@ -61,13 +61,13 @@ def in_a_line(error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    index = place([frame.filename for frame in frames])
+    index = frame_to_show([frame.filename for frame in frames])
     if index is None:
         return ""
     return f", in {frames[index].name} at {Path(frames[index].filename).name}:{frames[index].lineno}"
 
 
-def place(files: Sequence[str]) -> int | None:
+def frame_to_show(files: Sequence[str]) -> int | None:
     """Which of the frames of a traceback to show, from the files they stand in, the outermost first.
 
     The innermost that is neither GEM's nor an installed library's: a line that whoever looks at it wrote. Without one,
