@@ -216,7 +216,7 @@ def test_a_hostile_recording_runs_nothing_without_trust_and_with_it_does(
         return mark.exists() or bool(asked) or module in sys.modules
 
     for play_again in (reproduce, rescore):
-        with pytest.raises(RecordError, match=r"only a trusted file may have: .* trust=True, or --trust"):
+        with pytest.raises(RecordError, match=r"only a trusted file may contain: .* trust=True, or --trust"):
             play_again(record)
         assert not opened()
 
@@ -246,7 +246,7 @@ def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
         for command in ("reproduce", "rescore"):
             done = gemx(command)
             assert (done.returncode, done.stdout) == (1, "")
-            assert "only a trusted file may have" in done.stderr
+            assert "only a trusted file may contain" in done.stderr
             assert "--trust" in done.stderr
             assert len(done.stderr.splitlines()) == 1
             assert not mark.exists()
@@ -285,10 +285,10 @@ def test_the_message_names_what_is_not_on_the_list() -> None:
     with pytest.raises(RecordError) as raised:
         reproduce(record)
     assert str(raised.value) == (
-        "the recording of 'core:Echo-v0' asks for what only a trusted file may have: the setting 'topk' of the tool "
-        "'python', which its pack does not call safe with data; the tool 'mcp', which gem-tools does not call safe "
-        "with data; the tool 'os:system', which no installed pack offers by that name; and 2 more. If you trust "
-        "whoever wrote it, say so: trust=True, or --trust"
+        "the recording of 'core:Echo-v0' contains what only a trusted file may contain: the setting 'topk' of the tool "
+        "'python', which its pack does not declare safe; the tool 'mcp', which gem-tools does not declare safe; "
+        "the tool 'os:system', which no installed pack offers by that name; and 2 more. If you trust its author, pass "
+        "trust=True, or --trust"
     )
 
 
@@ -303,7 +303,7 @@ def test_the_message_names_what_is_not_on_the_list() -> None:
 def test_wrappers_that_multiply_what_they_cost_are_not_on_the_list(wrappers: list[Any], refused: str) -> None:
     record = EpisodeRecord.model_validate(recording(wrapped(*wrappers)))
 
-    with pytest.raises(RecordError, match=f"may have: {refused}"):
+    with pytest.raises(RecordError, match=f"may contain: {refused}"):
         rescore(record)
 
 

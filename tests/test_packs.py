@@ -83,8 +83,8 @@ REASONS = {
     "coin-parrot": "it claims the wrapper 'concat', which belongs to gem-core",
     "coin-future": "GEM_API = 2, and this gem-core has version 1 of the hooks; upgrade gem-core",
     "coin-past": "GEM_API = 0, and this gem-core has version 1 of the hooks; upgrade coin-past",
-    "coin-forgetful": "gem_envs() must return a list of EnvSpec, and gave None",
-    "coin-wrong": "gem_envs() must return a list of EnvSpec, and gave {'wrong:A': 1}",
+    "coin-forgetful": "gem_envs() must return a list of EnvSpec, not None",
+    "coin-wrong": "gem_envs() must return a list of EnvSpec, not {'wrong:A': 1}",
 }
 
 
@@ -236,9 +236,9 @@ print(gem.get_spec("game:GuessTheNumber-v0-easy").entry_point)
 def test_resolving_an_id_loads_only_the_packs_that_declare_its_namespace(crowded: Scratch) -> None:
     program = """
 import sys, gem
-from gem.packs.lookup import find_policy
+from gem.packs.lookup import find_named
 gem.make("core:Echo-v0", wrappers="concat")
-find_policy("expert")
+find_named("policy", "expert")
 print([name for name in sys.modules if name.startswith(("coin_", "gem_envs"))])
 """
     assert crowded.run(program) == "[]\n"

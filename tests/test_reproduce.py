@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import gem
 from gem.cli.main import main
-from gem.packs.lookup import find_policy
+from gem.packs.lookup import find_named
 from gem.record import Recorder, read, reproduce
 from gem.rollout import rollout
 
@@ -26,7 +26,7 @@ def has_expert(id: str) -> bool:
 
 
 def record(path: Path, id: str, policy: str, episodes: int) -> None:
-    player = find_policy(policy)()
+    player = find_named("policy", policy)()
     with gem.make_vec(id, 8, info_methods=player.info_methods) as envs, Recorder(path) as recorder:
         for _ in recorder.record(rollout(player, envs, range(episodes))):
             pass
@@ -69,7 +69,7 @@ def test_an_altered_file_is_noticed(tmp_path: Path, field: str) -> None:
 
 def test_wrappers_are_recorded_by_name_and_applied_again(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    player = find_policy("random")()
+    player = find_named("policy", "random")()
     names = ("concat_with_action", "episode_tracking")
     ids = ["game:GuessTheNumber-v0-hard", "game:TowerofHanoi-v0-easy"]
     with (

@@ -10,7 +10,7 @@ import pytest
 import gem
 from gem.packs import registry
 from gem.packs.discovery import CORE, Pack
-from gem.packs.lookup import find_policy, find_wrapper
+from gem.packs.lookup import find_named
 from gem.packs.registry import Registry
 
 PLUGIN = """
@@ -101,8 +101,8 @@ def test_the_cores_own_names_are_found_without_loading_another_pack(
     monkeypatch.setattr(registry, "_registry", Registry([core, other]))
 
     gem.make("core:Echo-v0", wrappers="concat")
-    find_wrapper("concat_chat")
-    find_policy("expert")
+    find_named("wrapper", "concat_chat")
+    find_named("policy", "expert")
 
     assert other.state == "found"
 
@@ -110,10 +110,10 @@ def test_the_cores_own_names_are_found_without_loading_another_pack(
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("{'gem.envs.echo:Ecko': ()}", r"'gem.envs.echo:Ecko', which no .* is. Did you mean 'gem.envs.echo:Echo'\?"),
-        ("{'gem.envs.echo:Echo': 'stones'}", "to the names of settings, and gave 'stones'"),
-        ("{'gem.envs.echo:Echo': (1,)}", r"to the names of settings, and gave \(1,\)"),
-        ("['gem.envs.echo:Echo']", "must return 'module:object' → names of settings, and gave"),
+        ("{'gem.envs.echo:Ecko': ()}", r"'gem.envs.echo:Ecko', which is not .* Did you mean 'gem.envs.echo:Echo'\?"),
+        ("{'gem.envs.echo:Echo': 'stones'}", "to the names of settings, not 'stones'"),
+        ("{'gem.envs.echo:Echo': (1,)}", r"to the names of settings, not \(1,\)"),
+        ("['gem.envs.echo:Echo']", "must return 'module:object' → names of settings, not"),
     ],
 )
 def test_a_table_of_safe_settings_that_is_not_one_is_refused(plant: Plant, answer: str, reason: str) -> None:

@@ -53,7 +53,7 @@ WRONG = [
     (["reproduce", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", "/dev/zero"], 1, "line 1: this is not JSON"),
-    (["run", "core:Echo-v0", "--record", __file__], 1, "no recording of this version of gem-core"),
+    (["run", "core:Echo-v0", "--record", __file__], 1, "not a recording of this version of gem-core"),
     (["run", "core:Echo-v0", "--record", "/dev/null/episodes.jsonl"], 1, "/dev/null: "),
     (["run", "core:Echo-v0", "--record", str(TESTS)], 2, "is a directory"),
 ]
@@ -127,7 +127,7 @@ def test_the_place_of_a_fault_is_in_the_file_of_whoever_runs_it_not_in_a_library
     monkeypatch.delitem(sys.modules, "own", raising=False)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
 
-    assert frame_to_show in gemx(*arguments).stderr
+    assert shown in gemx(*arguments).stderr
 
 
 def test_an_object_that_a_command_has_printed_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:

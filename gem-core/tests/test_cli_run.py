@@ -39,9 +39,9 @@ def run(*arguments: str | Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("policy", "settings", "message"),
     [
-        ("policy_samples:nothing", [], "makes something of type str, and not a gem.Policy"),
-        ("policy_samples:NOTHING", [], "is of type int: neither a gem.Policy nor what makes one"),
-        ("gem.envs.echo:Echo", [], "makes something of type Echo, and not a gem.Policy"),
+        ("policy_samples:nothing", [], "returns a str, not a gem.Policy"),
+        ("policy_samples:NOTHING", [], "is a int, neither a gem.Policy nor callable"),
+        ("gem.envs.echo:Echo", [], "returns a Echo, not a gem.Policy"),
         ("policy_samples:Abstract", [], "cannot be built: TypeError: Can't instantiate abstract class Abstract"),
         ("policy_samples:Breaking", ["built=false"], "cannot be built: ValueError: no weights here"),
         ("policy_samples:Breaking", ["answrs=1"], "takes no argument 'answrs'. Did you mean 'answers'?"),
@@ -49,14 +49,14 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("policy_samples:Breaking", ["name=x"], "--policy-arg is for settings of the policy"),
         ("policy_samples:parrot", ["wort=x"], "takes no argument 'wort'. Did you mean 'word'?"),
         ("policy_samples:parrot", ["at_once=0"], "at_once is a whole number of at least 1, not 0"),
-        ("policy_samples:READY", ["word=x"], "is built already, and takes no settings, such as 'word'"),
+        ("policy_samples:READY", ["word=x"], "is an instance, and does not take settings, such as 'word'"),
         ("random,expert", [], "--policy takes one policy"),
-        ("no_such_module:answer", [], "there is no module 'no_such_module'"),
+        ("no_such_module:answer", [], "the module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
         ("policy_samples:parrot", ["wort=x"], "It takes: word, fails_at."),
         ("policy_samples:unclear", [], "gemx: 'unclear' has the parameters (messages, foo, bar); a function that is"),
-        ("runs/there/is/none", [], "there is no folder 'runs/there/is/none'"),
-        (".", [], "'.' as a policy is a trained model, which gem-train plays: install it"),
+        ("runs/there/is/none", [], "the folder 'runs/there/is/none' does not exist"),
+        (".", [], "the policy '.' is a trained model, which needs gem-train: install it"),
     ],
 )
 def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:
@@ -79,7 +79,9 @@ def test_whoever_names_a_file_is_told_what_to_write(name: str, tmp_path: Path, m
     said = gemx("run", ECHO, "--policy", name).stderr
 
     module = ".".join(file.relative_to(tmp_path).with_suffix("").parts)
-    assert f"For what is in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}." in said
+    assert (
+        f"For an object in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}." in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,14 @@ def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_s
 
     assert run(ECHO, "--policy", "expert", "--episodes", "2")["policy"] == "expert"
     (tmp_path / "checkpoint").mkdir()
-    assert "'checkpoint' as a policy is a trained model" in gemx("run", ECHO, "--policy", "checkpoint").stderr
+    assert "the policy 'checkpoint' is a trained model" in gemx("run", ECHO, "--policy", "checkpoint").stderr
 
 
 def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
     said = run(ECHO, "--policy", "policy_samples:parrot", "--policy-arg", "word=x", "--policy-arg", "at_once=1")
 
     assert said["policy"] == "policy_samples:parrot(word='x', at_once=1)"
-    with pytest.raises(PolicyError, match="takes no settings"):
+    with pytest.raises(PolicyError, match="does not take settings"):
         make_policy({"name": "policy_samples:READY", "word": 1})
     assert isinstance(make_policy("policy_samples:parrot"), FunctionPolicy)
 
@@ -121,13 +123,13 @@ def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
     [
         ([SUM, "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
         ([ECHO, "--wrappers", "concatt"], "no installed pack has a wrapper 'concatt'. Did you mean 'concat'"),
-        ([ECHO, "--wrappers", "no_such_module:Wrapper"], "there is no module 'no_such_module'"),
+        ([ECHO, "--wrappers", "no_such_module:Wrapper"], "the module 'no_such_module'"),
         ([ECHO, "--tools", "pyton"], "no installed pack has a tool 'pyton'"),
-        ([ECHO, "--tools", '[{"name": "no_such_module:tool"}]'], "there is no module 'no_such_module'"),
+        ([ECHO, "--tools", '[{"name": "no_such_module:tool"}]'], "the module 'no_such_module'"),
         ([ECHO, "--wrappers", '{"name": "turn_limit", "max_turns": 0}'], "max_turns is a whole number of at least 1"),
         ([SUM, "--arg", "max_turns=0"], "max_turns is a whole number of at least 1"),
         ([SUM, "--arg", "sze=3"], "takes no argument 'sze'"),
-        ([","], "there is no id"),
+        ([","], "no id was given"),
     ],
 )
 def test_whatever_is_wrong_is_found_before_the_policy_is_imported(arguments: list[str], message: str) -> None:
@@ -298,7 +300,7 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
 
     assert done.exit_code == 1
     assert (said["episodes"], said["asked"], said["partial"]) == (3, 9, True)
-    assert "gives a gem.Completion for each slot, not 'just text'" in said["error"]
+    assert "returns a gem.Completion for each slot, not 'just text'" in said["error"]
     assert f"gemx: {said['error']}" in done.stderr
     assert len(list(read(path))) == 3
     assert "6 of 9: a partial report" in gemx("run", *options).stdout

@@ -157,9 +157,9 @@ def test_a_call_that_fails_is_one_failed_episode(is_async: bool) -> None:
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (None, "and this one returned None"),
-        (Completion(None), "returned Completion(text=None"),  # pyright: ignore[reportArgumentType]
-        (3, "returned 3"),
+        (None, "returns the text of a reply, not None"),
+        (Completion(None), "not Completion(text=None"),  # pyright: ignore[reportArgumentType]
+        (3, "not 3"),
         (SystemExit(0), "SystemExit: 0"),
     ],
 )
@@ -188,7 +188,7 @@ def test_what_is_cancelled_in_a_call_is_one_failed_episode_and_nobody_waits_for_
 def test_a_function_of_something_else_is_refused_with_the_names_that_it_may_ask_for() -> None:
     with pytest.raises(PolicyError, match=r"'two' has the parameters \(a, b\).* observation, messages, transcript"):
         play(lambda_two)
-    with pytest.raises(PolicyError, match=r"a policy is a gem\.Policy or a function that answers, not None"):
+    with pytest.raises(PolicyError, match=r"a policy is a gem\.Policy or a function that returns replies, not None"):
         play(None)  # pyright: ignore[reportArgumentType]
 
 
@@ -247,5 +247,5 @@ def test_a_policy_that_gives_a_failure_fails_that_one_episode_and_what_is_neithe
         assert {episode.turns for episode in failed} == {()}
 
         policy.said = "just text"
-        with pytest.raises(PolicyError, match=r"gives a gem.Completion for each slot, not 'just text'"):
+        with pytest.raises(PolicyError, match=r"returns a gem.Completion for each slot, not 'just text'"):
             list(rollout(policy, envs, range(30)))

@@ -75,7 +75,7 @@ def test_an_object_is_imported_by_its_dotted_name() -> None:
     assert import_object("gem.core:Env.reset") is Env.reset
     with pytest.raises(PackError, match=r"gem\.core has no 'Envs'\. Did you mean 'Env'"):
         import_object("gem.core:Envs")
-    with pytest.raises(UnknownId, match=r"there is no module 'gem\.cores', where the tool 'gem\.cores:x' should be"):
+    with pytest.raises(UnknownId, match=r"the module 'gem\.cores' of the tool 'gem\.cores:x' does not exist"):
         import_path("tool", "gem.cores:x")
 
 
@@ -104,5 +104,5 @@ def test_components_are_listed_however_they_are_given() -> None:
             as_list(wrong)  # type: ignore[arg-type]
         with pytest.raises(SpecError, match="neither a name nor"):
             name_and_settings(wrong)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="says by 'name' what it is"):
+    with pytest.raises(SpecError, match="settings need a 'name'"):
         name_and_settings({"name": 3})

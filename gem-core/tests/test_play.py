@@ -62,7 +62,7 @@ def test_hint_shows_what_the_expert_would_say_and_takes_no_turn() -> None:
 
     assert f"\\boxed{{{answers()[0]}}}" in done.stdout
     assert "Left after 0 turns" in done.stdout
-    assert "This environment has no expert." in play(":hint", id="sample_envs:NoExpert").stdout
+    assert "This environment does not have an expert." in play(":hint", id="sample_envs:NoExpert").stdout
 
 
 def test_random_plays_a_well_formed_action() -> None:

@@ -157,7 +157,7 @@ def test_labels_of_an_episode_are_read_back_and_are_values_of_json(path: Path) -
     with Recorder(path) as recorder:
         recorder.write(episode(), {"phase": "train", "step": 3})
         recorder.write(episode())
-        with pytest.raises(RecordError, match="labels of an episode must be values that JSON can express"):
+        with pytest.raises(RecordError, match="labels of an episode must be JSON"):
             recorder.write(episode(), {"step": {3}})
 
     assert [each.labels for each in read(path)] == [{"phase": "train", "step": 3}, {}]
@@ -167,7 +167,7 @@ def test_labels_of_an_episode_are_read_back_and_are_values_of_json(path: Path) -
 def test_an_observation_that_json_cannot_say_is_refused_before_anything_is_written(
     path: Path, observation: object
 ) -> None:
-    with pytest.raises(RecordError, match="an observation is text, or a list of content parts"):
+    with pytest.raises(RecordError, match="an observation must be text or a list of content parts"):
         record(path, episode(turns=(Turn(observation, Completion("go"), 0.0, {}),)))
 
     assert path.read_bytes() == b""
@@ -210,7 +210,7 @@ def test_a_last_line_that_lacks_only_its_end_counts(path: Path) -> None:
 def test_a_file_that_is_something_else_is_refused_and_left_as_it_is(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
-    with pytest.raises(RecordError, match=r"is no recording of this version.*choose another file"):
+    with pytest.raises(RecordError, match=r"is not a recording of this version.*choose another file"):
         Recorder(path)
     assert path.read_bytes() == content
 
@@ -224,10 +224,10 @@ def altered(**changes: object) -> Callable[[bytes], bytes]:
     [
         (lambda line: line[:50] + b"\n", "line 2: this is not JSON"),
         (lambda line: b"[" * 100_000 + b"\n", "line 2: this is not JSON"),
-        (lambda line: b"[1]\n", "line 2: this is no episode that gem-core recorded"),
+        (lambda line: b"[1]\n", "line 2: this is not an episode that gem-core recorded"),
         (
             altered(gem_record=2),
-            "line 2: this episode is in version 2 of the format, and this gem-core reads version 1",
+            "line 2: this episode has version 2 of the format, and this gem-core reads version 1",
         ),
         (altered(seed="seven"), "line 2: seed: "),
         (altered(colour="red"), "line 2: colour: "),

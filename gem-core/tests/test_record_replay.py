@@ -63,10 +63,10 @@ def test_wrappers_with_settings_are_recorded_and_reproduced(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"entry_point": "subprocess:Popen"}, "is no environment"),
-        ({"entry_point": "gem:ToolEnv", "kwargs": {"tools": ["python"]}}, "'gem:ToolEnv' is no environment"),
-        ({"id": "subprocess:Popen", "pack": PackVersion(distribution="x", version="1")}, "no installed pack has"),
-        ({"id": "sample_envs:Sum", "pack": PackVersion(distribution="x", version="1")}, "no installed pack has"),
+        ({"entry_point": "subprocess:Popen"}, "is not an environment"),
+        ({"entry_point": "gem:ToolEnv", "kwargs": {"tools": ["python"]}}, "'gem:ToolEnv' is not an environment"),
+        ({"id": "subprocess:Popen", "pack": PackVersion(distribution="x", version="1")}, "no installed pack provides"),
+        ({"id": "sample_envs:Sum", "pack": PackVersion(distribution="x", version="1")}, "no installed pack provides"),
     ],
 )
 def test_a_record_names_no_other_thing_to_call(won: EpisodeRecord, changes: dict[str, Any], message: str) -> None:
@@ -166,15 +166,15 @@ def test_an_observation_that_cannot_be_compared_is_an_error_that_says_so(
 
     turn, what, _, error = reproduce(won) or (None,) * 4
     assert (turn, what) == (1, "error")
-    assert error.startswith("RecordError: an observation is text, or a list of content parts")
+    assert error.startswith("RecordError: an observation must be text or a list of content parts")
     assert rescore(won).error == error
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"entry_point": None}, "its env was built by hand"),
-        ({"entry_point": "subprocess:run", "kwargs": {"args": ["true"]}}, "'subprocess:run' is no environment"),
+        ({"entry_point": None}, "its env was not built by gem.make"),
+        ({"entry_point": "subprocess:run", "kwargs": {"args": ["true"]}}, "'subprocess:run' is not an environment"),
         ({"entry_point": "no_such_module:Env"}, "No module named 'no_such_module'"),
         ({"wrappers": ("<lambda>",)}, "no installed pack has a wrapper '<lambda>'"),
         (

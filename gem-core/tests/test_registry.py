@@ -11,7 +11,7 @@ import gem
 from gem.core import Env
 from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
 from gem.packs.importing import import_object
-from gem.packs.lookup import find_policy, find_wrapper
+from gem.packs.lookup import find_named
 from gem.packs.make import bind
 from gem.packs.registry import Registry
 from gem.packs.spec import EnvSpec
@@ -79,7 +79,7 @@ def test_one_wrapper_with_settings_may_stand_alone_and_stays_as_it_was_given() -
 
 @pytest.mark.parametrize("id", ["subprocess:Popen", "os:system", "gem.parsing:boxed"])
 def test_what_is_no_environment_is_not_called(id: str) -> None:
-    with pytest.raises(SpecError, match="no environment"):
+    with pytest.raises(SpecError, match="not an environment"):
         gem.make(id, args=["true"])
 
 
@@ -89,9 +89,9 @@ def test_what_is_no_environment_is_not_called(id: str) -> None:
         ({"name": "gem.wrappers:TurnLimit"}, r"the wrapper 'gem\.wrappers:TurnLimit' needs the argument 'max_turns'"),
         ({"name": "gem.wrappers:TurnLimit", "max_turn": 2}, r"no argument 'max_turn'\. Did you mean 'max_turns'\?"),
         (3, "3 is neither a name nor"),
-        ("builtins:repr", "the wrapper 'builtins:repr' makes a str, and no gem.Env"),
+        ("builtins:repr", "the wrapper 'builtins:repr' returns a str, not a gem.Env"),
         ({"name": "tool_env", "tools": "x", "max_cals": 2}, "takes no argument 'max_cals'. Did you mean 'max_calls'?"),
-        ({"max_turns": 2}, r"says by 'name' what it is, and \{'max_turns': 2\} does not"),
+        ({"max_turns": 2}, r"settings need a 'name' beside them, and \{'max_turns': 2\} does not have one"),
     ],
 )
 def test_a_wrapper_with_wrong_settings_is_refused(wrapper: Any, message: str) -> None:
@@ -205,7 +205,7 @@ def test_an_argument_out_of_range_is_the_envs_own_error() -> None:
         ("core:echo-v0", UnknownId, "Did you mean 'core:Echo-v0'?"),
         ("cor:Echo-v0", UnknownId, "Did you mean 'core:Echo-v0'?"),
         ("zzz:Qqq", UnknownId, "`gemx list` shows every id"),
-        ("Echo", SpecError, "reads 'namespace:Name"),
+        ("Echo", SpecError, "is 'namespace:Name"),
         ("no_such_module_here:Echo", UnknownId, "no installed pack"),
         ("sample_envs:Sun", PackError, "Did you mean 'Sum'"),
     ],
@@ -254,14 +254,14 @@ def test_a_missing_dependency_names_its_extra() -> None:
 
 
 def test_policies_and_wrappers_are_found_by_name() -> None:
-    assert find_policy("expert")().info_methods == ("expert_action",)
+    assert find_named("policy", "expert")().info_methods == ("expert_action",)
     with pytest.raises(UnknownId, match="Did you mean 'expert'"):
-        find_policy("exprt")
+        find_named("policy", "exprt")
     with pytest.raises(UnknownId, match="no installed pack has a wrapper 'nonsense'"):
-        find_wrapper("nonsense")
+        find_named("wrapper", "nonsense")
     with pytest.raises(UnknownId, match="nonsense"):
         gem.make("core:Echo-v0", wrappers="nonsense")
-    with pytest.raises(UnknownId, match="there is no module 'nosuch', where the wrapper 'nosuch:x' should be"):
+    with pytest.raises(UnknownId, match="the module 'nosuch' of the wrapper 'nosuch:x' does not exist"):
         gem.make("core:Echo-v0", wrappers="nosuch:x")
 
 

@@ -43,7 +43,7 @@ def test_whoever_names_a_file_of_an_env_is_told_what_to_write(
 ) -> None:
     (tmp_path / "coin.py").touch()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SpecError, match=rf"For what is in coin\.py write coin:{'Coin' if ':' in name else 'NAME'}\."):
+    with pytest.raises(SpecError, match=rf"For an object in coin\.py write coin:{'Coin' if ':' in name else 'NAME'}\."):
         EnvId.parse(name)
 
 

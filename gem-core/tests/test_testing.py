@@ -9,7 +9,7 @@ from gem.errors import ContractViolation
 from gem.packs.registry import registry
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import CHECKS, run_check, run_checks, summary
-from gem.testing.spawned import Spawned
+from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 
 PLANTED: dict[str, list[tuple[str, str]]] = {
@@ -75,8 +75,8 @@ ROWS = [(env, check, said) for check, rows in PLANTED.items() for env, said in r
 
 
 @pytest.fixture(scope="module")
-def spawned() -> Iterator[Spawned]:
-    with Spawned() as processes:
+def processes() -> Iterator[SpawnedProcesses]:
+    with SpawnedProcesses() as processes:
         yield processes
 
 
@@ -86,14 +86,14 @@ def clean() -> Iterator[None]:
     planted_leaks.clean_up()
 
 
-def subject(env: str, spawned: Spawned, **kwargs: int) -> Subject:
+def subject(env: str, processes: SpawnedProcesses, **kwargs: int) -> Subject:
     id = env if ":" in env else f"planted_envs:{env}"
-    return Subject(registry().find(id).spec, None, spawned, **kwargs)
+    return Subject(registry().find(id).spec, None, processes, **kwargs)
 
 
 @pytest.mark.parametrize("env", ["Good", "Parts"])
-def test_an_env_that_keeps_the_contract_fails_no_check(env: str, spawned: Spawned) -> None:
-    outcomes = list(run_checks(subject(env, spawned)))
+def test_an_env_that_keeps_the_contract_fails_no_check(env: str, processes: SpawnedProcesses) -> None:
+    outcomes = list(run_checks(subject(env, processes)))
 
     assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
     skipped = {outcome.check for outcome in outcomes if outcome.state == "skipped"}
@@ -101,8 +101,10 @@ def test_an_env_that_keeps_the_contract_fails_no_check(env: str, spawned: Spawne
 
 
 @pytest.mark.parametrize(("env", "check", "said"), ROWS, ids=[env for env, _, _ in ROWS])
-def test_a_planted_bad_env_fails_its_check_and_no_other(env: str, check: str, said: str, spawned: Spawned) -> None:
-    failed = {outcome.check: outcome for outcome in run_checks(subject(env, spawned)) if outcome.state == "failed"}
+def test_a_planted_bad_env_fails_its_check_and_no_other(
+    env: str, check: str, said: str, processes: SpawnedProcesses
+) -> None:
+    failed = {outcome.check: outcome for outcome in run_checks(subject(env, processes)) if outcome.state == "failed"}
 
     assert list(failed) == [check], failed
     assert said in failed[check].what
@@ -119,29 +121,25 @@ def test_every_check_says_in_one_line_what_it_looks_at() -> None:
     assert all(summary(name).endswith(".") for name in CHECKS)
 
 
-def test_a_spec_that_does_not_pickle_fails_spawning_and_the_snapshots_that_hold_it(
-    spawned: Spawned,
-) -> None:
+def test_a_spec_that_does_not_pickle_fails_spawning_and_the_snapshots_that_hold_it(processes: SpawnedProcesses) -> None:
     spec = EnvSpec(id="planted:Lambda", entry_point="planted_envs:Configured", kwargs={"draw": lambda: "a"})
-    states = {outcome.check: outcome.state for outcome in run_checks(Subject(spec, None, spawned))}
+    states = {outcome.check: outcome.state for outcome in run_checks(Subject(spec, None, processes))}
 
     assert [name for name, state in states.items() if state == "failed"] == ["spawning", "snapshots"]
     assert states["determinism"] == "skipped"
 
 
-def test_a_violation_is_an_assertion_error_that_says_what_and_how_to_fix_it(
-    spawned: Spawned,
-) -> None:
+def test_a_violation_is_an_assertion_error_that_says_what_and_how_to_fix_it(processes: SpawnedProcesses) -> None:
     with pytest.raises(ContractViolation) as caught:
-        CHECKS["types"](subject("NanReward", spawned))
+        CHECKS["types"](subject("NanReward", processes))
 
     assert isinstance(caught.value, AssertionError)
     assert str(caught.value) == f"{caught.value.what}\n{caught.value.fix}"
 
 
-def test_an_env_that_raises_is_an_outcome_with_its_place_and_traceback(spawned: Spawned) -> None:
-    outcome = run_check("types", subject("BareReset", spawned))
-    broken = Subject(EnvSpec(id="sample:Fragile", entry_point="sample_envs:Fragile"), None, spawned)
+def test_an_env_that_raises_is_an_outcome_with_its_place_and_traceback(processes: SpawnedProcesses) -> None:
+    outcome = run_check("types", subject("BareReset", processes))
+    broken = Subject(EnvSpec(id="sample:Fragile", entry_point="sample_envs:Fragile"), None, processes)
     raised = run_check("history", broken)
 
     assert "not a pair" in outcome.what
@@ -151,29 +149,29 @@ def test_an_env_that_raises_is_an_outcome_with_its_place_and_traceback(spawned: 
     assert "OSError" in str(raised.traceback)
 
 
-def test_what_needs_the_end_of_an_episode_is_skipped_where_none_ends(spawned: Spawned) -> None:
-    short = subject("Good", spawned, turns=2)
+def test_what_needs_the_end_of_an_episode_is_skipped_where_none_ends(processes: SpawnedProcesses) -> None:
+    short = subject("Good", processes, turns=2)
 
     assert run_check("endings", short).state == "skipped"
     assert run_check("episode_over", short).what == "no episode of random play ended within 2 turns"
     assert run_check("snapshots", short).state == "passed"
 
 
-def test_the_expert_is_blamed_only_where_the_intervals_do_not_meet(spawned: Spawned) -> None:
+def test_the_expert_is_blamed_only_where_the_intervals_do_not_meet(processes: SpawnedProcesses) -> None:
     # Random play loses one of the first four episodes: 0 of 4 against 3 of 4 may be chance, 0 of 12 against 11 is not.
-    assert run_check("expert", subject("Loser", spawned, episodes=1)).state == "passed"
-    assert run_check("expert", subject("Loser", spawned, episodes=3)).state == "failed"
+    assert run_check("expert", subject("Loser", processes, episodes=1)).state == "passed"
+    assert run_check("expert", subject("Loser", processes, episodes=3)).state == "failed"
 
 
-def test_a_process_that_died_is_replaced(spawned: Spawned) -> None:
-    dying, good = subject("DiesWhenSpawned", spawned), subject("Good", spawned)
+def test_a_process_that_died_is_replaced(processes: SpawnedProcesses) -> None:
+    dying, good = subject("DiesWhenSpawned", processes), subject("Good", processes)
 
     assert run_check("spawning", dying).state == "failed"
     assert run_check("spawning", good).state == "passed"
 
 
 def test_nothing_is_left_of_the_processes_after_close() -> None:
-    with Spawned() as processes:
+    with SpawnedProcesses() as processes:
         assert run_check("spawning", subject("Good", processes)).state == "passed"
         workers = [worker.process for worker in processes._workers.values()]
         assert all(process.is_alive() for process in workers)

@@ -308,7 +308,7 @@ def test_a_missing_setting_or_module_is_named() -> None:
         SpecError, match=r"the tool 'tool_samples:shouter' needs the argument 'word'\. It takes: word\."
     ):
         find_tools("tool_samples:shouter")
-    with pytest.raises(UnknownId, match="there is no module 'nosuch', where the tool 'nosuch:x' should be"):
+    with pytest.raises(UnknownId, match="the module 'nosuch' of the tool 'nosuch:x' does not exist"):
         find_tools("nosuch:x")
 
 

@@ -14,7 +14,7 @@ from gem.core import ContentPart
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, UnknownId
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
-from gem.testing.spawned import Spawned
+from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 from gem.tool import Tool, ToolCall, tool
 from gem.wrappers import ConcatWithAction, TurnLimit
@@ -335,9 +335,9 @@ def test_tools_give_the_same_results_on_every_backend(backend: str) -> None:
 def test_envs_with_tools_keep_the_contract() -> None:
     asks = EnvSpec(id="tests:Asks-v0", entry_point="tool_samples:Asks", wrappers=("tool_samples:with_tools",))
     lamp = EnvSpec(id="tests:Lamp-v0", entry_point="tool_samples:Lamp", wrappers=("tool_env",))
-    with Spawned() as spawned:
+    with SpawnedProcesses() as processes:
         for spec in (asks, lamp):
-            outcomes = list(run_checks(Subject(spec, None, spawned)))
+            outcomes = list(run_checks(Subject(spec, None, processes)))
             assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
             passed = sum(outcome.state == "passed" for outcome in outcomes)
             assert len(outcomes) - passed <= 1  # one check needs a pack that offers the env

@@ -141,7 +141,7 @@ def test_an_action_that_is_not_text_is_refused_and_takes_no_turn(action: Any) ->
     [
         ({"pages": 7}, r"Picky: reset takes no option 'pages'\. Did you mean 'page'\? It takes: page\."),
         ({5: 7}, "Picky: reset takes no option 5"),
-        ("page", "options are a mapping of names to values, not 'page'"),
+        ("page", "options must be a mapping of names to values, not 'page'"),
     ],
 )
 def test_an_option_that_there_is_not_is_refused_and_the_episode_goes_on(options: Any, message: str) -> None:

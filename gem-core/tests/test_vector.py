@@ -260,7 +260,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(backend: str) -> Non
             envs.send({-1: Reset()})
         with pytest.raises(TypeError, match="slot 1 takes the text of an action or a Reset, not 5"):
             envs.send({1: 5})  # pyright: ignore[reportArgumentType]
-        with pytest.raises(ConfigError, match="names one twice"):
+        with pytest.raises(ConfigError, match="names a slot twice"):
             envs.reset(indices=[1, 1])
         with pytest.raises(ValueError, match="not -1"):
             envs.send({1: Reset(seed=-1)})
@@ -331,12 +331,12 @@ def test_env_kwargs_reach_the_env_whatever_they_are_called_and_those_of_a_slot_w
         ({"backend": "threads"}, "sync, thread, process, ray"),
         ({"autoreset": "on"}, "same_step, next_step, off"),
         ({"step_timeout": 1.0}, '"thread", "process" or "ray"'),
-        ({"num_workers": 2}, "has no workers"),
+        ({"num_workers": 2}, "does not have workers"),
         ({"backend": "thread", "step_timeout": 0}, "above 0"),
         ({"backend": "thread", "num_workers": 0}, "at least 1"),
         ({"ray_address": "auto"}, 'for backend="ray"'),
         ({"async_mode": True, "backend": "process"}, "async_mode"),
-        ({"vec_kwargs": [{}]}, "one entry a slot"),
+        ({"vec_kwargs": [{}]}, "one entry per slot"),
         ({"seed": -1}, "between 0 and"),
     ],
 )
@@ -397,17 +397,17 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
     [
         (lambda envs: envs.step(5), "step takes a list with an action for each slot, or slot → action, not 5"),
         (lambda envs: envs.send(["a", "b"]), "send takes slot → action or Reset, not"),
-        (lambda envs: envs.reset(indices=0), "indices is a list of the slots to reset, not 0"),
-        (lambda envs: envs.step({"a": "x"}), "there is no slot 'a'; this vector has slots 0 to 1"),
-        (lambda envs: envs.reset(indices=["a"]), "there is no slot 'a'; this vector has slots 0 to 1"),
-        (lambda envs: envs.reset(options=5), "options are a mapping of names to values, not 5"),
+        (lambda envs: envs.reset(indices=0), "indices must be a list of the slots to reset, not 0"),
+        (lambda envs: envs.step({"a": "x"}), "slot 'a' does not exist; this vector has slots 0 to 1"),
+        (lambda envs: envs.reset(indices=["a"]), "slot 'a' does not exist; this vector has slots 0 to 1"),
+        (lambda envs: envs.reset(options=5), "options must be a mapping of names to values, not 5"),
         (lambda envs: envs.reset(options={"form": "x"}), "Walk: reset takes no option 'form'. Did you mean 'from'"),
         (lambda envs: gem.make_vec(type(envs), 2), "make_vec takes an id, a list of ids, or a mapping"),
         (lambda envs: gem.make_vec([Env], 2), "call a class yourself, or give it an id with gem.register"),
         (lambda envs: gem.make_vec("core:Echo-v0", "3"), "num_envs is a whole number of at least 1, not '3'"),
-        (lambda envs: list(rollout(random_policy(), gem.make("core:Echo-v0"), [1])), "a rollout plays a vector"),
-        (lambda envs: list(rollout(random_policy(), envs, 5)), "seeds are several, such as range(100), not 5"),
-        (lambda envs: Wrapper("core:Echo-v0"), "Wrapper goes around an env, such as gem.make(id), not 'core:Echo-v0'"),
+        (lambda envs: list(rollout(random_policy(), gem.make("core:Echo-v0"), [1])), "a rollout needs a vector"),
+        (lambda envs: list(rollout(random_policy(), envs, 5)), "seeds must be an iterable, such as range(100), not 5"),
+        (lambda envs: Wrapper("core:Echo-v0"), "Wrapper wraps an env, such as gem.make(id), not 'core:Echo-v0'"),
         (lambda envs: gem.register("slip:Slip-v0", 5), "register takes a class that derives from gem.Env"),
     ],
 )

@@ -48,8 +48,8 @@ def play_beside(envs: VectorEnv, word: str) -> VectorStep:
     [
         ("raise", "ZeroDivisionError: division by zero"),
         ("exit", "SystemExit: enough"),
-        ("both", "TypeError: the env broke its contract: its last step is both terminated and truncated"),
-        ("mute", 'TypeError: the env broke its contract: its last step has no info["success"]'),
+        ("both", "TypeError: the env violates the contract: its last step is both terminated and truncated"),
+        ("mute", 'TypeError: the env violates the contract: its last step does not have info["success"]'),
         ("nothing", "AttributeError: 'NoneType' object has no attribute 'terminated'"),
         ("sulk", "LookupError: no advice today"),
     ],
@@ -310,7 +310,7 @@ def test_an_episode_that_cannot_be_brought_back_fails_with_its_next_action() -> 
         after = envs.step(["go", "go"])
 
     for info in step.infos:
-        assert "the same actions from the same seed led elsewhere" in info["failure"].error
+        assert "the same actions from the same seed gave another observation" in info["failure"].error
     assert [info for info in after.infos if "failure" in info] == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem.packs.lookup import find_tools, find_wrapper
+from gem.packs.lookup import find_named, find_tools
 from gem.tool import ToolError
 from gem.wrappers.tool_env import ToolEnv
 from gem_tools.code.bash import bash_tool
@@ -185,7 +185,7 @@ def test_wrappers_with_gem_llms_names_give_its_rewards():
         "python_tool_no_int_reward": (0.0, 0.0),
         "python_tool_no_int_reward_last_line_error": (0.0, 0.0),
     }.items():
-        with find_wrapper(name)(Guess()) as env:
+        with find_named("wrapper", name)(Guess()) as env:
             env.reset(seed=0)
             steps = env.step(wrong), env.step(right)
             assert [step.reward for step in steps] == pytest.approx(rewards)

@@ -19,7 +19,7 @@ from gem import seeding
 from gem.cli.main import main
 from gem.cli.output import console
 from gem.errors import ConfigError, TrainingStopped, UnknownId
-from gem.packs.lookup import find_policy
+from gem.packs.lookup import find_named
 from gem.record import EpisodeRecord, read
 from gem.rollout import rollout
 from gem.rollout.evaluation import Report
@@ -97,7 +97,7 @@ def test_a_run_without_rewards_stops_and_says_what_to_change(tmp_path, monkeypat
 @pytest.mark.parametrize("where", [".", "checkpoint/step-2", "checkpoint/step-2/model"])
 def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished, where):
     config = load_config([read_toml(finished / "config.toml")])
-    policy = find_policy("checkpoint")(path=str(finished / where), seed=seeding.derive(0, "sampling", "after"))
+    policy = find_named("policy", "checkpoint")(path=str(finished / where), seed=seeding.derive(0, "sampling", "after"))
     assert (policy.max_new_tokens, policy.temperature) == (8, 1.0)
     with make_vec("core:Echo-v0", 8) as envs:
         episodes = list(rollout(policy, envs, make_evaluation(config).seeds()))
@@ -174,12 +174,12 @@ def test_several_ids_are_trained_on_in_equal_shares_and_each_is_evaluated(tmp_pa
 
 
 def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other_folders(finished, tmp_path):
-    policy = find_policy("checkpoint")(path=str(finished), best=True, temperature=0.5, max_new_tokens=3)
+    policy = find_named("policy", "checkpoint")(path=str(finished), best=True, temperature=0.5, max_new_tokens=3)
     assert (policy.max_new_tokens, policy.temperature) == (3, 0.5)
     with pytest.raises(ConfigError, match="there is no model at"):
-        find_policy("checkpoint")(path=str(tmp_path))
+        find_named("policy", "checkpoint")(path=str(tmp_path))
     with pytest.raises(ConfigError, match="temperature"):
-        find_policy("checkpoint")(path=str(finished), temperature=-1.0)
+        find_named("policy", "checkpoint")(path=str(finished), temperature=-1.0)
 
 
 def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path):

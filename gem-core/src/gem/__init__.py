@@ -8,8 +8,7 @@ observation, info = env.reset(seed=0)
 observation, reward, terminated, truncated, info = env.step("\\boxed{5}")
 ```
 
-Importing `gem` loads no pack, configures nothing and reads nothing: each public name is imported when it is first
-used.
+Importing `gem` loads no pack: each public name is imported when it is first used.
 """
 
 import importlib

@@ -12,12 +12,15 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     Raises:
         ConfigError: it is not; the message calls it `name`.
     """
-    # Booleans are ints in Python, and numpy's integers are not; the first is a mistake, the second is not.
-    whole = hasattr(value, "__index__") and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
+    if not is_int(value) or value < low or (high is not None and value > high):
         bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ConfigError(f"{name} is a whole number {bounds}, not {value!r}")
     return int(value)
+
+
+def is_int(value: object) -> bool:
+    """Whether `value` is an integer: of Python's or NumPy's, and not a bool, which Python counts as one."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def finite(name: str, value: Any) -> float:

@@ -1,7 +1,4 @@
-"""The contract: what an environment is, and what a wrapper around one is.
-
-Read `Env` for the promises. Write your own environment on `gem.TurnEnv`, which keeps most of them for you.
-"""
+"""The contract: `Env`, `Step` and `Wrapper`. Write an environment on `gem.TurnEnv`, which keeps most of it for you."""
 
 import inspect
 import random
@@ -41,7 +38,7 @@ Info = dict[str, Any]
 
 
 new_tuple: Callable[..., Any] = tuple.__new__  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-"""Makes a named tuple in half the time, where one is made for every step: `new_tuple(Step, (…))`."""
+"""Makes a named tuple in half the time: `new_tuple(Step, (…))`. For the code of every step."""
 
 
 class Step(NamedTuple):
@@ -59,17 +56,17 @@ class Step(NamedTuple):
 
     @classmethod
     def ongoing(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
-        """A step after which the episode goes on."""
+        """A step after which the episode continues."""
         return new_tuple(cls, (observation, reward, False, False, info))
 
     @classmethod
     def final(cls, observation: Observation, reward: float, *, success: bool, **info: Any) -> Self:
-        """A step with which the task ended."""
+        """The last step of an episode whose task ended."""
         return new_tuple(cls, (observation, reward, True, False, {"success": success, **info}))
 
     @classmethod
     def cut_off(cls, observation: Observation, reward: float = 0.0, **info: Any) -> Self:
-        """A step with which something outside the task (a turn limit, a budget) ended the episode."""
+        """The last step of an episode that something outside the task (a turn limit, a budget) ended."""
         return new_tuple(cls, (observation, reward, False, True, {"success": False, **info}))
 
     @property
@@ -90,12 +87,12 @@ class Env(ABC):
     - Stepping a finished env raises `EpisodeOver`; stepping one that was never reset raises `ResetNeeded`.
     """
 
-    _unsaved: ClassVar[frozenset[str]] = frozenset({"_made_with"})
-    """Attributes that say how this instance was built and not where its episode stands: snapshots leave them out,
-    `restore` leaves them alone. Add to them what cannot be pickled or is large, such as a function."""
+    _unsaved: ClassVar[frozenset[str]] = frozenset({"_constructor_call"})
+    """Attributes that are not part of the state of an episode: neither saved nor restored by snapshots. Add what cannot
+    be pickled or is large, such as a function."""
 
     _constructor_call: ConstructorCall
-    """What the constructor was called with, for `fork`."""
+    """The arguments of the constructor, for `fork`."""
 
     _spec: EnvSpec | None = None
     _seed: int | None = None
@@ -107,20 +104,20 @@ class Env(ABC):
         env._constructor_call = (args, kwargs)
         return env
 
-    # `__new__` takes whatever `__init__` takes, so `inspect` must not read a class's arguments from it.
+    # `inspect` must read the arguments of a class from `__init__`.
     __new__.__signature__ = inspect.Signature([inspect.Parameter("cls", inspect.Parameter.POSITIONAL_ONLY)])
 
     def __init__(self) -> None:
-        """An env takes no arguments unless its class says so."""
+        """Subclasses may take arguments."""
 
     @abstractmethod
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         """Start a new episode.
 
         Args:
-            seed: starts the env's generators anew; without it they go on from where they are (and start from
-                the operating system's randomness the first time).
-            options: what this env's docstring says it takes.
+            seed: seeds the env's generators; without it they continue (the first time, from the operating system's
+                randomness).
+            options: as documented by the env.
 
         Returns:
             The first observation, and side information.
@@ -133,7 +130,7 @@ class Env(ABC):
 
     @abstractmethod
     def step(self, action: str) -> Step:
-        """Act: `action` is the text of one whole reply of the agent.
+        """Carry out `action`, the text of one whole reply of the agent.
 
         Raises:
             EpisodeOver: the episode has ended; call `reset`.
@@ -146,46 +143,44 @@ class Env(ABC):
         """A random well-formed action in this state, drawn from `action_rng`."""
 
     def expert_action(self) -> str | None:
-        """The best action that the env knows in this state, or None where it knows none."""
+        """The best action that the env knows in this state, or None."""
         return None
 
     def snapshot(self) -> bytes:
         """The whole state, generators included, as bytes for `restore`.
 
-        The default pickles the instance's attributes, except those named in `_unsaved`. An env that holds a file,
-        a process or a connection overrides both methods.
+        The default pickles all attributes but those in `_unsaved`. An env with a file, a process or a connection
+        overrides both methods.
         """
         return snapshots.dump(self, self._constructor_call, self._attributes())
 
     def restore(self, state: bytes) -> None:
-        """Go back to the state that `snapshot` returned, in this or in another instance that was built alike.
+        """Return to the state of a `snapshot` of this instance, or of another one built with the same arguments.
 
-        A snapshot is a pickle: restore only what you or your own program made.
+        A snapshot is a pickle: restore only what your own program made.
 
         Raises:
-            SnapshotError: the bytes are of another class, or of an env that was built with other arguments.
+            SnapshotError: the snapshot is of another class, or of an env that was built with other arguments.
         """
         self._replace_attributes(snapshots.load(self, self._constructor_call, state))
 
     def fork(self, n: int) -> list[Self]:
-        """`n` independent copies, each in the state in which this env is now, generators included.
+        """`n` independent copies in the state of this env, generators included.
 
-        Given the same actions they all go the same way, and so does this env; what one of them does changes nothing
-        in the others. `sample_action` agrees too: seed `copy.action_rng` anew to have samples differ, and `copy.rng`
-        for another future of a random world.
+        Given the same actions, all of them and this env return the same steps. `sample_action` agrees too: seed
+        `copy.action_rng` for other samples, and `copy.rng` for another future of a random world.
 
-        A copy is built by the constructor call that built this env, and every env below a wrapper likewise; then it
-        is restored from a snapshot. To copy or pickle the instance would fail where an env holds a process or a
-        connection, or share it; so built, each copy has its own. Functions and other arguments of that call are
-        shared. Close the copies when you are done with them.
+        A copy is built by the constructor call that built this env (and likewise every env below a wrapper), and then
+        restored from a snapshot; so each has processes and connections of its own. Functions and other arguments of
+        that call are shared. Close the copies when you are done.
 
         Raises:
             ConfigError: `n` is not a whole number of at least 0.
-            SnapshotError: a wrapper's inner env has been exchanged since the wrapper was built.
+            SnapshotError: the inner env of a wrapper has been replaced since the wrapper was built.
         """
         check_int("n, the number of copies,", n, 0)
         state = self.snapshot()
-        with ExitStack() as made:  # which closes them, should a restore be refused
+        with ExitStack() as made:  # closes them if a restore fails
             copies = [made.enter_context(self.rebuild()) for _ in range(n)]
             for copy in copies:
                 copy.spec = self.spec
@@ -194,15 +189,15 @@ class Env(ABC):
         return copies
 
     def close(self) -> None:
-        """Give back what the env holds. Closing twice is fine."""
+        """Release files, processes and connections. Closing twice is fine."""
 
-    if not TYPE_CHECKING:  # to a type checker they are not there
+    if not TYPE_CHECKING:  # hidden from type checkers
         sample_random_action = Renamed("sample_action()")
         spawn = Renamed("gem.make(env.spec, …) for a new env, and fork(n) for copies in this state")
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gem.make` built this env from, with the kwargs that were in force; None for one built by hand."""
+        """What `gem.make` built this env from, overridden kwargs included; None if it was built by hand."""
         return self._spec
 
     @spec.setter
@@ -216,7 +211,7 @@ class Env(ABC):
 
     @property
     def rng(self) -> random.Random:
-        """The generator of the world."""
+        """The random generator of the world."""
         if self._rng is None:
             self._seed_generators(seeding.fresh())
             assert self._rng is not None
@@ -224,7 +219,7 @@ class Env(ABC):
 
     @property
     def action_rng(self) -> random.Random:
-        """The generator of `sample_action`, independent of `rng`."""
+        """The random generator of `sample_action`, independent of `rng`."""
         if self._action_rng is None:
             if self._seed is None:
                 self._seed_generators(seeding.fresh())
@@ -237,18 +232,18 @@ class Env(ABC):
         self._seed = seeding.check_seed(seed)
         if self._rng is None:
             self._rng = random.Random(self._seed)
-        else:  # a new one would cost a quarter more, and half the reset of a quick env
+        else:  # quicker than a new one
             self._rng.seed(self._seed)
         self._action_rng = None
 
     def rebuild(self, **changes: Any) -> Self:
-        """A new instance from the constructor call that built this one, the envs among its arguments new as well.
+        """A new instance from the constructor call that built this one; envs among the arguments are rebuilt too.
 
         Args:
-            changes: arguments that differ; below wrappers, they are the innermost env's.
+            changes: other values for arguments of the innermost env.
 
         Raises:
-            ConfigError: the env takes no such arguments, or refuses them.
+            ConfigError: the env does not have such arguments, or refuses the values.
         """
         args, kwargs = self._constructor_call
         if changes:
@@ -256,7 +251,7 @@ class Env(ABC):
                 kwargs = {**inspect.signature(type(self)).bind_partial(*args).arguments, **kwargs, **changes}
                 inspect.signature(type(self)).bind(**kwargs)
             except TypeError as error:
-                raise ConfigError(f"{type(self).__name__} cannot be built anew with {changes}: {error}") from error
+                raise ConfigError(f"{type(self).__name__} cannot be rebuilt with {changes}: {error}") from error
             args = ()
         return type(self)(*map(_rebuild, args), **{name: _rebuild(value) for name, value in kwargs.items()})
 
@@ -277,18 +272,17 @@ class Env(ABC):
 
 
 class Wrapper(Env):
-    """An env around an env: override what should differ, the rest goes through.
+    """An env around another env: override what should differ; everything else is passed on.
 
-    Reading an attribute that the wrapper lacks reads it from the inner env. Snapshots hold the wrapper's own
-    state and the inner env's. A wrapper that is given a function names it in `_unsaved`, for few functions pickle:
-    `_unsaved = Wrapper._unsaved | {"function"}`.
+    Attributes that the wrapper does not have are read from the inner env. Snapshots hold the state of both. A wrapper
+    that is given a function adds it to `_unsaved`: `_unsaved = Wrapper._unsaved | {"function"}`.
     """
 
     _unsaved: ClassVar[frozenset[str]] = Env._unsaved | {"env"}
 
     def __init__(self, env: Env) -> None:
         if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an id
-            raise ConfigError(f"{type(self).__name__} goes around an env, such as gem.make(id), not {env!r}")
+            raise ConfigError(f"{type(self).__name__} wraps an env, such as gem.make(id), not {env!r}")
         self.env = env
         """The inner env."""
 
@@ -314,7 +308,7 @@ class Wrapper(Env):
 
     def restore(self, state: bytes) -> None:
         own, inner = snapshots.load(self, self._constructor_call, state)
-        # The inner env first: if it refuses, this wrapper is left as it was.
+        # The inner env first: if it refuses, this wrapper is unchanged.
         self.env.restore(inner)
         self._replace_attributes(own)
 
@@ -342,7 +336,7 @@ class Wrapper(Env):
         return self.env.action_rng
 
     def __getattr__(self, name: str) -> Any:
-        # Private names and `env` itself stay here: copying and unpickling look for them before `__init__` has run.
+        # Copying and unpickling look for private names and `env` before `__init__` has run.
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self.env, name)

@@ -1,7 +1,4 @@
-"""Question, answer, grade: the bases of environments that ask once and judge the reply.
-
-`QuestionEnv` is for questions that are made up, `DatasetEnv` for questions that are rows of a table.
-"""
+"""Base classes for one question per episode: `QuestionEnv` for generated ones, `DatasetEnv` for rows of a table."""
 
 import operator
 from abc import abstractmethod
@@ -17,9 +14,9 @@ Row = TypeVar("Row")
 
 
 class QuestionEnv(TurnEnv, Generic[Answer]):
-    r"""One question, one reply, one grade: write `_reset` (the question), `_read` and `_grade`.
+    r"""One question and one reply per episode: subclasses define `_reset` (the question), `_read` and `_grade`.
 
-    `Answer` is what `_read` makes of a reply: a number, a program, a text.
+    `Answer` is the type that `_read` returns: a number, a program, a text.
 
     ```python
     class Capital(QuestionEnv[str]):
@@ -43,11 +40,11 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
     ```
 
     Args:
-        format_error_reward: what a reply earns in which no answer can be found.
+        format_error_reward: the reward of a reply without an answer.
     """
 
     answer_form = "answer in the form that the question asks for"
-    """What a reply must hold, without an article: the message to one that does not is "Your reply has no …"."""
+    """What a reply must contain, without an article: otherwise the message is "Your reply has no …"."""
 
     def __init__(self, *, format_error_reward: float = FORMAT_ERROR_REWARD) -> None:
         super().__init__(max_turns=1)
@@ -55,11 +52,11 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
 
     @abstractmethod
     def _read(self, reply: str) -> Answer | None:
-        """The answer in a reply, or None where there is none. Never raises, whatever a model says."""
+        """The answer in a reply, or None. Must not raise, whatever the reply is."""
 
     @abstractmethod
     def _grade(self, answer: Answer) -> Step:
-        """The last step of the episode: `Step.final(…)`. A fault of the grader raises; it is not a wrong answer."""
+        """The last step of the episode: `Step.final(…)`. If the grader fails, raise: that is not a wrong answer."""
 
     def _step(self, action: str) -> Step:
         answer = self._read(action)
@@ -69,33 +66,31 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
 
 
 class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
-    """A `QuestionEnv` whose questions are rows of a table: write `rows`, `_question`, `_read` and `_grade`.
+    """A `QuestionEnv` whose questions are rows of a table: subclasses define `rows`, `_question`, `_read` and `_grade`.
 
-    Each episode asks about one row, drawn evenly by the env's own generator. `reset(options={"index": 3})` chooses
-    the row, to go through the whole table once.
+    Each episode draws one row uniformly from `self.rng`; `reset(options={"index": 3})` chooses it instead.
     """
 
     reset_options = ("index",)
 
     index: int = 0
-    """The number of the row that is being asked about."""
+    """The index of the current row."""
 
     @property
     @abstractmethod
     def rows(self) -> Sequence[Row]:
-        """The table, always the same for the same arguments.
+        """The table; the same for the same arguments of the env.
 
-        Keep it in a cached function of the module and not in the env: a thousand envs then share one table, and a
-        snapshot holds the row's number alone.
+        Keep it in a cached function of the module, so that all envs share it and snapshots hold only the index.
         """
 
     @abstractmethod
     def _question(self, row: Row) -> Observation:
-        """What the agent sees of a row."""
+        """The observation for a row."""
 
     @property
     def row(self) -> Row:
-        """The row that is being asked about."""
+        """The current row."""
         return self.rows[self.index]
 
     def _reset(self, options: Mapping[str, Any]) -> Observation:
@@ -103,7 +98,7 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         if "index" in options:
             index = operator.index(options["index"])
             if not 0 <= index < len(rows):
-                raise ConfigError(f"there is no row {index}; this env has rows 0 to {len(rows) - 1}")
+                raise ConfigError(f"row {index} does not exist; this env has rows 0 to {len(rows) - 1}")
             self.index = index
         else:
             self.index = self.rng.randrange(len(rows))

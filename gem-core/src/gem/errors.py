@@ -1,35 +1,35 @@
-"""The errors of GEM, in two small trees with standard-library parents.
+"""The errors of GEM, in two trees with standard-library parents.
 
-`GemError` is what the caller can set right: an id, a setting, the order of calls, an installation. `Fault` is what the
-world did: a server that does not answer, a tool that does not come back. Where an environment runs, a fault costs an
-episode, which is reported as failed; a `GemError` says that the program was called wrongly, and ends it.
+A `GemError` is a mistake that the caller can correct: an id, a setting, the order of calls, an installation. A `Fault`
+is a failure of something outside: a server that does not answer, a tool that does not return. A fault fails one
+episode, which is reported; a `GemError` ends the program.
 
 ```
 GemError
 ├── SpecError(ValueError)          an id or a spec that is not well formed
 ├── UnknownId(LookupError)         an id that no installed pack provides
-├── DuplicateId(ValueError)        an id that somebody else has registered
+├── DuplicateId(ValueError)        an id that is already registered
 ├── PackError(ImportError)         a pack that is installed but cannot be used
 ├── MissingExtra(ImportError)      an optional dependency that is not installed
 ├── ResetNeeded(RuntimeError)      `step` before the first `reset`
 ├── EpisodeOver(RuntimeError)      `step` after the end of an episode
 ├── SnapshotError(ValueError)      a snapshot that does not belong to this env
 ├── RecordError(ValueError)        a recording that cannot be read, written or replayed
-├── MissingInfo(RuntimeError)      a policy that needs more in `info` than the envs were asked for
-├── PolicyError(TypeError)         what should be a policy is something else, or cannot be built
+├── MissingInfo(RuntimeError)      a policy needs `info_methods` that the envs were made without
+├── PolicyError(TypeError)         something that is not a policy, or cannot be built
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
-├── TrainingStopped(RuntimeError)  a training that learns nothing, gets worse, or cannot write what it learned
-├── ToolError(RuntimeError)        a tool that could not do what it was asked: its text is the agent's answer
-├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool: text for the agent as well
+├── TrainingStopped(RuntimeError)  a training run that learns nothing, gets worse, or cannot write its files
+├── ToolError(RuntimeError)        a tool that cannot do what it was asked; the agent reads its text
+├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool; the agent reads its text
 └── ConfigError(ValueError)        settings that are unknown or out of range
 
 Fault
 └── ToolTimeout(TimeoutError)      a tool that did not return in time: not an answer that an agent may learn from
 ```
 
-Every message says what was wrong and what to do next. Packs derive faults of their own from `Fault`; any other
-exception that an environment, a tool or a grader raises is treated in the same way and keeps its own type.
+Every message says what was wrong and what to do. Packs derive faults of their own from `Fault`; any other exception of
+an environment, a tool or a grader is treated in the same way.
 """
 
 import difflib
@@ -37,11 +37,11 @@ from collections.abc import Iterable
 
 
 class GemError(Exception):
-    """The parent of every error that a caller can set right."""
+    """The parent of every error that the caller can correct."""
 
 
 class Fault(Exception):
-    """The parent of the errors that no caller can set right: something that GEM depends on has failed."""
+    """The parent of the errors that the caller cannot correct: something that GEM depends on has failed."""
 
 
 class SpecError(GemError, ValueError):
@@ -53,7 +53,7 @@ class UnknownId(GemError, LookupError):
 
 
 class DuplicateId(GemError, ValueError):
-    """The id is already registered by somebody else."""
+    """The id is already registered."""
 
 
 class PackError(GemError, ImportError):
@@ -85,7 +85,7 @@ class MissingInfo(GemError, RuntimeError):
 
 
 class PolicyError(GemError, TypeError):
-    """What should be a policy is something else, cannot be built, or answers with something else than completions."""
+    """An object is not a policy, cannot be built, or returns something other than completions."""
 
 
 class ContractViolation(GemError, AssertionError):
@@ -108,9 +108,9 @@ class TrainingStopped(GemError, RuntimeError):
 
 
 class ToolError(GemError, RuntimeError):
-    """A tool could not do what it was asked. Raise it in a tool: its text is what the agent is answered.
+    """A tool cannot do what it was asked. Raise it in a tool: the agent reads its text.
 
-    Any other exception that a tool raises is a fault, which ends the episode as failed.
+    Any other exception of a tool is a fault, which ends the episode as failed.
     """
 
 
@@ -131,10 +131,7 @@ class ConfigError(GemError, ValueError):
 
 
 def did_you_mean(name: str, known: Iterable[str], *, most: int = 3) -> str:
-    """The end of a message that names near misses: `" Did you mean 'a' or 'b'?"`, or `""` where nothing is near.
-
-    Comparing ignores case, because that is how ids are most often mistyped.
-    """
+    """`" Did you mean 'a' or 'b'?"` with the names nearest to `name`, ignoring case; `""` if none is near."""
     by_lower: dict[str, str] = {}
     for candidate in known:
         by_lower.setdefault(candidate.lower(), candidate)

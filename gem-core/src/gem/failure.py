@@ -1,4 +1,4 @@
-"""What is known about a fault of an environment, a tool, a grader or a policy."""
+"""What is known about an exception of an environment, a tool, a grader or a policy."""
 
 import traceback
 from dataclasses import dataclass
@@ -6,18 +6,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A fault of an env, a tool, a grader or a policy: its episode counts for nothing but is reported."""
+    """An exception of an env, a tool, a grader or a policy. Its episode is reported, and left out of every result."""
 
     error: str
-    """`Type: message`, in one line."""
+    """`Type: message`, on one line."""
     traceback: str
-    """The whole of it, as Python prints it."""
+    """The whole traceback, as Python prints it."""
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The failure that `error` is, to report: its text in one line, and its traceback."""
+    """The `Failure` of an exception."""
+    return Failure(one_line(error), "".join(traceback.format_exception(error)))
+
+
+def one_line(error: BaseException) -> str:
+    """`Type: message` of an exception, on one line."""
     try:
         text = str(error)
-    except Exception as unspeakable:
-        text = f"(its text cannot be read: {type(unspeakable).__name__})"
-    return Failure(" ".join(f"{type(error).__name__}: {text}".split()), "".join(traceback.format_exception(error)))
+    except Exception as second:
+        text = f"(its text cannot be read: {type(second).__name__})"
+    return " ".join(f"{type(error).__name__}: {text}".split())

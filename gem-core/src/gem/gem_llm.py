@@ -1,4 +1,4 @@
-"""Names of gem-llm that are others here: using one says what to write instead."""
+"""Names of gem-llm that differ here: using one raises an error with the new name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,16 +7,16 @@ TOP: Mapping[str, str] = {
     "print_envs": "gem.all_specs(), or `gemx list` on the command line",
     "EnvWrapper": "gem.Wrapper",
 }
-"""Names of the module `gem` → what to write instead."""
+"""Names in the module `gem` → what to write instead."""
 
 
 def instead_of(name: str, instead: str) -> AttributeError:
-    """The error of a name of gem-llm's."""
+    """The error for a name of gem-llm."""
     return AttributeError(f"{name!r} is gem-llm's name; write {instead}")
 
 
 class Renamed:
-    """Stands where gem-llm has a method, and says what to write instead. It costs nothing until it is looked up."""
+    """A descriptor in place of a method of gem-llm: reading it raises an error with the new name."""
 
     def __init__(self, instead: str) -> None:
         self.instead = instead

@@ -1,7 +1,4 @@
-"""HTTP connections whose answers have a limit on time and on bytes.
-
-A timeout of a socket is for each read, so a server that sends a byte now and then keeps its client for ever.
-"""
+"""HTTP connections that limit the time and the bytes of a whole response; the timeout of a socket is for each read."""
 
 import http.client
 import io
@@ -9,14 +6,14 @@ import time
 from typing import Any
 
 LARGEST = 32 * 2**20
-"""Bytes of an answer, its head included."""
+"""Most bytes of a response, headers included."""
 
 
 class Limited(http.client.HTTPConnection):
-    """To stand before `http.client.HTTPConnection` or a class of its kind, among the bases of a class.
+    """A mixin, to be listed before `http.client.HTTPConnection` or `HTTPSConnection`.
 
-    `timeout` is then for a whole answer, from the request to its last byte. One that takes longer raises
-    `TimeoutError`, and one that is larger than `LARGEST` raises `OSError`. Nothing here unpacks what is compressed.
+    `timeout` is then for the whole response, from the request to the last byte; a longer one raises `TimeoutError`, one
+    with more than `LARGEST` bytes `OSError`. Compressed responses are not unpacked.
     """
 
     until = float("inf")
@@ -33,7 +30,7 @@ class Limited(http.client.HTTPConnection):
 
 
 class _Timed:
-    """A socket that is read within the limits of its connection."""
+    """A socket whose reads keep the limits of its connection."""
 
     def __init__(self, socket: Any, connection: Limited) -> None:
         self._socket, self._connection = socket, connection
@@ -47,7 +44,7 @@ class _Timed:
 
 class _Reads(io.RawIOBase):
     def __init__(self, socket: Any, connection: Limited) -> None:
-        # The file, and not the socket, because the socket may be closed while an answer is still read.
+        # The file, because the socket may be closed before a response has been read.
         self._socket, self._file, self._connection = socket, socket.makefile("rb", buffering=0), connection
 
     def readable(self) -> bool:

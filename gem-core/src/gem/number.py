@@ -1,18 +1,16 @@
-r"""Reading a number out of an answer: equal values in usual notation are equal, and nothing is guessed.
-
-Read are, in digits of any script:
+r"""Reading a number from an answer, exactly. Accepted are, in digits of any script:
 
 - integers and decimals with a sign: `42`, `+3`, `−7` (any dash), `3.0`, `3.`, `.5`;
 - thousands set apart: `3,000`, `3{,}000`, `3 000`, `3\,000`, `3'000`, `3_000`;
 - powers of ten: `1e3`, `1.5 \times 10^{3}`, `2 x 10³`, `10^3`;
 - fractions: `6/2`, `\frac{6}{2}`, `\dfrac62`;
-- all of these between brackets, dollar signs, `\( \)`, `\[ \]`, `\left( \right)`, asterisks, or in `\text{}` and its
-  kin, and with a full stop at the end;
-- what follows the last equals sign after a name or a calculation: `x = 3`, `Answer: 3`, `4 + 5 = 9`.
+- all of these inside brackets, dollar signs, `\( \)`, `\[ \]`, `\left( \right)`, asterisks, `\text{}` and the like, and
+  with a full stop at the end;
+- the right-hand side after a name or a calculation: `x = 3`, `Answer: 3`, `4 + 5 = 9`.
 
 A point is always the decimal point, so `1.000` is one; a comma always separates thousands, so `1,5`, `12,34` and
-`0,123` are not read. Nor is anything that would have to be worked out (`2 + 3`, `2^3`, `\sqrt{9}`), what has a unit or
-a percent sign, what is only about equal, and what would have more than `MAX_DIGITS` digits written out.
+`0,123` are refused. So are expressions (`2 + 3`, `2^3`, `\sqrt{9}`), units, percent signs, approximations, and numbers
+of more than `MAX_DIGITS` digits.
 """
 
 import re
@@ -20,11 +18,11 @@ import unicodedata
 from fractions import Fraction
 
 MAX_DIGITS = 1000
-"""Longer numbers are not read: `int` takes time quadratic in the digits, and refuses a few thousand of them."""
+"""Longer numbers are refused: `int` takes time quadratic in the digits."""
 
 _LONGEST = 5 * MAX_DIGITS
 _NESTED = 8
-"""Brackets, dollar signs and the like that may lie around a number, one around another."""
+"""The most nested brackets, dollar signs and the like around a number."""
 
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d"
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
@@ -55,7 +53,7 @@ _SLASH = re.compile(r"([^/]*)/([^/]*)")
 
 
 def read_number(text: str) -> Fraction | None:
-    r"""The number that `text` is, exactly, or None where it is none. Takes bounded time, whatever a model says.
+    r"""The exact value of the number in `text`, or None. Takes bounded time for any text.
 
     >>> read_number(r"$x = -\frac{6}{2}$")
     Fraction(-3, 1)
@@ -73,7 +71,7 @@ def read_number(text: str) -> Fraction | None:
 
 
 def _plain(text: str) -> str:
-    """`text` with ASCII's digits, signs and spaces, and without LaTeX's fonts, sizes and kinds of spaces."""
+    """`text` in ASCII, without the fonts, sizes and spaces of LaTeX."""
     if not text.isascii():
         text = _RAISED.sub(lambda match: "^{" + "".join(map(_SUPERSCRIPTS.__getitem__, match[0])) + "}", text)
         text = "".join(map(_ascii, text))
@@ -99,12 +97,12 @@ def _ascii(character: str) -> str:
         return "*"
     if character == "\u2019":
         return "'"
-    # The full-width forms of ASCII follow one another as ASCII does.
+    # The full-width forms have the order of ASCII.
     return chr(ord(character) - 0xFEE0) if "\uff01" <= character <= "\uff5e" else character
 
 
 def _bare(text: str) -> str:
-    """`text` without what lies around all of it, and without the full stop of a sentence."""
+    """`text` without enclosing brackets and marks, and without a full stop."""
     stopped = False
     for _ in range(_NESTED):
         for opening, closing in _AROUND:
@@ -119,7 +117,7 @@ def _bare(text: str) -> str:
 
 
 def _unlabelled(text: str) -> str:
-    """What follows `x =`, `Answer:` or `4 + 5 =`; the same text where there is nothing of the kind."""
+    """What follows `x =`, `Answer:` or `4 + 5 =`, if there is such a label."""
     *labels, answer = text.split("=") if "=" in text else text.split(":")
     if not labels or not all(_is_name(label) or ("=" in text and _is_calculation(label)) for label in labels):
         return text
@@ -155,7 +153,7 @@ def _signed(text: str) -> tuple[str, str]:
 
 
 def _part(text: str) -> Fraction | None:
-    """The number above or below a fraction's bar: without a fraction of its own."""
+    """A numerator or denominator."""
     sign, text = _signed(text)
     value = _decimal(text)
     return None if value is None else -value if sign == "-" else value

@@ -1,8 +1,7 @@
-"""Reading an answer out of what a model said.
+"""Reading an answer from a reply: `\\boxed{}`, `<answer>` tags, or a code block.
 
-These are the three ways in which GEM's environments ask for an answer. Each takes the *last* complete occurrence that
-holds something, because models think aloud before they answer and say things like "put it into an empty box" after;
-and each runs in time linear in the text, because a model may say 100 kB of braces.
+Each function returns the *last* complete answer that is not empty, because models reason before they answer and may
+mention an empty box after it. Each takes time linear in the length of the reply.
 """
 
 import re
@@ -28,15 +27,14 @@ def boxed(text: str, read: Callable[[str], Read | None]) -> Read | None: ...
 def boxed(text: str, read: Callable[[str], object] | None = None) -> object:
     r"""The content of the last complete `\boxed{…}` (or `\fbox{…}`), with balanced inner braces, or None.
 
-    A box in which nothing stands is passed over where another one holds something. With `read`, all boxes are passed
-    over of which it makes nothing: what is returned is what `read` made of the last of the others, or None. A box
-    around another box is never read.
+    Empty boxes are skipped if another one is not empty. With `read`, the result is `read(content)` of the last box for
+    which that is not None. A box around another box is not read.
 
     >>> boxed(r"first \boxed{1}, then \boxed{\frac{1}{2}}, not \boxed{}")
     '\\frac{1}{2}'
     >>> boxed(r"cut off: \boxed{12") is None
     True
-    >>> boxed(r"\boxed{4} or \boxed{5}, never \boxed{a lot}", lambda said: int(said) if said.isdecimal() else None)
+    >>> boxed(r"\boxed{4} or \boxed{5}, never \boxed{a lot}", lambda box: int(box) if box.isdecimal() else None)
     5
     """
     attempt = read or _unless_blank
@@ -62,7 +60,7 @@ def _innermost_boxes(text: str) -> list[str]:
     starts = [match.end() for match in _BOXED.finditer(text)]
     if not starts:
         return []
-    # One pass from the first start: remember where each opening brace was, and when one of ours closes, keep it.
+    # One pass: remember the position of each opening brace; when a box closes, keep its content.
     ours = set(starts)
     opened: list[int] = []
     found: list[str] = []
@@ -73,7 +71,7 @@ def _innermost_boxes(text: str) -> list[str]:
             opened.append(position + 1)
         elif character == "}" and opened:
             start = opened.pop()
-            # One that begins before the last that was kept lies around it.
+            # A box that starts before the last one kept contains it.
             if start in ours and start > last:
                 found.append(text[start:position])
                 last = start
@@ -81,11 +79,9 @@ def _innermost_boxes(text: str) -> list[str]:
 
 
 def tagged(text: str) -> str | None:
-    """The stripped content of the last `<answer>…</answer>` in which something stands, or None.
+    """The stripped content of the last `<answer>…</answer>` that is not empty; `""` if all are, None without any.
 
-    Where nothing stands in any, that is the empty text.
-
-    >>> tagged("<answer>no</answer> wait: <answer> 42 </answer> I never say <answer></answer>")
+    >>> tagged("<answer>no</answer> wait: <answer> 42 </answer> I never write <answer></answer>")
     '42'
     """
     found = [match[1].strip() for match in _ANSWER.finditer(text)]
@@ -93,12 +89,10 @@ def tagged(text: str) -> str | None:
 
 
 def fenced_code(text: str) -> str | None:
-    """The content of the last closed code block that is not empty, or None. Where all are empty, the empty text.
+    """The content of the last closed code block that is not empty; `""` if all are, None without any.
 
-    As in CommonMark, a fence is a line that begins with three or more back-ticks, or three or more tildes. A block ends
-    with a bare fence of the same kind that is at least as long as its first; shorter ones and those of the other kind
-    belong to the code. Unlike in CommonMark, a fence of the same kind and length that names a language opens a new
-    block, because models forget to close one.
+    Fences are those of CommonMark, back-ticks or tildes, with one difference: a fence that names a language opens a new
+    block even inside an open one, because models forget to close blocks.
 
     >>> fenced_code("```python\\nprint(1)\\n```")
     'print(1)'

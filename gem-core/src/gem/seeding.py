@@ -1,12 +1,14 @@
-"""Seeds: one run seed in, as many independent and reproducible streams out as anybody needs.
+"""Seeds: any number of independent and reproducible random streams from one seed of a run.
 
-Everything is derived, nothing is drawn: `derive(seed, "train", step, i)` is the same number in every process,
+Seeds are derived, not drawn: `derive(seed, "train", step, i)` is the same number in every process,
 thread and order, so a run that resumes at step 70 needs no saved generator to know the seeds of step 70.
 """
 
 import hashlib
 import random
 import secrets
+
+from gem.checks import is_int
 
 SEED_BITS = 63
 """Seeds are below 2**63, so they fit a signed 64-bit integer of any other library."""
@@ -22,7 +24,7 @@ def derive(seed: int, *path: str | int) -> int:
     >>> derive(0, "train", 3) == derive(0, "train", 4)
     False
     """
-    # NumPy's integers are spelt otherwise than the ints that they equal.
+    # The repr of a NumPy integer differs from that of the int it equals.
     text = repr((check_seed(seed), *(part if isinstance(part, str) else int(part) for part in path)))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - SEED_BITS)
@@ -37,14 +39,12 @@ def check_seed(seed: int) -> int:
     """`seed` itself if it is a whole number from 0 to 2**63 - 1.
 
     Raises:
-        TypeError: it is no integer.
-        ValueError: it is out of range. (`random.Random(-1)` and `random.Random(1)` are the same stream, so a
-            negative seed would silently repeat another one.)
+        TypeError: it is not an integer.
+        ValueError: it is out of range. (`random.Random(-1)` and `random.Random(1)` give the same numbers.)
     """
     if type(seed) is int and 0 <= seed < SEEDS:
         return seed
-    # Booleans are ints in Python, and numpy's integers are not; the first is a mistake, the second is not.
-    if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+    if not is_int(seed):
         raise TypeError(f"a seed is a whole number, not {seed!r}")
     value = int(seed)
     if not 0 <= value < SEEDS:

@@ -1,4 +1,4 @@
-"""Snapshots as bytes: a pickle that says what it is of, and fits only what was built alike."""
+"""Snapshots as bytes: a pickle with the class and the constructor arguments of its env, which `load` compares."""
 
 import inspect
 import pickle
@@ -7,7 +7,7 @@ from typing import Any, cast
 from gem.errors import SnapshotError
 
 ConstructorCall = tuple[tuple[Any, ...], dict[str, Any]]
-"""What a constructor was called with, by position and by name."""
+"""The positional and the keyword arguments of a constructor."""
 
 
 def dump(env: object, made: ConstructorCall, content: Any) -> bytes:
@@ -22,7 +22,7 @@ def load(env: object, made: ConstructorCall, state: bytes) -> Any:
         SnapshotError: it is not a snapshot, or of another class, or of an env that was built with other arguments.
     """
     if not isinstance(state, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise SnapshotError(f"a snapshot is the bytes that snapshot() gave, not {state!r:.80}")
+        raise SnapshotError(f"a snapshot is the bytes that snapshot() returned, not {state!r:.80}")
     try:
         name, recorded, content = pickle.loads(state)
     except Exception as error:
@@ -39,7 +39,7 @@ def _name_of(env: object) -> str:
 
 
 def _plain(made: ConstructorCall) -> ConstructorCall:
-    """The arguments that are plain data: other envs have snapshots of their own, and functions cannot be compared."""
+    """The arguments that are plain data. Envs have snapshots of their own; functions cannot be compared."""
     args, kwargs = made
     return tuple(each if _is_plain(each) else None for each in args), {
         name: value for name, value in kwargs.items() if _is_plain(value)
@@ -63,7 +63,7 @@ def _refuse(env_class: type, recorded: ConstructorCall, own: ConstructorCall) ->
 
 
 def _by_name(env_class: type, made: ConstructorCall) -> dict[str, Any]:
-    """Arguments by their names, with the defaults of those that were not given; lists as tuples."""
+    """All arguments by name, defaults included; lists as tuples."""
     args, kwargs = made
     try:
         bound = inspect.signature(env_class).bind_partial(*args, **kwargs)

@@ -1,7 +1,7 @@
-"""`TurnEnv`: the base to write an environment on.
+"""`TurnEnv`: the base class for environments.
 
-It keeps the promises of `Env` that are the same for every environment: it seeds, counts turns, truncates at the
-turn limit, refuses a step after the end, and sees to it that the last step says whether the task was a success.
+It implements what is the same for every environment: it seeds, counts turns, truncates at the turn limit, refuses a
+step after the end, and puts `success` into the info of the last step.
 """
 
 from abc import abstractmethod
@@ -13,11 +13,11 @@ from gem.core import Env, Info, Observation, Step, check_step
 from gem.errors import ConfigError, did_you_mean
 
 FORMAT_ERROR_REWARD = -0.1
-"""What GEM's games give for a reply in which no action can be found."""
+"""The reward of a reply without an action in GEM's games."""
 
 
 class TurnEnv(Env):
-    r"""An environment that is played in turns: write `_reset` and `_step`, and leave the rest to this class.
+    r"""An environment that is played in turns: subclasses define `_reset`, `_step` and `sample_action`.
 
     ```python
     class Coin(TurnEnv):
@@ -42,10 +42,10 @@ class TurnEnv(Env):
     """
 
     reset_options: ClassVar[tuple[str, ...]] = ()
-    """The names that `reset(options=…)` takes; another is refused, so that a slip is not a wish unheard."""
+    """The names that `reset(options=…)` accepts; others are refused."""
 
     turn: int
-    """How many actions the episode has had, the one being carried out among them; 0 after a reset."""
+    """Actions in this episode, the current one included; 0 after a reset."""
 
     def __init__(self, *, max_turns: int | None = None) -> None:
         self.max_turns = None if max_turns is None else check_int("max_turns", max_turns, 1)
@@ -54,18 +54,18 @@ class TurnEnv(Env):
 
     @abstractmethod
     def _reset(self, options: Mapping[str, Any]) -> Observation:
-        """Set up a new episode from `self.rng`, and return what the agent sees first.
+        """Set up a new episode from `self.rng`, and return the first observation.
 
         Args:
-            options: what `reset` was given, under names from `reset_options`; else empty.
+            options: the options of `reset`, all of them named in `reset_options`; may be empty.
         """
 
     @abstractmethod
     def _step(self, action: str) -> Step:
         """Carry out one reply; `self.turn` has already counted it (the first action is turn 1).
 
-        Return `Step.ongoing(…)` even on the last turn: the limit is applied afterwards. Where the last turn has a
-        reward or words of its own, ask `self.last_turn` and return `Step.cut_off(…)`.
+        Return `Step.ongoing(…)` even on the last turn: the limit is applied afterwards. If the last turn has a reward
+        or text of its own, check `self.last_turn` and return `Step.cut_off(…)`.
         """
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
@@ -73,7 +73,7 @@ class TurnEnv(Env):
             self._check_options(options)
         super().reset(seed=seed)
         self.turn = 0
-        # An episode whose `_reset` raises has not begun.
+        # If `_reset` raises, no episode has begun.
         self._over = None
         observation = self._reset(options or {})
         self._over = False
@@ -93,7 +93,7 @@ class TurnEnv(Env):
     def _check_options(self, options: Mapping[str, Any]) -> None:
         takes = ", ".join(self.reset_options) or "none"
         if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
-            raise ConfigError(f"options are a mapping of names to values, not {options!r}; there are: {takes}")
+            raise ConfigError(f"options must be a mapping of names to values, not {options!r}; there are: {takes}")
         for name in options:
             if name not in self.reset_options:
                 near = did_you_mean(str(name), self.reset_options)
@@ -105,5 +105,5 @@ class TurnEnv(Env):
         return self.max_turns is not None and self.turn >= self.max_turns
 
     def malformed(self, observation: Observation, reward: float = FORMAT_ERROR_REWARD) -> Step:
-        """The step for a reply in which no action can be found: the episode is lost, as in GEM's games."""
+        """The last step of an episode that a reply without an action loses, as in GEM's games."""
         return Step.final(observation, reward, success=False, malformed=True)

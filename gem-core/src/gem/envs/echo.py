@@ -1,4 +1,4 @@
-"""Echo: the smallest environment there is."""
+"""Echo, the smallest environment."""
 
 from collections.abc import Mapping
 from typing import Any

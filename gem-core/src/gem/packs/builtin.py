@@ -1,4 +1,4 @@
-"""What the core itself offers, through the same door as every other pack."""
+"""The plugin module of the core: the same hooks as those of any other pack."""
 
 from gem.packs.hookspecs import CommandSpec, hookimpl
 from gem.packs.spec import EnvSpec
@@ -36,14 +36,14 @@ def gem_wrappers() -> dict[str, str]:
 
 @hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not: `tokenizer`, `clock` and `runtime`, which are objects.
+    # Not `tokenizer`, `clock` and `runtime`, which are objects.
     return {
         "gem.wrappers.bounded:BoundedShaping": ("most",),
         "gem.wrappers.concat:Concat": ("max_history_length",),
         "gem.wrappers.concat:ConcatWithAction": ("max_history_length",),
         "gem.wrappers.chat:ConcatChat": ("max_history_length",),
         "gem.wrappers.chat:ConcatChatOnReset": ("max_history_length",),
-        # Of `levels` and `tools`, what they hold is looked up in turn.
+        # The contents of `levels` and `tools` are checked in turn.
         "gem.wrappers.curriculum:Curriculum": ("levels", "promote", "demote", "window"),
         "gem.wrappers.tracking:EpisodeTracking": (),
         "gem.wrappers.limits:TimeLimit": ("seconds",),

@@ -1,4 +1,4 @@
-"""Wrappers and tools as data: a name that a pack gave, alone or with settings."""
+"""References to wrappers, tools and policies as data: a name, alone or with settings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
@@ -6,19 +6,19 @@ from typing import Any, TypeVar, cast
 from gem.errors import SpecError
 
 ComponentRef = str | Mapping[str, Any]
-"""A wrapper or a tool: the name that a pack gave it, or `{"name": …}` and, beside it, the settings it is built with."""
+"""A registered name, or `{"name": …, **settings}`."""
 
 T = TypeVar("T")
 
 
 def name_and_settings(component: ComponentRef) -> tuple[str, dict[str, Any]]:
-    """Take a component apart.
+    """The name and the settings of a reference.
 
     >>> name_and_settings({"name": "tool_env", "tools": "python"})
     ('tool_env', {'tools': 'python'})
 
     Raises:
-        SpecError: it is none, or has no name.
+        SpecError: it is not a reference, or does not have a name.
     """
     if isinstance(component, str):
         return component.strip(), {}
@@ -27,18 +27,18 @@ def name_and_settings(component: ComponentRef) -> tuple[str, dict[str, Any]]:
     settings = dict(component)
     name = settings.pop("name", None)
     if not isinstance(name, str):
-        raise SpecError(f"what is built with settings says by 'name' what it is, and {dict(component)!r} does not")
+        raise SpecError(f"settings need a 'name' beside them, and {dict(component)!r} does not have one")
     return name.strip(), settings
 
 
 def as_list(given: str | Mapping[str, Any] | Iterable[T]) -> list[str | Mapping[str, Any] | T]:
-    """One after another: names with commas between them, one component alone, or several.
+    """A list from comma-separated names, from one reference, or from several.
 
     >>> as_list("concat, episode_tracking")
     ['concat', 'episode_tracking']
 
     Raises:
-        SpecError: it is none of these.
+        SpecError: it is something else.
     """
     if isinstance(given, str):
         return [name.strip() for name in given.split(",") if name.strip()]

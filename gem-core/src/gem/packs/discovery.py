@@ -1,7 +1,7 @@
-"""Packs: finding what is installed, loading one at a time, and keeping a record of each.
+"""Finding the installed packs, and loading one at a time.
 
-pluggy checks the hooks; the loop around it is ours, because a pack that fails must neither break the others nor go
-silent. Every pack has its own `PluginManager`, so a hook's answer is always known to be that pack's.
+Every pack has a `pluggy.PluginManager` of its own, so that a pack that fails does not break the others, and the result
+of a hook belongs to one pack.
 """
 
 import importlib
@@ -36,8 +36,7 @@ KNOWN_PACKS: Mapping[str, str] = {
     "tools": "gem-tools",
     "train": "gem-train",
 }
-"""Namespace → the distribution that is known to provide it: what to install when it is missing, and who owns the
-namespace when several installed packs declare it."""
+"""Namespace → the distribution that owns it: to be installed if missing, and first if several packs declare it."""
 
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "gem-tools": ("gem-sandbox",)}
@@ -45,10 +44,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "ge
 
 
 def how_to_install(distribution: str, *options: str) -> str:
-    """The command that installs a distribution, where pip needs `options` if it is there already.
-
-    Ours are not released yet, so no index has them.
-    """
+    """The command that installs a distribution, with `options` of pip. Ours are not on any index yet."""
     if distribution in KNOWN_PACKS.values():
         folders = (*_NEEDED.get(distribution, ()), distribution)
         return f"pip install {' '.join(f'./{folder}' for folder in folders)} in a clone of the GEM repository"
@@ -57,16 +53,15 @@ def how_to_install(distribution: str, *options: str) -> str:
 
 T = TypeVar("T")
 State = Literal["found", "loaded", "failed", "disabled"]
-"""What became of a pack."""
+"""The state of a pack."""
 
 
 @dataclass
 class Pack:
-    """An installed distribution with entry points in `gem.packs`, and what became of loading it (`state`).
+    """An installed distribution with entry points in `gem.packs`.
 
-    From metadata: `distribution`, `version`, `module` (its plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`. Of a failure:
-    `traceback` and what is below.
+    From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
+    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`.
     """
 
     distribution: str
@@ -75,12 +70,12 @@ class Pack:
     namespaces: tuple[str, ...]
     state: State = "found"
     reason: str | None = None
-    """Why it failed or is disabled, in one line."""
+    """Why it failed or is disabled, on one line."""
     traceback: str | None = None
     fix: str | None = None
     """The command that can fix a failed pack."""
     seconds: float = 0.0
-    """How long its plugin module took to import."""
+    """Import time of its plugin module."""
     envs: Sequence[EnvSpec] = ()
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -88,13 +83,10 @@ class Pack:
     commands: Sequence[CommandSpec] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
     safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """'module:object' → the settings that somebody else's file may give it; see `gem.packs.hookspecs`."""
+    """'module:object' → the settings that an untrusted file may give it; see `gem.packs.hookspecs`."""
 
     def fail(self, reason: str, *, error: BaseException | None = None, fix: str | None = None) -> None:
-        """Record why this pack is left out, and let go of everything it offered.
-
-        Without a `fix` of its own, the fault lies in the pack's code, and a newer version is what can help.
-        """
+        """Mark the pack as failed and drop everything it offered. The default `fix` is a newer version."""
         self.state, self.reason = "failed", " ".join(reason.split())
         self.fix = fix or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
@@ -103,16 +95,15 @@ class Pack:
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
-    """Every installed pack, from metadata alone: nothing is imported.
+    """Every installed pack, from metadata, without importing any.
 
-    `GEM_PACKS=a,b` keeps only those, `GEM_DISABLE_PACKS=x,y` leaves those out; both take names of distributions and
-    of namespaces. The core is always there. In a namespace that several packs declare, the known owner comes
-    first, the others in alphabetical order: whoever comes first keeps an id that both claim.
+    `GEM_PACKS=a,b` selects packs, `GEM_DISABLE_PACKS=x,y` excludes packs, by distribution or namespace; never the core.
+    If two packs claim an id, the first one keeps it: the core, then the owners in `KNOWN_PACKS`, then by name.
     """
     only, without = _names(environ, "GEM_PACKS"), _names(environ, "GEM_DISABLE_PACKS")
     namespaces: dict[tuple[str, str, str], list[str]] = {}
     for entry_point in metadata.entry_points(group=GROUP):
-        # An editable install can show the same distribution twice on the path; the key folds the two.
+        # An editable install may be found twice.
         dist = entry_point.dist
         key = (dist.name, dist.version, entry_point.value) if dist else ("(unknown)", "", entry_point.value)
         found = namespaces.setdefault(key, [])
@@ -134,7 +125,7 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
 
 
 def load(pack: Pack) -> None:
-    """Import the plugin module of `pack` and ask its hooks; on any fault, record it in the pack instead of raising."""
+    """Import the plugin module of `pack` and call its hooks. An error is stored in the pack instead of raised."""
     if pack.state != "found":
         return
     started = time.perf_counter()
@@ -142,7 +133,7 @@ def load(pack: Pack) -> None:
         module = importlib.import_module(pack.module)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a pack may even call sys.exit() on import; that must not end the program
+    except BaseException as error:  # even sys.exit() on import must not end the program
         reason = f"importing {pack.module} raised {type(error).__name__}: {error}"
         pack.fail(reason, error=error, fix=how_to_install(pack.distribution, "--force-reinstall"))
         return
@@ -166,7 +157,7 @@ def _refuse_version(pack: Pack, target: object) -> None:
     else:
         advice = f"upgrade {CORE if newer else pack.distribution}"
     pack.fail(
-        f"{pack.module} says GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; {advice}",
+        f"{pack.module} has GEM_API = {target!r}, and this gem-core has version {API_VERSION} of the hooks; {advice}",
         fix=how_to_install(CORE) if newer else None,
     )
 
@@ -187,14 +178,14 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     for spec in pack.envs:
         if spec.namespace not in pack.namespaces:
             raise PackError(
-                f"{spec.id!r} lies outside this pack's namespaces {list(pack.namespaces)}; declare an entry point "
+                f"{spec.id!r} is outside the namespaces of this pack, {list(pack.namespaces)}; declare an entry point "
                 f'named {spec.namespace!r} in [project.entry-points."{GROUP}"]'
             )
     pack.state = "loaded"
 
 
 def _check_names(module: ModuleType, manager: pluggy.PluginManager) -> None:
-    """Refuse hooks that do not exist, marked or not: a misspelt one would otherwise never be called."""
+    """Refuse unknown hooks: a misspelt one would never be called."""
     known = [name for name in vars(hookspecs) if name.startswith("gem_")]
     for name, value in vars(module).items():
         if not callable(value) or getattr(value, "__module__", None) != module.__name__:
@@ -209,11 +200,11 @@ def _check_names(module: ModuleType, manager: pluggy.PluginManager) -> None:
 def _list_of(kind: type[T], hook: HookCaller) -> list[T]:
     answer = _answer(hook, [])
     if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
-        raise PackError(f"{hook.name}() must return a list of {kind.__name__}, and gave {answer!r}")
+        raise PackError(f"{hook.name}() must return a list of {kind.__name__}, not {answer!r}")
     items: list[T] = []
     for item in answer:  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(item, kind):
-            raise PackError(f"{hook.name}() must return a list of {kind.__name__}, and {item!r} in it is none")
+            raise PackError(f"{hook.name}() must return a list of {kind.__name__}; {item!r} in it is not one")
         items.append(item)
     return items
 
@@ -221,7 +212,7 @@ def _list_of(kind: type[T], hook: HookCaller) -> list[T]:
 def _table(hook: HookCaller) -> dict[str, str]:
     answer = _answer(hook, {})
     if not isinstance(answer, Mapping):
-        raise PackError(f"{hook.name}() must return a mapping of names to 'module:object', and gave {answer!r}")
+        raise PackError(f"{hook.name}() must return a mapping of names to 'module:object', not {answer!r}")
     table: dict[str, str] = {}
     for name, entry_point in answer.items():  # pyright: ignore[reportUnknownVariableType]
         if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
@@ -232,28 +223,28 @@ def _table(hook: HookCaller) -> dict[str, str]:
 
 def _safe_settings(pack: Pack, answer: object) -> dict[str, Sequence[str]]:
     if not isinstance(answer, Mapping):
-        raise PackError(f"gem_safe_settings() must return 'module:object' → names of settings, and gave {answer!r}")
+        raise PackError(f"gem_safe_settings() must return 'module:object' → names of settings, not {answer!r}")
     offered = {*(spec.entry_point for spec in pack.envs), *pack.tools.values(), *pack.wrappers.values()}
     table: dict[str, Sequence[str]] = {}
     for entry_point, settings in answer.items():  # pyright: ignore[reportUnknownVariableType]
         if entry_point not in offered:
             near = did_you_mean(str(entry_point), offered)  # pyright: ignore[reportUnknownArgumentType]
             raise PackError(
-                f"gem_safe_settings() has {entry_point!r}, which no environment, tool or wrapper of the pack is.{near}"
+                f"gem_safe_settings() has {entry_point!r}, which is not an env, a tool or a wrapper of the pack.{near}"
             )
-        # A string would count as a list of its letters.
+        # A string would be taken for a list of letters.
         if not isinstance(settings, list | tuple) or not all(isinstance(name, str) for name in settings):  # pyright: ignore[reportUnknownVariableType]
-            raise PackError(f"gem_safe_settings() maps {entry_point!r} to the names of settings, and gave {settings!r}")
+            raise PackError(f"gem_safe_settings() maps {entry_point!r} to the names of settings, not {settings!r}")
         table[entry_point] = cast("Sequence[str]", settings)
     return table
 
 
 def _answer(hook: HookCaller, default: object) -> object:
-    """What the one module that is registered says to `hook`; `default` where it does not have that hook."""
+    """The result of `hook` in the one registered module; `default` if the module does not implement it."""
     if not hook.get_hookimpls():
         return default
     answers = hook()
-    # pluggy leaves None out of the answers, so a forgotten `return` would pass for a pack that offers nothing.
+    # pluggy drops None from the results: a forgotten `return` must not pass for an empty list.
     return answers[0] if answers else None
 
 

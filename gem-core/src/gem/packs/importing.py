@@ -1,4 +1,4 @@
-"""Objects by their names: `"module.path:name"`."""
+"""Importing objects by path (`"module.path:name"`), and checking arguments by name."""
 
 import functools
 import importlib
@@ -12,38 +12,38 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gem.errors import GemError, PackError, SpecError, UnknownId, did_you_mean
+from gem.failure import one_line
 
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 LOCK = threading.RLock()
-"""Held while packs and what they offer are imported. Python does not promise that two threads can import a package and
-a module of it at once, and a pack that two threads loaded would claim its own names twice."""
+"""Held while packs and their objects are imported: Python does not promise that two threads can import a package and a
+module of it at once, and a pack loaded by two threads would conflict with itself."""
 
 if hasattr(os, "register_at_fork"):  # Windows does not fork
-    # A child has none of the other threads, so it must not begin with what one of them has half imported.
+    # A forked child must not begin with a half-finished import of another thread.
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
 
 def is_import_path(name: str) -> bool:
-    """Whether a name reads `"module.path:name"`: an object to import, not one that a pack offers."""
+    """Whether a name has the form `"module.path:name"`, and so is not a registered one."""
     return _DIRECT.fullmatch(name.strip()) is not None
 
 
 def module_hint(name: str) -> str:
-    """What to write instead, said to whoever named a file of theirs where `"module:name"` is expected; else nothing."""
+    """A hint for a file name given in place of `"module:name"`; `""` if there is no such file."""
     file, _, attribute = name.partition(":")
     module = Path(file.removesuffix(".py"))
     if module.is_absolute() or ".." in module.parts or not os.path.isfile(f"{module}.py"):
         return ""
-    return f" For what is in {module}.py write {'.'.join(module.parts)}:{attribute or 'NAME'}."
+    return f" For an object in {module}.py write {'.'.join(module.parts)}:{attribute or 'NAME'}."
 
 
 def import_object(entry_point: str) -> Any:
     """The object at `"module:name"`.
 
     Raises:
-        PackError: the module cannot be imported, or has no such name. `name` of the error is that of a module that is
-            not there.
+        PackError: the module cannot be imported (`error.name`, if it does not exist), or does not have that name.
     """
     module_name, _, path = entry_point.partition(":")
     try:
@@ -51,7 +51,7 @@ def import_object(entry_point: str) -> Any:
             target: Any = importlib.import_module(module_name)
     except GemError:
         raise
-    except (Exception, SystemExit) as error:  # whatever stands in the module was run
+    except (Exception, SystemExit) as error:  # importing runs any code
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         raise PackError(f"{entry_point!r} cannot be imported: {_message(error)}", name=missing) from error
     for name in path.split("."):
@@ -62,8 +62,8 @@ def import_object(entry_point: str) -> Any:
 
 
 def _message(error: BaseException) -> str:
-    """What was raised and where, in a line."""
-    message = " ".join(f"{type(error).__name__}: {error}".split())
+    """What was raised and where, on one line."""
+    message = one_line(error)
     *_, last = traceback.extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError | ModuleNotFoundError) or last.filename.startswith("<frozen"):
         return message
@@ -71,27 +71,27 @@ def _message(error: BaseException) -> str:
 
 
 def import_path(kind: str, name: str) -> Any:
-    """`import_object`, for a name that a person wrote where names of a pack's own are expected too.
+    """`import_object` for a name from a user.
 
     Raises:
-        UnknownId: there is no such module.
-        PackError: the module has no such name.
+        UnknownId: the module does not exist.
+        PackError: the module cannot be imported, or does not have that name.
     """
     try:
         return import_object(name)
     except PackError as error:
         if error.name and f"{name.partition(':')[0]}.".startswith(f"{error.name}."):
-            raise UnknownId(f"there is no module {error.name!r}, where the {kind} {name!r} should be") from error
+            raise UnknownId(f"the module {error.name!r} of the {kind} {name!r} does not exist") from error
         raise
 
 
 class _Parameters(NamedTuple):
-    """What a function can be called with by name."""
+    """The parameters of a function that can be given by name."""
 
     taken: tuple[str, ...]
     needed: frozenset[str]
     anything: bool
-    """Whether it takes every name."""
+    """Whether any name is accepted."""
 
 
 def check_arguments(
@@ -102,14 +102,14 @@ def check_arguments(
     given: int = 0,
     filled: Collection[str] = (),
 ) -> None:
-    """Check arguments that are given by name, after `given` ones by position; those `filled` come from elsewhere.
+    """Check keyword arguments of a function, apart from `given` positional ones and those that others will fill in.
 
     Raises:
-        SpecError: there is one that `function` does not take, or one is missing that it needs.
+        SpecError: an argument is unknown or missing.
     """
     try:
         parameters = _cached_parameters(function, given)
-    except ValueError:  # some of what is written in C has no signature
+    except ValueError:  # some C functions do not have a signature
         return
     taken = [name for name in parameters.taken if name not in filled]
     needed, anything = parameters.needed.difference(filled), parameters.anything
@@ -127,11 +127,11 @@ def check_arguments(
 def _cached_parameters(function: Callable[..., Any], given: int) -> _Parameters:
     try:
         return _parameters(function, given)
-    except TypeError:  # it has no hash, as an instance of a dataclass has none
+    except TypeError:  # not hashable
         return _parameters.__wrapped__(function, given)
 
 
-@functools.lru_cache(maxsize=1024)  # reading a signature costs more than all the rest of making an env
+@functools.lru_cache(maxsize=1024)  # reading a signature is the slowest part of making an env
 def _parameters(function: Callable[..., Any], given: int) -> _Parameters:
     parameters = list(inspect.signature(function).parameters.values())[given:]
     taken = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]

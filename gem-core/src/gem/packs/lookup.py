@@ -1,10 +1,8 @@
-"""Wrappers, policies and tools by name: what packs offer, or what is at `"module.path:name"`."""
+"""Wrappers, policies and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gem.core import Env
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
 from gem.packs.discovery import Pack
 from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
@@ -13,15 +11,15 @@ from gem.tool.tool import Tool
 
 
 class Offer(NamedTuple):
-    """The `entry_point` that a `pack` offers under a name."""
+    """An `entry_point` and the `pack` that registered it."""
 
     entry_point: str
     pack: Pack
 
 
 def find_offer(kind: Kind, name: str) -> Offer | None:
-    """What an installed pack offers under `name`, not imported; None if it is nothing, as for `"module:name"`."""
-    for namespace in ("core", None):  # the core's own names are found without loading any other pack
+    """What is registered under `name`, without importing it; None if nothing is, as for `"module:name"`."""
+    for namespace in ("core", None):  # names of the core need no other pack
         for pack in registry().load(namespace):
             entry_point = tables(pack)[kind].get(name)
             if entry_point is not None:
@@ -30,11 +28,11 @@ def find_offer(kind: Kind, name: str) -> Offer | None:
 
 
 def find_named(kind: Kind, name: str) -> Any:
-    """What a pack registered under `name`, or what is at `"module.path:name"`.
+    """The object that a pack registered under `name`, or the one at `"module.path:name"`.
 
     Raises:
         UnknownId: no installed pack has it.
-        PackError: it cannot be imported, or the module has no such name.
+        PackError: it cannot be imported.
     """
     if is_import_path(name):
         return import_path(kind, name)
@@ -45,37 +43,13 @@ def find_named(kind: Kind, name: str) -> Any:
     raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
 
 
-def find_wrapper(name: str) -> Callable[..., Env]:
-    """The wrapper that a pack registered under `name`, or the callable at `"module.path:name"`.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: the module has no such name.
-    """
-    return find_named("wrapper", name)
-
-
-def find_policy(name: str) -> Callable[..., Any]:
-    """What makes the policy that a pack registered under `name`, or the callable at `"module.path:name"`.
-
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: the module has no such name.
-    """
-    return find_named("policy", name)
-
-
 def find_tools(name: str, **settings: Any) -> list[Tool]:
-    """What a pack offers under `name`, or stands at `"module.path:name"`: mostly one tool.
-
-    Args:
-        name: its name.
-        settings: for what a pack offers as a function or a class: what it is called with.
+    """The tools under `name`, mostly one. If a function or class is registered, it is called with the settings.
 
     Raises:
         UnknownId: no installed pack has it.
-        PackError: the module has no such name, or there is no tool under it.
-        SpecError: a setting that it does not take, or one that it lacks.
+        PackError: it cannot be imported, or is not a tool.
+        SpecError: a setting is unknown or missing.
     """
     found = find_named("tool", name)
     if isinstance(found, Tool):
@@ -88,12 +62,12 @@ def find_tools(name: str, **settings: Any) -> list[Tool]:
     tools: list[Any] = list(found) if isinstance(found, list | tuple) else [found]  # pyright: ignore[reportUnknownArgumentType]
     for tool in tools:
         if not isinstance(tool, Tool):
-            raise PackError(f"under the tool name {name!r} there is a {type(tool).__name__}, and no gem.Tool")
+            raise PackError(f"the tool {name!r} is a {type(tool).__name__}, not a gem.Tool")
     return tools
 
 
 def tool_settings(name: str) -> dict[str, Any]:
-    """The settings that `find_tools(name)` takes, with their defaults; `inspect.Parameter.empty` where one is needed.
+    """The settings of `find_tools(name)` with their defaults; `inspect.Parameter.empty` for a required one.
 
     Raises:
         UnknownId, PackError: see `find_tools`.

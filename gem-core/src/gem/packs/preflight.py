@@ -1,4 +1,4 @@
-"""Names are looked up before anything that they name is imported, and envs are tried before a policy is built."""
+"""Checks before a run: names are looked up before anything is imported, envs are built before a policy is loaded."""
 
 import importlib.util
 import sys
@@ -15,23 +15,23 @@ from gem.packs.spec import EnvSpec
 
 
 def check_name(kind: Kind, name: str) -> None:
-    """See that a pack offers `name`, or that there is a module for `"module.path:name"`.
+    """Check that a pack offers `name`, or that the module of `"module.path:name"` exists.
 
     Raises:
-        UnknownId: there is not.
+        UnknownId: it does not.
     """
     if is_import_path(name):
         _check_module(kind, name)
     elif find_offer(kind, name) is None:
-        find_named(kind, name)  # raises, and says what there is
+        find_named(kind, name)  # raises, and lists the known names
 
 
 def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
-    """See that there are these wrappers, and the tools that they put around an env.
+    """Check that these wrappers, and the tools in their settings, exist.
 
     Raises:
-        UnknownId: there are not.
-        SpecError: one has no name.
+        UnknownId: one does not.
+        SpecError: one is not a reference.
     """
     for wrapper in wrappers:
         name, settings = name_and_settings(wrapper)
@@ -41,15 +41,9 @@ def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
 
 
 def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), **kwargs: Any) -> dict[str, EnvSpec]:
-    """See that these envs can be built: all names first, and then each is built once and closed.
+    """Check that these envs can be built, with the wrappers and kwargs of `gem.make`; returns each id with its spec.
 
-    Args:
-        ids: one or several, or names with commas between.
-        wrappers: as in `gem.make`, for all of them.
-        **kwargs: the same.
-
-    Returns:
-        Each id with its spec, with the wrappers and kwargs in force.
+    All names are looked up first; then each env is built once and closed.
 
     Raises:
         ConfigError: there is no id.
@@ -57,7 +51,7 @@ def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), 
     """
     specs = {str(id): get_spec(str(id)) for id in as_list(ids)}
     if not specs:
-        raise ConfigError("there is no id; `gemx list` shows every one")
+        raise ConfigError("no id was given; `gemx list` shows every one")
     check_wrappers(wrappers)
     for spec in specs.values():
         make(spec, wrappers=wrappers, **kwargs).close()
@@ -68,7 +62,7 @@ def _check_module(kind: Kind, name: str) -> None:
     module = name.strip().partition(":")[0]
     try:
         found = importlib.util.find_spec(module)
-    except (ImportError, ValueError):  # a parent is missing; `__main__` of a script has no spec
+    except (ImportError, ValueError):  # the parent is missing, or it is `__main__` of a script
         found = sys.modules.get(module)
     if found is None:
-        raise UnknownId(f"there is no module {module!r}, where the {kind} {name!r} should be.{module_hint(name)}")
+        raise UnknownId(f"the module {module!r} of the {kind} {name!r} does not exist.{module_hint(name)}")

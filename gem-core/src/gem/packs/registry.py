@@ -1,8 +1,7 @@
-"""The registry: from an id to a spec, from a spec to an environment.
+"""The registry: from an id to a spec.
 
-Resolving an id loads the plugin modules of the packs that declare its namespace, and no others, except that a pack
-that offers commands, tools, wrappers or policies is loaded after the packs that come before it: their names have no
-namespace, so anybody may have taken one. Resolving installs and downloads nothing.
+Resolving an id loads the plugin modules of the packs that declare its namespace, and no others; but before a pack with
+commands, tools, wrappers or policies, all earlier packs are loaded, because those names do not have a namespace.
 """
 
 import importlib.util
@@ -18,21 +17,21 @@ from gem.packs.importing import LOCK
 from gem.packs.spec import EnvId, EnvSpec
 
 Kind = Literal["tool", "wrapper", "policy"]
-"""What packs offer by a name alone, without a namespace."""
+"""The kinds of objects that are registered by a name without a namespace."""
 
 Claim = tuple[str, str]
-"""A kind of thing, such as "id" or "wrapper", and a name that a pack claims for one of its own."""
+"""A kind, such as "id" or "wrapper", and a name that a pack registers."""
 
 
 class RegistryEntry(NamedTuple):
-    """A registered `spec` and the `pack` it comes from (None for `gem.register`)."""
+    """A registered `spec` and its `pack` (None for `gem.register`)."""
 
     spec: EnvSpec
     pack: Pack | None
 
 
 class Registry:
-    """The ids of one process. Programs use the module's functions, which share one instance. Threads may share it."""
+    """The ids of one process; safe to share between threads. Programs use the functions of this module."""
 
     def __init__(self, packs: Iterable[Pack] | None = None) -> None:
         self._packs = None if packs is None else list(packs)
@@ -48,7 +47,7 @@ class Registry:
             return self._packs
 
     def load(self, namespace: str | None = None) -> list[Pack]:
-        """Load the packs that declare `namespace` (all packs without one), and return them."""
+        """Load and return the packs that declare `namespace` (by default all packs)."""
         chosen = [pack for pack in self.packs if namespace is None or namespace in pack.namespaces]
         with LOCK:
             for pack in chosen:
@@ -59,8 +58,7 @@ class Registry:
         if pack.state != "found":
             return
         discovery.load(pack)
-        # Who owns a name must not depend on what was asked for first: packs that come before this one and could
-        # claim the same are entered before it.
+        # The owner of a name must not depend on the order of requests: earlier packs that may claim it come first.
         shared = {spec.namespace for spec in pack.envs}
         names = any(kind != "id" for kind, _ in _claims(pack))
         for earlier in itertools.takewhile(lambda other: other is not pack, self.packs):
@@ -78,20 +76,19 @@ class Registry:
         self._entries.update({spec.id: RegistryEntry(spec, pack) for spec in pack.envs})
 
     def _conflict(self, claims: Sequence[Claim]) -> str | None:
-        """Why these claims of one pack cannot stand, if they cannot."""
+        """A conflict of these claims of one pack with each other or with earlier packs."""
         seen: set[Claim] = set()
         for claim in claims:
             kind, name = claim
             if claim in self._owners:
                 return f"it claims the {kind} {name!r}, which belongs to {self._owners[claim]}"
-            # Within one pack this is a slip in its table; the first would silently win.
             if claim in seen:
                 return f"it lists the {kind} {name!r} twice"
             seen.add(claim)
         return None
 
     def add(self, spec: EnvSpec) -> None:
-        """Register `spec` by hand.
+        """Register `spec`.
 
         Raises:
             DuplicateId: the id is taken.
@@ -111,9 +108,9 @@ class Registry:
         return [self._entries[id] for id in sorted(self._entries)]
 
     def registered(self, id: str) -> RegistryEntry | None:
-        """The entry of an id that an installed pack or `add` has entered; None for any other, `"module:Class"` too.
+        """The entry of a registered id; None for any other, `"module:Class"` included.
 
-        Imports nothing but plugin modules of packs that declare the namespace.
+        Imports only plugin modules of packs that declare the namespace.
         """
         if id not in self._entries:
             try:
@@ -127,7 +124,7 @@ class Registry:
 
         Raises:
             SpecError: it is not an id.
-            UnknownId: nobody provides it; the message names near ids, or the pack to install.
+            UnknownId: it is not registered; the message names similar ids, or the pack to install.
             PackError: the pack that should provide it is installed, but broken or disabled.
         """
         if id in self._entries:
@@ -145,16 +142,16 @@ class Registry:
             pack = unusable[0]
             raise PackError(
                 f"{id!r} is not available: the pack {pack.distribution} is {pack.state} ({pack.reason}). "
-                "Run `gemx doctor` for the whole story."
+                "Run `gemx doctor` for details."
             )
         owner = KNOWN_PACKS.get(namespace)
         if owner is not None and not declaring:
             raise UnknownId(f"{id!r} is provided by {owner}, which is not installed: {how_to_install(owner)}")
         message = f"no installed pack provides {id!r}.{did_you_mean(id, (entry.spec.id for entry in self.entries()))}"
         for pack in unusable:
-            message += f" The pack {pack.distribution}, which has {namespace!r} ids too, is {pack.state}."
+            message += f" The pack {pack.distribution}, which also has {namespace!r} ids, is {pack.state}."
         if owner is not None and owner not in {pack.distribution for pack in self.packs}:
-            message += f" {owner}, which has {namespace!r} ids too, is not installed: {how_to_install(owner)}."
+            message += f" {owner}, which also has {namespace!r} ids, is not installed: {how_to_install(owner)}."
         raise UnknownId(f"{message} `gemx list` shows every id.")
 
 
@@ -167,7 +164,7 @@ def _claims(pack: Pack) -> list[Claim]:
 
 
 def tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
-    """What a pack offers by a name alone, of each kind: name → `"module:object"`."""
+    """The named objects of a pack by kind: name → `"module:object"`."""
     return {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
 
 
@@ -180,13 +177,12 @@ def registry() -> Registry:
 
 
 def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = None, **kwargs: Any) -> EnvSpec:
-    """Register an environment by hand, for a notebook or a script. A pack uses the `gem_envs` hook instead.
+    """Register an environment in a notebook or a script. Packs use the hook `gem_envs` instead.
 
     Args:
         id: `namespace:Name[-vN][-variant]`.
         entry_point: the class, or `"module:Class"`.
-        max_turns: passed to the class with the kwargs.
-        kwargs: passed to the class.
+        max_turns, kwargs: arguments of the class.
 
     Raises:
         SpecError: the id or the entry point is not well formed.
@@ -197,7 +193,7 @@ def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = N
             raise SpecError(f"register takes a class that derives from gem.Env, or 'module:Class', not {entry_point!r}")
         if "<locals>" in entry_point.__qualname__:
             raise SpecError(
-                f"{entry_point.__qualname__} is defined inside a function, where other processes cannot find it; "
+                f"{entry_point.__qualname__} is defined inside a function, so other processes cannot import it; "
                 "move the class to the top level of its module"
             )
         entry_point = f"{entry_point.__module__}:{entry_point.__qualname__}"
@@ -225,10 +221,10 @@ def all_specs() -> list[EnvSpec]:
 
 
 def _spec_of_path(id: str) -> EnvSpec | None:
-    """A spec for `"module.path:Class"`, or None where `id` does not read so or no such module can be found.
+    """A spec for `"module.path:Class"`; None if `id` does not have that form or the module does not exist.
 
     Raises:
-        SpecError: the class has a name that is no name of an environment, such as `_Hidden`.
+        SpecError: the name of the class is not valid in an id, such as `_Hidden`.
     """
     module_name, _, class_name = id.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), class_name)):
@@ -239,7 +235,7 @@ def _spec_of_path(id: str) -> EnvSpec | None:
     except (ImportError, ValueError):  # the parent is missing; `__main__` of a script has no spec
         if module_name != "__main__":
             return None
-    # Dots are not part of a namespace, so the spec's own id spells the module with underscores.
+    # A namespace cannot contain dots: the id of the spec has underscores instead.
     namespace = module_name.replace(".", "_").strip("_").lower()
     own_id = str(EnvId.parse(f"{namespace}:{class_name}"))
     return EnvSpec(id=own_id, entry_point=id)

@@ -1,4 +1,4 @@
-"""Ids and specs: what an environment is called and how it is built, without importing it."""
+"""Ids and specs: the name of an environment and how to build it, without importing it."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _ID = re.compile(
 
 
 class EnvId(NamedTuple):
-    """An id taken apart, `namespace:Name[-vN][-variant]`: its `namespace`, `name`, `version` and `variant`."""
+    """The parts of an id, `namespace:Name[-vN][-variant]`."""
 
     namespace: str
     name: str
@@ -28,7 +28,7 @@ class EnvId(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "EnvId":
-        """Take `text` apart.
+        """The parts of `text`.
 
         Raises:
             SpecError: it is not an id.
@@ -36,7 +36,7 @@ class EnvId(NamedTuple):
         match = _ID.fullmatch(text)
         if match is None:
             raise SpecError(
-                f"{text!r} is not an environment id. An id reads 'namespace:Name[-vN][-variant]', "
+                f"{text!r} is not an environment id. The form of an id is 'namespace:Name[-vN][-variant]', "
                 f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_hint(text)}"
             )
         version = match["version"]
@@ -49,11 +49,10 @@ class EnvId(NamedTuple):
 
 
 class EnvSpec(BaseModel):
-    """One environment, described by data alone: a pack's table of these is all that listing has to load.
+    """One environment as data, so that listing does not import it.
 
-    `kwargs` go to the class as they are; `max_turns`, where it is given, goes with them under that name. `entry_point`
-    is `"module:Class"`, imported only when the env is made; the last of the `wrappers` is outermost; `extra` is what
-    to install, such as `"gem-envs-math[data]"`; `id`, `description` and `tags` are for listing.
+    `entry_point` is `"module:Class"`; `kwargs`, and `max_turns` if given, are its arguments; the last of the `wrappers`
+    is outermost; `extra` is an optional dependency, such as `"gem-envs-math[data]"`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,14 +69,14 @@ class EnvSpec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _move_max_turns(cls, data: Any) -> Any:
-        """A limit among the kwargs is moved: what is described in the same way is equal, and `make` need not look."""
+        """Move `max_turns` from the kwargs to its field, so that equal specs compare equal."""
         if not isinstance(data, dict):
             return data
         given = cast("dict[str, Any]", data)
         kwargs = given.get("kwargs")
         if isinstance(kwargs, Mapping) and given.get("max_turns") is None:
             rest = dict(cast("Mapping[str, Any]", kwargs))
-            if rest.get("max_turns") is not None:  # None says "no limit", and the field "not given"
+            if rest.get("max_turns") is not None:  # None means "no limit" here, and "not given" in the field
                 return {**given, "max_turns": rest.pop("max_turns"), "kwargs": rest}
         return given
 
@@ -98,7 +97,7 @@ class EnvSpec(BaseModel):
     @classmethod
     def _entry_point_is_well_formed(cls, value: str) -> str:
         if value != value.strip() or not is_import_path(value):
-            raise ValueError(f"an entry point reads 'module:Class', not {value!r}")
+            raise ValueError(f"an entry point has the form 'module:Class', not {value!r}")
         return value
 
     @property

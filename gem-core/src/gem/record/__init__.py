@@ -1,4 +1,4 @@
-"""Recordings: episodes in a file as they finish, read back, and played again.
+"""Recordings: writing episodes to a file as they finish, reading them, and replaying them.
 
 ```python
 with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("episodes.jsonl") as recorder:

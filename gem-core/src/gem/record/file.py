@@ -1,4 +1,4 @@
-"""The file of a recording: appended to, one whole line an episode, and read back."""
+"""The file of a recording: appending one line per episode, and reading it."""
 
 import contextlib
 import itertools
@@ -19,16 +19,15 @@ from gem.rollout.transcript import Episode
 class Recorder:
     """Appends episodes to a file as they finish.
 
-    Each episode is one line that is handed to the operating system at once, so killing the process loses none that
-    was written. A line that was cut off in the middle is removed when the file is opened again. One file has one
-    recorder at a time.
+    Each line is passed to the operating system at once, so killing the process loses no written episode. A torn line is
+    removed when the file is opened again. A file must not have two recorders at a time.
 
     Args:
-        path: the file; it is made if it does not exist, and so are the folders it lies in.
-        policy: who plays, for the record: a name, or `{"name": …}` with settings.
+        path: the file; it and its folders are created if needed.
+        policy: the policy to record, by name or with settings.
 
     Raises:
-        RecordError: the file holds something else than a recording of this version.
+        RecordError: the file is not a recording of this version.
         OSError: the file cannot be written.
     """
 
@@ -37,10 +36,10 @@ class Recorder:
         self._packs: dict[str, PackVersion | None] = {}
         self._path = Path(path)
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Unbuffered, so that what a full disk refuses is nowhere, and not written later behind something else.
+        # Unbuffered: if the disk is full, nothing must be written later.
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - `close` closes it
         try:
-            # A pipe or a device is only written to.
+            # Pipes and devices are only written to.
             self._is_plain = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
             if self._is_plain:
                 _repair_end(self._path)
@@ -49,21 +48,21 @@ class Recorder:
             raise
 
     def record(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
-        """The same episodes, each written before it is passed on."""
+        """The same episodes, each written before it is yielded."""
         for episode in episodes:
             self.write(episode)
             yield episode
 
     def write(self, episode: Episode, labels: Mapping[str, Any] | None = None) -> None:
-        """Append one episode: the whole of it, or, if that fails, nothing.
+        """Append one episode completely, or, if that fails, not at all.
 
         Args:
-            episode: what to append.
-            labels: what to say about it beside what happened, such as `{"step": 3}`.
+            episode: the episode.
+            labels: further data to record, such as `{"step": 3}`.
 
         Raises:
-            RecordError: the env's kwargs, an observation or the labels hold something that JSON cannot express.
-            OSError: the disk is full, for one.
+            RecordError: the kwargs of the env, an observation or the labels are not JSON.
+            OSError: for example, the disk is full.
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = pack_of(episode.id) if episode.spec else None
@@ -95,15 +94,15 @@ class Recorder:
 
 
 def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
-    """The episodes of a recording, in the order in which they were written; a last line that is torn is left out.
+    """The episodes of a recording in order, without a torn last line.
 
     Raises:
-        RecordError: a line holds no episode, or one in another version of the format.
+        RecordError: a line is not an episode, or has another version of the format.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
         for number in itertools.count(1):
-            # What begins otherwise is no episode, and may be a device that never comes to the end of a line.
+            # Anything else is not an episode, and may be a device without line ends.
             begins = file.peek(1)[:1]
             line = file.readline(-1 if begins == b"{" else 100)
             if not line:
@@ -113,7 +112,7 @@ def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
 
 
 def torn_bytes(path: str | os.PathLike[str]) -> int:
-    """How many bytes at the end of the file are a line that was cut off; 0 for a sound file."""
+    """The length of a torn line at the end of the file, in bytes; 0 if there is none."""
     last = b""
     with open(path, "rb") as file:
         for last in file:  # noqa: B007 - the last line is what is wanted
@@ -122,7 +121,7 @@ def torn_bytes(path: str | os.PathLike[str]) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a line was cut off: it has no end, and is no JSON without it. (No part of an object is an object.)"""
+    """Whether a line is torn: without a line end, and not JSON. (No prefix of an object is JSON.)"""
     if not line or line.endswith(b"\n"):
         return False
     try:
@@ -133,11 +132,11 @@ def _is_torn(line: bytes) -> bool:
 
 
 def _repair_end(path: Path) -> None:
-    """Make the end of the file a place to append at."""
+    """Remove a torn line, or add a missing line end."""
     with open(path, "rb+") as file:
         start = file.read(len(PREFIX))
         if not PREFIX.startswith(start):
-            raise RecordError(f"{path} is no recording of this version of gem-core; choose another file")
+            raise RecordError(f"{path} is not a recording of this version of gem-core; choose another file")
         torn = torn_bytes(path)
         if torn:
             file.seek(-torn, os.SEEK_END)
@@ -149,9 +148,9 @@ def _repair_end(path: Path) -> None:
 
 
 def pack_of(id: str) -> PackVersion | None:
-    """The distribution that provides `id` today; None for what no pack provides, such as `module.path:Class`."""
+    """The distribution that provides `id`; None if no pack does, as for `module.path:Class`."""
     try:
         pack = registry().find(id).pack
-    except (UnknownId, PackError):  # `module.path:Class`, which no pack provides
+    except (UnknownId, PackError):
         return None
     return PackVersion(distribution=pack.distribution, version=pack.version) if pack else None

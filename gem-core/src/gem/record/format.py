@@ -1,4 +1,4 @@
-"""The format of a recording: one JSON object a line, one line an episode."""
+"""The format of a recording: JSON lines, one object per episode."""
 
 import json
 import reprlib
@@ -20,10 +20,10 @@ VERSION = 1
 """The version of the format that this gem-core writes and reads."""
 
 PREFIX = f'{{"gem_record": {VERSION}, '.encode()
-"""How every line begins."""
+"""The beginning of every line."""
 
 SUGGESTIONS = frozenset({"sample_action", "expert_action"})
-"""Keys of an `info` that are not recorded: what policies had the env suggest, and nothing that happened."""
+"""Keys of an `info` that are not recorded: results of `info_methods`."""
 
 Content = str | list[dict[str, Any]]
 """An observation: text, or a list of content parts."""
@@ -34,70 +34,68 @@ class _Record(BaseModel):
 
 
 class PackVersion(_Record):
-    """The `distribution` that the env came from, and its `version`."""
+    """The `distribution` of the env, and its `version`."""
 
     distribution: str
     version: str
 
 
 class TurnRecord(_Record):
-    """One turn: the `observation` that the agent saw, its `action`, and the `reward` that followed."""
+    """One turn: the `observation`, the `action` of the agent, and the `reward`."""
 
     observation: Content
     action: str
     reward: float
     info: dict[str, Any]
-    """What the step's `info` held, without `SUGGESTIONS` and without what JSON has no word for."""
+    """The `info` of the step, without `SUGGESTIONS` and values that are not JSON."""
 
 
 class FailureRecord(_Record):
-    """Why the episode could not be played to its end."""
+    """Why the episode failed."""
 
     error: str
     traceback: str
     action: str | None
-    """What the agent had said when the env failed; None if it failed at its reset."""
+    """The action at which the env failed; None if it failed at its reset."""
 
 
 class EpisodeRecord(_Record):
-    """One episode, and everything that it takes to play it again.
+    """One episode, with everything that is needed to replay it.
 
-    `gem_record` is the version of the format. The env: `id`, `kwargs`, `max_turns` and `wrappers` (the last one
-    outermost); `seed` of its reset, and `group`, the number of the episode among those from this seed. What was played:
-    when it was `started`, how many `seconds` it took, its `turns`, and how it ended: `terminated`, `truncated`,
-    `success`, `failure`.
+    `gem_record` is the version of the format; `wrappers` has the outermost one last; `group` is the index among the
+    episodes from this `seed`; `seconds` is the duration.
     """
 
     gem_record: Literal[1] = VERSION
     id: str
     entry_point: str | None
-    """`"module:Class"`; None for an env that was built by hand, which cannot be built again."""
+    """`"module:Class"`; None if the env was built by hand, and so cannot be rebuilt."""
     kwargs: dict[str, Any]
     max_turns: int | None
     wrappers: tuple[ComponentRef, ...]
     seed: int
     group: int
     pack: PackVersion | None
-    """None for an env that no pack provides."""
+    """None if no pack provides the env."""
     gem_core: str
     """The version of gem-core."""
     api: int
     """The version of the hooks."""
     policy: ComponentRef | None = None
-    """Who played: its name, or with the settings it was built with; None where the recorder was not told."""
+    """The policy, by name or with settings; None if it is not known."""
     started: datetime | None
     seconds: float
     turns: tuple[TurnRecord, ...]
     observation: Content
-    """The last observation, to which nobody answered."""
+    """The last observation, without a reply."""
     terminated: bool
     truncated: bool
     success: bool
     failure: FailureRecord | None
     cut_off: bool = False
-    """Whether the rollout truncated it; the env itself did not."""
+    """Whether the rollout truncated it, and not the env."""
     labels: dict[str, Any] = {}
-    """What the program that recorded it says about it, such as the phase and the step of a training run."""
+    """Further data of the recording program, such as the phase and the step of a training run."""
 
     @classmethod
     def of(
@@ -107,30 +105,30 @@ class EpisodeRecord(_Record):
         policy: ComponentRef | None = None,
         labels: Mapping[str, Any] | None = None,
     ) -> Self:
-        """The record of an episode whose env came from `pack`, and which `policy` played.
+        """The record of an episode.
 
         Raises:
-            RecordError: the env's kwargs or the labels hold something that JSON cannot express, or see `content_of`.
+            RecordError: the kwargs of the env or the labels are not JSON, or see `content_of`.
         """
         return cls.model_validate(_fields(episode, pack, policy, labels, _recordable))
 
     @classmethod
     def parse(cls, line: bytes, where: str) -> Self:
-        """The record that `line` holds.
+        """The record in `line`.
 
         Raises:
-            RecordError: it holds none, or one of another version; the message begins with `where`.
+            RecordError: there is none, or one of another version; the message begins with `where`.
         """
         try:
             content = json.loads(line)
-        except (ValueError, RecursionError) as error:  # the latter where brackets stand in brackets by the thousand
+        except (ValueError, RecursionError) as error:  # the latter for thousands of nested brackets
             raise RecordError(f"{where}: this is not JSON: {error}") from error
         if not isinstance(content, dict) or "gem_record" not in content:
-            raise RecordError(f"{where}: this is no episode that gem-core recorded")
+            raise RecordError(f"{where}: this is not an episode that gem-core recorded")
         version = cast("dict[str, Any]", content)["gem_record"]
         if version != VERSION:
             raise RecordError(
-                f"{where}: this episode is in version {version!r} of the format, and this gem-core reads version "
+                f"{where}: this episode has version {version!r} of the format, and this gem-core reads version "
                 f"{VERSION}; {how_to_install(CORE)}"
             )
         try:
@@ -147,14 +145,12 @@ def line_of(
     policy: ComponentRef | None = None,
     labels: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """The record of an episode as a line of a file, in ASCII: no text of a model can break a line or its encoding.
-
-    A number that is not finite is spelt NaN or Infinity, as Python's `json` does.
+    """The record of an episode as a line of ASCII, with NaN and Infinity as in Python's `json`.
 
     Raises:
         RecordError: see `EpisodeRecord.of`.
     """
-    try:  # nearly every info is JSON as it stands, so it is looked at only where the line cannot be written
+    try:  # nearly every info is JSON; it is filtered only if that fails
         line = json.dumps(_fields(episode, pack, policy, labels, _recorded_info))
     except (TypeError, ValueError, RecursionError):
         line = json.dumps(_fields(episode, pack, policy, labels, _recordable))
@@ -168,16 +164,15 @@ def _fields(
     labels: Mapping[str, Any] | None,
     info_of: Callable[[Info], Info],
 ) -> dict[str, Any]:
-    """The fields of an `EpisodeRecord`, in its order."""
+    """The fields of an `EpisodeRecord`, in order."""
     spec, failure = episode.spec, episode.failure
     kwargs = dict(spec.kwargs) if spec else {}
     if not _is_json(kwargs):
         raise RecordError(
-            f"{episode.id!r} cannot be recorded, because nobody could build it again: JSON has no word for "
-            f"something in its kwargs {kwargs!r}"
+            f"{episode.id!r} cannot be recorded, because it could not be rebuilt: its kwargs are not JSON: {kwargs!r}"
         )
     if labels and not _is_json(dict(labels)):
-        raise RecordError(f"labels of an episode must be values that JSON can express, not {dict(labels)!r}")
+        raise RecordError(f"labels of an episode must be JSON, not {dict(labels)!r}")
     action = episode.failed_on.text if episode.failed_on else None
     return {
         "gem_record": VERSION,
@@ -214,10 +209,10 @@ def _fields(
 
 
 def content_of(observation: object) -> Content:
-    """An observation as a recording holds it.
+    """An observation as it is recorded.
 
     Raises:
-        RecordError: it is neither text nor a list of content parts, or JSON has no word for something in it.
+        RecordError: it is neither text nor a list of content parts, or it is not JSON.
     """
     if isinstance(observation, str):
         return observation
@@ -227,15 +222,16 @@ def content_of(observation: object) -> Content:
         if len(content) == len(parts) and _is_json(content):
             return content
     shown = reprlib.repr(cast("object", observation))
-    raise RecordError(f"an observation is text, or a list of content parts that JSON has words for, and not {shown}")
+    raise RecordError(f"an observation must be text or a list of content parts in JSON, not {shown}")
+
+
+def same_json(one: object, other: object) -> bool:
+    """Whether two values are equal as JSON: a list equals a tuple, 0.0 is not -0.0, and NaN equals NaN."""
+    return json.dumps(one, sort_keys=True, default=repr) == json.dumps(other, sort_keys=True, default=repr)
 
 
 def _recorded_info(info: Info) -> Info:
-    return (
-        info
-        if SUGGESTIONS.isdisjoint(info)
-        else {name: value for name, value in info.items() if name not in SUGGESTIONS}
-    )
+    return {name: value for name, value in info.items() if name not in SUGGESTIONS}
 
 
 def _recordable(info: Info) -> Info:

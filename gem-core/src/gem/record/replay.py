@@ -1,10 +1,8 @@
-"""Playing recorded episodes again: whether they come out the same, and how they are graded today.
+"""Replaying recorded episodes: whether they are reproduced, and how the current rules grade them.
 
-Replaying builds and runs what the recording names. Without a word of trust that is only what is on the list of
-`gem.record.trust`.
+A replay builds and runs what the recording names; unless it is trusted, only what `gem.record.trust` allows.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,54 +11,55 @@ from typing import Any, NamedTuple
 from gem import __version__
 from gem.core import Step, Wrapper
 from gem.errors import RecordError
+from gem.failure import one_line
 from gem.packs.discovery import CORE
 from gem.packs.importing import import_object
 from gem.packs.make import make
 from gem.packs.registry import registry
 from gem.packs.spec import EnvId, EnvSpec
-from gem.record.format import EpisodeRecord, content_of
+from gem.record.format import EpisodeRecord, content_of, same_json
 from gem.record.trust import check_trusted
 
 
 class Difference(NamedTuple):
-    """Where a replay first departs from its record: what was `recorded`, and what was `replayed`."""
+    """The first difference between a recording and its replay: the `recorded` and the `replayed` value."""
 
     turn: int
-    """The action that brought it about, counting from 1; 0 is the reset."""
+    """The turn, counting from 1; 0 is the reset."""
     what: str
-    """`observation`, `reward`, `terminated`, `truncated`, `success`, or `error`: the env raised or cannot be built, or
-    the record has no end."""
+    """`observation`, `reward`, `terminated`, `truncated`, `success`, or `error` (the env raised or cannot be built, or
+    the recorded episode is incomplete)."""
     recorded: Any
     replayed: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Rescore:
-    """A recorded episode under the rules of the record, and under today's."""
+    """The grades of a recorded episode: as recorded, and by the current rules."""
 
     success: tuple[bool, bool]
-    """In the record, and today."""
+    """As recorded, and now."""
     total_reward: tuple[float, float]
-    """The return in the record, and today."""
+    """The return as recorded, and now."""
     diverged: int | None
-    """The first turn (from 1) whose action answers another observation than the recorded one: from there on the
-    episode is graded for what it did not see. None if there is none."""
+    """The first turn (from 1) whose observation differs from the recorded one, so that the actions no longer fit; or
+    None."""
     error: str | None
-    """What the env raised; then the second half of the scores covers the turns before it."""
+    """The exception of the env, if it raised; the new scores then cover the turns before it."""
 
     @property
     def flipped(self) -> bool:
-        """Whether it became a success or ceased to be one."""
+        """Whether the success has changed."""
         return self.success[0] != self.success[1]
 
     @property
     def changed(self) -> bool:
-        """Whether the success or the return is another."""
-        return self.flipped or not _same(*self.total_reward)
+        """Whether the success or the return has changed."""
+        return self.flipped or not same_json(*self.total_reward)
 
 
 class _ReplayedStep(NamedTuple):
-    """What the reset or one action brought about."""
+    """The result of the reset or of one action."""
 
     observation: Any
     reward: float
@@ -70,18 +69,17 @@ class _ReplayedStep(NamedTuple):
 
 
 def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | None:
-    """Play a recorded episode again: where it first differs, or None where every byte is the same.
+    """Replay a recorded episode; returns the first difference, or None if every byte is the same.
 
-    The env is made anew from the record's id, kwargs, wrappers and seed, and is given the recorded actions. What is
-    compared are observations, rewards, `terminated`, `truncated` and the success of the last step.
+    The env is built from the recorded id, kwargs, wrappers and seed, and is given the recorded actions. Observations,
+    rewards, `terminated`, `truncated` and the success of the last step are compared.
 
     Args:
-        trust: Whether to build whatever the record names: any class or function, with any settings. Without it only
-            what is registered today is built, with settings, wrappers and tools that installed packs call safe with
-            data.
+        trust: whether to build whatever the record names: any class or function, with any settings. Otherwise only
+            registered envs are built, with settings, wrappers and tools that `gem_safe_settings` allows.
 
     Raises:
-        RecordError: the record names something else, and is not trusted; the message says what.
+        RecordError: the record names something else, and is not trusted.
     """
     if not trust:
         check_trusted(record)
@@ -90,18 +88,18 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
     for turn, recorded in enumerate(_recorded_steps(record)):
         try:
             replayed = next(replay)
-        except Exception as error:  # whatever an env raises is what there is to report
-            return Difference(turn, "error", None, _in_a_line(error))
+        except Exception as error:
+            return Difference(turn, "error", None, one_line(error))
         for what, before, now in zip(_ReplayedStep._fields, recorded, replayed, strict=True):
-            if not _same(before, now):
+            if not same_json(before, now):
                 return Difference(turn, what, before, now)
     if not (record.terminated or record.truncated or record.failure):
-        return Difference(turn, "error", None, "the record stops in the middle of the episode")
+        return Difference(turn, "error", None, "the recorded episode is incomplete")
     return None
 
 
 def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
-    """Play a recorded episode again, and grade it by the rules of today. For `trust` and errors see `reproduce`."""
+    """Replay a recorded episode, and grade it by the current rules. For `trust` and errors see `reproduce`."""
     if not trust:
         check_trusted(record)
     recorded = _recorded_steps(record)
@@ -110,14 +108,18 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
     diverged: int | None = None
     error: str | None = None
     try:
-        # One moment at a time: with a history in every observation, all of them are quadratic in the turns.
+        # One step at a time: with a history in every observation, all are quadratic in the number of turns.
         for turn, now in enumerate(_replay(record), start=1):
             rewards.append(now.reward)
             success = success or now.success
-            if diverged is None and turn < len(recorded) and not _same(recorded[turn - 1].observation, now.observation):
+            if (
+                diverged is None
+                and turn < len(recorded)
+                and not same_json(recorded[turn - 1].observation, now.observation)
+            ):
                 diverged = turn
     except Exception as raised:
-        error = _in_a_line(raised)
+        error = one_line(raised)
     return Rescore(
         success=(record.success, success),
         total_reward=(math.fsum(step.reward for step in recorded), math.fsum(rewards)),
@@ -127,7 +129,7 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
 
 
 def outdated(record: EpisodeRecord) -> dict[str, tuple[str, str | None]]:
-    """The distributions whose version is another today: name → (recorded, installed; None if it is not)."""
+    """The distributions whose version has changed: name → (recorded, installed or None)."""
     recorded = {CORE: record.gem_core}
     if record.pack:
         recorded[record.pack.distribution] = record.pack.version
@@ -136,7 +138,7 @@ def outdated(record: EpisodeRecord) -> dict[str, tuple[str, str | None]]:
 
 
 def _recorded_steps(record: EpisodeRecord) -> list[_ReplayedStep]:
-    """The record as what the reset and each action brought about."""
+    """The recorded results of the reset and of each action."""
     observations = [*(turn.observation for turn in record.turns), record.observation]
     rewards = [0.0, *(turn.reward for turn in record.turns)]
     steps = [
@@ -149,7 +151,7 @@ def _recorded_steps(record: EpisodeRecord) -> list[_ReplayedStep]:
 
 
 def _replay(record: EpisodeRecord) -> Iterator[_ReplayedStep]:
-    """The moments of the same actions today, up to the end of the episode or of the actions."""
+    """The results of the same actions now, up to the end of the episode or of the actions."""
     with make(_current_spec(record)) as env:
         observation, _ = env.reset(seed=record.seed)
         yield _ReplayedStep(content_of(observation), 0.0, False, False, False)
@@ -167,25 +169,16 @@ def _replayed_step(step: Step) -> _ReplayedStep:
 
 def _current_spec(record: EpisodeRecord) -> EnvSpec:
     if record.entry_point is None:
-        raise RecordError("its env was built by hand and not by gem.make, so it cannot be built again")
+        raise RecordError("its env was not built by gem.make, so it cannot be built again")
     entry = registry().registered(record.id)
     if entry is None and record.pack:
-        # To look for what is no id is to look for a module, which imports the package that it lies in.
+        # Anything but an id would be taken for a module, and its package imported.
         EnvId.parse(record.id)
-        registry().find(record.id)  # says why, where the pack is there
-        raise RecordError(f"no installed pack has {record.id!r} any more")
+        registry().find(record.id)  # says why, if the pack is installed
+        raise RecordError(f"no installed pack provides {record.id!r}")
     spec = entry.spec if entry else EnvSpec(id=record.id, entry_point=record.entry_point)
-    # `make` calls nothing but envs. A wrapper is one, and can be told to build what is none.
+    # `make` calls only envs; but a wrapper is an env, and its arguments may name other objects.
     env_class = import_object(spec.entry_point)
     if isinstance(env_class, type) and issubclass(env_class, Wrapper):
-        raise RecordError(f"{spec.entry_point!r} is no environment")
+        raise RecordError(f"{spec.entry_point!r} is not an environment")
     return spec.model_copy(update={"kwargs": record.kwargs, "max_turns": record.max_turns, "wrappers": record.wrappers})
-
-
-def _same(before: object, now: object) -> bool:
-    """Whether two values are the same to the byte: 0.0 is not -0.0, and NaN is NaN."""
-    return json.dumps(before, sort_keys=True) == json.dumps(now, sort_keys=True)
-
-
-def _in_a_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""Which episodes a recording holds already, so that they are not played again."""
+"""Resuming a run: the episodes that its recording already contains."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -16,12 +16,12 @@ from gem.rollout.transcript import Completion, Episode, Turn
 
 
 class RecordedEpisodes(NamedTuple):
-    """What a file holds of an evaluation."""
+    """The episodes of a run that a file contains."""
 
     episodes: dict[tuple[str, int], Episode]
-    """By id and seed, those that count. One that failed, or that has no end, is played again."""
+    """The complete ones by id and seed. A failed or incomplete one is played again."""
     others: int
-    """Episodes of other policies, other settings or other versions of their pack, or of seeds not asked for."""
+    """The number of episodes with another policy, seed, setting or version of the pack."""
 
 
 def load_recorded(
@@ -32,18 +32,18 @@ def load_recorded(
     max_turns: int | None,
     since: datetime | None = None,
 ) -> RecordedEpisodes:
-    """What a recording holds of the episodes that `policy` is to play: nothing, where there is no such file.
+    """The episodes of a run that a recording contains; none if the file does not exist.
 
     Args:
         path: the file.
-        specs: the envs, with the kwargs and wrappers in force.
-        seeds: the episodes wanted: pairs of id and seed.
-        policy: who plays.
-        max_turns: after how many turns an episode is cut off; None for the rollout's default.
-        since: what began earlier was played by another policy, such as a model with other weights.
+        specs: the envs, with all kwargs and wrappers.
+        seeds: the episodes of the run: pairs of id and seed.
+        policy: the policy of the run.
+        max_turns: the turn limit of the rollout; None for its default.
+        since: earlier episodes are ignored, because the weights of the policy have changed.
 
     Raises:
-        RecordError: a line holds no episode.
+        RecordError: a line is not an episode.
         OSError: the file cannot be read.
     """
     found: dict[tuple[str, int], Episode] = {}
@@ -68,7 +68,7 @@ def load_recorded(
 
 
 def _settings(env: EnvSpec | EpisodeRecord, pack: PackVersion | None, policy: ComponentRef | None) -> str:
-    """All that an episode depends on besides its seed, as JSON: what comes from a file has lists for tuples."""
+    """Everything that an episode depends on besides its seed, as JSON, where lists and tuples are equal."""
     named: tuple[Any, ...] = (env.entry_point, env.kwargs, env.max_turns, env.wrappers, pack and tuple(pack), policy)
     return json.dumps(named, sort_keys=True, default=_plain)
 
@@ -78,7 +78,7 @@ def _plain(value: object) -> Any:
 
 
 def _within(record: EpisodeRecord, limit: int) -> bool:
-    """Whether the episode would have come out the same with this limit."""
+    """Whether the episode would be the same with this turn limit."""
     turns = len(record.turns)
     return turns == limit if record.cut_off else turns <= limit
 

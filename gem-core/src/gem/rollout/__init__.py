@@ -1,4 +1,4 @@
-"""Playing: a policy, the loop that carries observations to it and actions to environments, and how it did."""
+"""Rollouts: policies, the loop between them and environments, episodes and reports."""
 
 from gem.failure import Failure
 from gem.rollout.evaluation import Report

@@ -1,4 +1,4 @@
-"""From episodes to numbers: success with an interval, mean return, mean turns, failures."""
+"""Reports: success rate with a confidence interval, mean return, mean turns, failures."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,17 +12,16 @@ _Z95 = 1.959963984540054
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
-    """The 95% Wilson score interval of a proportion; (0, 1) where nothing was tried.
+    """The 95% Wilson score interval of a proportion; (0, 1) without trials.
 
-    Unlike the normal interval it is sound near 0 and 1 and for few trials. Source: E. B. Wilson, "Probable
-    inference, the law of succession, and statistical inference", JASA 22 (1927).
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """
     if trials == 0:
         return 0.0, 1.0
     rate, z2 = successes / trials, _Z95 * _Z95
     centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
     half = _Z95 / (1 + z2 / trials) * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials * trials))
-    # At 0 and at `trials` the bound is 0 or 1 exactly; rounding must not leave 1e-17 there.
+    # At 0 and at `trials` the bounds are exactly 0 and 1, without a rounding error.
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == trials else min(1.0, centre + half)
     return low, high
@@ -30,10 +29,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How `policy` did on `id`, from `seed`: success, mean return (`return_mean`) and mean turns (`turns_mean`).
-
-    Episodes that failed are counted as `failures`, and left out of every mean.
-    """
+    """The results of `policy` on `id`. Failed episodes are counted in `failures`, and left out of every mean."""
 
     id: str
     policy: str
@@ -41,22 +37,22 @@ class Report:
     """Episodes played, failed ones included."""
     seed: int
     success: float
-    """Share of successes among the episodes that did not fail; NaN where all failed."""
+    """The success rate of the episodes that did not fail; NaN if all failed."""
     success_ci: tuple[float, float]
     """Its 95% Wilson interval."""
     return_mean: float
     turns_mean: float
     calls_mean: float | None
-    """Tool calls of an episode that were carried out; None where no episode had tools."""
+    """Mean number of executed tool calls; None without tools."""
     refused_mean: float | None
-    """Those that were refused: see `gem.ToolEnv`."""
+    """Mean number of refused tool calls: see `gem.ToolEnv`."""
     failures: int
     cut_off: int = 0
-    """Episodes that the rollout truncated, because the env did not end: see `gem.rollout.rollout`."""
+    """Episodes that the rollout truncated at its turn limit: see `gem.rollout.rollout`."""
 
     @classmethod
     def of(cls, episodes: Iterable[Episode], *, id: str, policy: str, seed: int) -> "Report":
-        """Sum up episodes that one policy played on one id, or on several that together are called `id`."""
+        """The report of episodes of one policy on one id, or on several ids that `id` names."""
         played = list(episodes)
         sound = [episode for episode in played if episode.failure is None]
         successes = sum(episode.success for episode in sound)
@@ -77,14 +73,14 @@ class Report:
 
     @classmethod
     def per_id(cls, episodes: Iterable[Episode], *, policy: str, seed: int) -> "list[Report]":
-        """A report for each id that was played, sorted by id."""
+        """One report per id, sorted by id."""
         by_id: dict[str, list[Episode]] = {}
         for episode in episodes:
             by_id.setdefault(episode.id, []).append(episode)
         return [cls.of(by_id[id], id=id, policy=policy, seed=seed) for id in sorted(by_id)]
 
     def as_json(self) -> dict[str, Any]:
-        """The report for `json.dumps`: NaN and infinities, which JSON lacks, become None."""
+        """The report for `json.dumps`: NaN and infinity become None."""
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in asdict(self).items()
@@ -92,7 +88,7 @@ class Report:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Report":
-        """The report of which `values` is what `as_json` returned."""
+        """The report from the result of `as_json`."""
         fields = dict(values)
         fields["success_ci"] = tuple(values["success_ci"])
         for name in ("success", "return_mean", "turns_mean"):
@@ -103,7 +99,7 @@ class Report:
 
 def _counted(episodes: Iterable[Episode], key: str) -> float | None:
     infos = [episode.turns[-1].info for episode in episodes]
-    # Whoever wrote the env, or a recording, may have other things under this name.
+    # The info of an env or a recording may have anything under this key.
     counts = [float(info[key]) for info in infos if isinstance(info.get(key), int | float)]
     return _mean(counts) if counts else None
 

@@ -1,4 +1,4 @@
-"""A plain function as a policy: many calls at once, in threads, or on an event loop where it is async."""
+"""A function as a policy: concurrent calls in threads, or on an event loop if it is async."""
 
 import asyncio
 import functools
@@ -18,7 +18,7 @@ from gem.rollout.transcript import Completion, Transcript
 from gem.vector.queues import drain
 
 MAX_AT_ONCE = 256
-"""Calls under way at once, unless told otherwise."""
+"""Default of `at_once`."""
 
 PARAMETERS: Mapping[str, Callable[[Transcript], Any]] = {
     "observation": lambda transcript: transcript.observation,
@@ -27,25 +27,25 @@ PARAMETERS: Mapping[str, Callable[[Transcript], Any]] = {
     "info": lambda transcript: transcript.info,
     "stop": lambda transcript: transcript.info.get("stop", []),
 }
-"""The parameters that a function may have, and what they are given."""
+"""The parameters that a function may have, and their values."""
 
 Reply = Completion | Failure
 
 
 class FunctionPolicy(Policy):
-    """Asks a function for each reply; what it raises fails that one episode.
+    """Calls a function for each reply; an exception fails that one episode.
 
-    The function takes what it needs by the names of its parameters: `observation` (what the env said last),
-    `messages` (the conversation as chat messages), `transcript` (all of it, a `gem.Transcript`), `info` (of the last
-    step) and `stop` (the texts at which a reply may stop). A single parameter of another name is given the transcript,
-    or the observation where it is annotated `str`. It returns the text of the reply, or a `Completion`.
+    The names of its parameters choose its arguments: `observation` (the last one), `messages` (the conversation as chat
+    messages), `transcript` (a `gem.Transcript`), `info` (of the last step) and `stop` (texts at which a reply may
+    stop). A single parameter with another name gets the transcript, or the observation if it is annotated `str`. The
+    function returns the text of the reply, or a `Completion`.
 
-    Calls run at once, so that a function may wait for a server: in threads, or, if it is async, on one event loop. One
-    that cannot be called from several threads needs `at_once=1`.
+    Calls are concurrent: in threads, or on one event loop if the function is async. A function that is not thread-safe
+    needs `at_once=1`.
 
     Args:
         function: the function.
-        at_once: calls under way at once.
+        at_once: the most concurrent calls.
 
     Raises:
         PolicyError: it is not a function, or has other parameters.
@@ -54,11 +54,11 @@ class FunctionPolicy(Policy):
     def __init__(self, function: Callable[..., Any], *, at_once: int = MAX_AT_ONCE) -> None:
         check_int("at_once", at_once, 1)
         if not callable(function):
-            raise PolicyError(f"a policy is a gem.Policy or a function that answers, not {function!r:.80}")
+            raise PolicyError(f"a policy is a gem.Policy or a function that returns replies, not {function!r:.80}")
         call = _of_transcript(function)
         self._answered: SimpleQueue[tuple[object, Reply]] = SimpleQueue()
         self._slots: dict[object, int] = {}
-        """Request → its slot, for those under way. One that was forgotten is not here any more."""
+        """Pending request → its slot; forgotten requests are removed."""
         self._requests: dict[int, object] = {}
         runner = _EventLoopRunner if _is_async(function) else _ThreadRunner
         self._runner = runner(call, at_once, self._slots, self._answered)
@@ -95,7 +95,7 @@ class FunctionPolicy(Policy):
 
 
 class _Runner(ABC):
-    """Makes the calls: `at_once` at the same time, of the requests that are still `wanted`."""
+    """Makes at most `at_once` concurrent calls, for the requests that are still `wanted`."""
 
     _at_once: int
 
@@ -120,14 +120,14 @@ class _Runner(ABC):
 
 
 class _ThreadRunner(_Runner):
-    """Daemon threads, as many as there are calls: one that hangs must not hold the program at its end."""
+    """Daemon threads, one per call: a call that hangs must not keep the program from ending."""
 
     def _open(self) -> None:
         self._asked: SimpleQueue[tuple[object, Transcript] | None] = SimpleQueue()
         self._threads: int = 0
         self._lock = threading.Lock()
         self._idle = 0
-        """Threads that no call waits for: below 0, it is calls that wait for a thread."""
+        """Idle threads; below 0, the number of calls that wait for a thread."""
 
     def start(self, request: object, transcript: Transcript) -> None:
         self._asked.put((request, transcript))
@@ -138,7 +138,7 @@ class _ThreadRunner(_Runner):
             self._idle += 1
         try:
             threading.Thread(target=self._work, name="gem-policy", daemon=True).start()
-        except RuntimeError:  # the operating system gives no more: those there are share the calls
+        except RuntimeError:  # the operating system refuses more: the existing threads share the calls
             if not self._threads:
                 raise
             self._at_once = self._threads
@@ -160,11 +160,11 @@ class _ThreadRunner(_Runner):
                 self._idle += 1
             if reply is not None:
                 self._answered.put((request, reply))
-            del asked, request, transcript, reply  # or it would keep them alive while it waits
+            del asked, request, transcript, reply  # not kept alive while the thread waits
 
 
 class _EventLoopRunner(_Runner):
-    """One event loop in a thread of its own, so that what belongs to a loop, such as a client, is used on one."""
+    """One event loop in a thread, so that an object that belongs to a loop, such as a client, stays on one."""
 
     def _open(self) -> None:
         self._semaphore = asyncio.Semaphore(self._at_once)
@@ -182,7 +182,7 @@ class _EventLoopRunner(_Runner):
 
     def _run(self) -> None:
         self._loop.run_forever()
-        # What is under way is cancelled, and has a moment for its own end.
+        # Pending calls are cancelled, and have half a second to end.
         under_way = asyncio.all_tasks(self._loop)
         for task in under_way:
             task.cancel()
@@ -196,8 +196,7 @@ class _EventLoopRunner(_Runner):
                 return
             try:
                 reply = await self._call(transcript)
-            # sys.exit() would end the event loop; and what the function waits for may be cancelled by somebody else,
-            # such as its client.
+            # sys.exit() must not end the event loop, and a client may cancel the call.
             except BaseException as error:
                 self._answered.put((request, failure_of(error)))
             else:
@@ -205,15 +204,15 @@ class _EventLoopRunner(_Runner):
 
 
 def _reply(call: Callable[[], Any]) -> Reply:
-    """What a call returned as a completion; whatever went wrong is a failure."""
+    """The result of a call as a completion, or its exception as a failure."""
     try:
         reply = call()
         if isinstance(reply, Completion) and isinstance(reply.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             return reply
         if not isinstance(reply, str):
-            raise TypeError(f"a policy's function returns the text of a reply, and this one returned {reply!r:.80}")
+            raise TypeError(f"the function of a policy returns the text of a reply, not {reply!r:.80}")
         return Completion(reply)
-    except BaseException as error:  # sys.exit() would end a thread that others wait for
+    except BaseException as error:  # even sys.exit(): other calls need the thread
         return failure_of(error)
 
 
@@ -223,7 +222,7 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 
 def required_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
-    """The arguments without a default that are not `given`. A function with some answers, and makes no policy."""
+    """The required arguments that are not `given`. Without any, a function makes a policy, and is not one."""
     return [each.name for each in _parameters(function) if _is_needed(each) and each.name not in given]
 
 
@@ -235,13 +234,13 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
-    except ValueError:  # some of what is written in C has no signature
+    except ValueError:  # some C functions do not have a signature
         return [inspect.Parameter("transcript", inspect.Parameter.POSITIONAL_ONLY)]
 
 
 def _of_transcript(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
-    """`function` as one of a transcript."""
-    given: Mapping[str, Any] = getattr(function, "keywords", {})  # what a `functools.partial` has been given
+    """`function` as a function of a transcript."""
+    given: Mapping[str, Any] = getattr(function, "keywords", {})  # of a `functools.partial`
     parameters = [each for each in _parameters(function) if each.name not in given]
     asked = [each.name for each in parameters if each.name in PARAMETERS and each.kind is not each.POSITIONAL_ONLY]
     others = [each for each in parameters if _is_needed(each) and each.name not in asked]

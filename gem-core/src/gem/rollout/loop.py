@@ -1,7 +1,6 @@
-"""The rollout: one loop that carries observations to a policy and actions to environments.
+"""The rollout: one loop that passes observations to a policy and actions to environments.
 
-Both sides have `send` and `recv`, and the loop carries whatever is ready to the other side; neither waits for its
-slowest member.
+Both sides have `send` and `recv`. The loop passes on whatever is ready, so neither side waits for its slowest slot.
 """
 
 import itertools
@@ -24,11 +23,10 @@ from gem.vector import Reset, SlotResult, VectorEnv
 from gem.vector.mixture import options_for
 
 PAUSE = 0.001
-"""Seconds to wait for the envs where neither they nor the policy had anything."""
+"""Seconds to wait for the envs when neither side had a result."""
 
 MOST_TURNS = 1000
-"""Turns after which an episode is cut off, unless the env's own `max_turns` is more, or the rollout is told otherwise:
-an env that never ends must not hold a run for ever."""
+"""The default turn limit of a rollout, for envs that never end; the `max_turns` of the env, if that is more."""
 
 
 def rollout(
@@ -41,42 +39,39 @@ def rollout(
 ) -> Iterator[Episode]:
     """Play `group_size` episodes from each seed, and yield them as they finish.
 
-    Equal seeds give equal starts, so the episodes of a group need no copied env. Every episode that was started is
-    played to its end, long ones included; one whose env or whose policy failed is yielded with its `failure`.
-    Abandoning the iterator early is fine. The envs may have any autoreset: the rollout starts every episode itself.
+    Every episode that starts is played to its end; one whose env or policy failed is yielded with its `failure`. The
+    iterator may be abandoned early. The envs may have any autoreset: the rollout resets them itself.
 
     Args:
-        policy: what plays; the envs must be made with its `info_methods`. A function will do: see
-            `gem.rollout.function_policy`.
-        envs: where it plays. Of several ids, each plays its share of the episodes, however long they are: `assign`.
-        seeds: taken one at a time, as slots become free; may be endless. A pair `(id, seed)` says which id plays it.
+        policy: a policy or a function (see `FunctionPolicy`); the envs must be made with its `info_methods`.
+        envs: the vector. Several ids get their shares of the episodes: see `assign`.
+        seeds: taken one at a time, as slots become free; may be endless. A pair `(id, seed)` chooses the id.
         group_size: episodes from each seed.
-        max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the env's
-            spec if that is more.
+        max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the spec if
+            that is more.
 
     Raises:
-        ConfigError: an argument will not do.
-        PolicyError: the policy answers with something else than completions.
-        SpecError: the envs have no such id.
+        ConfigError: an argument is invalid.
+        PolicyError: the policy returns something other than completions.
+        SpecError: the envs do not have that id.
     """
     if not isinstance(envs, VectorEnv):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an env
-        raise ConfigError(f"a rollout plays a vector, such as gem.make_vec(id, 8), not {envs!r}")
+        raise ConfigError(f"a rollout needs a vector, such as gem.make_vec(id, 8), not {envs!r}")
     if not isinstance(seeds, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ConfigError(f"seeds are several, such as range(100), not {seeds!r}")
+        raise ConfigError(f"seeds must be an iterable, such as range(100), not {seeds!r}")
     if not isinstance(policy, Policy):
         with closing(FunctionPolicy(policy)) as asked:
             yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
         return
     starts = _starts(seeds, check_int("group_size", group_size, 1), envs.shares)
     active = _ActiveEpisodes(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
-    # Whatever an abandoned rollout left under way belongs to nobody.
+    # Drop the results of an abandoned rollout.
     envs.recv(min_results=envs.num_envs)
     try:
         active.start(range(envs.num_envs), starts)
         pause = 0.0
         while active.in_envs or active.in_policy:
-            # Only where nothing is under way on the other side may one side be waited for. Where neither side had
-            # anything, a pause keeps the loop from spinning.
+            # Wait for one side only if nothing is pending on the other. If neither had a result, pause.
             results = envs.recv(timeout=pause if active.in_policy else None) if active.in_envs else []
             free: list[int] = []
             waiting: dict[int, Transcript] = {}
@@ -106,15 +101,15 @@ def rollout(
 
 
 def turn_limit(spec: EnvSpec, max_turns: int | None = None) -> int:
-    """After how many turns a rollout cuts off an episode, given its `max_turns`."""
+    """The turn limit of a rollout with `max_turns`."""
     return max_turns or max(MOST_TURNS, spec.max_turns or 0)
 
 
 def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[str, int]]:
-    """Which id plays each seed: by weight, within one episode of the exact share at any time.
+    """The id for each seed, by weight; at any time within one episode of the exact share.
 
-    It depends on the weights, the first seed (so that few episodes are not always the same ids) and the place in
-    `seeds`, and not on how long episodes take.
+    Depends on the weights, the first seed (so that short runs differ) and the position in `seeds`, not on the lengths
+    of episodes.
     """
     total = sum(shares.values())
     credit = dict.fromkeys(shares, 0.0)
@@ -135,7 +130,7 @@ def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[
 
 
 class _EpisodeStart(NamedTuple):
-    """What an episode starts from. Without an id, it is played by whatever the slot has."""
+    """The start of an episode; without an id, that of the slot is played."""
 
     id: str | None
     seed: int
@@ -161,7 +156,7 @@ def _starts(
 
 
 class _ActiveEpisodes:
-    """The episodes under way, by slot: each is either with its env or with the policy."""
+    """The running episodes by slot; each waits either for its env or for the policy."""
 
     def __init__(self, envs: VectorEnv, max_turns: int | None) -> None:
         self._envs = envs
@@ -176,7 +171,7 @@ class _ActiveEpisodes:
         self.in_policy: set[int] = set()
 
     def start(self, slots: Iterable[int], starts: Iterator[_EpisodeStart]) -> None:
-        """Begin the next episodes in `slots`, as far as `starts` goes."""
+        """Start the next episodes in `slots`, until `starts` is exhausted."""
         begun = dict(zip(slots, starts, strict=False))
         self._starts.update(begun)
         self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
@@ -189,18 +184,18 @@ class _ActiveEpisodes:
         self.in_envs.update(begun)
 
     def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
-        """Carry the policy's completions to the envs; the episodes of the slots for which it failed."""
+        """Pass completions to the envs; returns the episodes of the slots for which the policy failed."""
         completions: dict[int, Completion] = {}
         failures: dict[int, Failure] = {}
         for slot, each in answers.items():
             if slot not in self.in_policy:
-                raise PolicyError(f"the policy answered for slot {slot!r}, which asked for nothing")
+                raise PolicyError(f"the policy returned a completion for slot {slot!r}, which did not have a request")
             if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 completions[slot] = each
             elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
                 failures[slot] = each
             else:
-                raise PolicyError(f"a policy's recv() gives a gem.Completion for each slot, not {each!r:.80}")
+                raise PolicyError(f"recv() of a policy returns a gem.Completion for each slot, not {each!r:.80}")
         self.in_policy -= answers.keys()
         self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
         self._completions.update(completions)
@@ -208,7 +203,7 @@ class _ActiveEpisodes:
         return {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
 
     def stepped(self, result: SlotResult) -> Episode | None:
-        """Enter what an env gave; the episode, if that was its end."""
+        """Add the result of an env; returns the episode if it has ended."""
         slot = result.slot
         self.in_envs.discard(slot)
         if result.step is None:

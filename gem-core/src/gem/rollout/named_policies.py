@@ -1,4 +1,4 @@
-"""From a name, or a name with settings, to a policy."""
+"""Building a policy from a name, with or without settings."""
 
 import functools
 from datetime import UTC, datetime
@@ -9,22 +9,22 @@ from gem.errors import GemError, PolicyError, UnknownId
 from gem.failure import failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.importing import check_arguments, module_hint
-from gem.packs.lookup import find_offer, find_policy
+from gem.packs.lookup import find_named, find_offer
 from gem.packs.preflight import check_name
 from gem.rollout.function_policy import PARAMETERS, FunctionPolicy, required_arguments
 from gem.rollout.policy import Policy
 
 CHECKPOINT = "checkpoint"
-"""The policy that a folder is: gem-train's."""
+"""The policy of gem-train for the folder of a trained model."""
 
 
 def policy_ref(policy: ComponentRef) -> ComponentRef:
-    """A policy as data: a folder's path becomes the policy `checkpoint` with that path.
+    """The reference of a policy, in which the path of a folder becomes `checkpoint` with that path.
 
-    A name that a pack offers is that policy, even where a folder is called the same.
+    A registered name takes precedence over a folder.
 
     Raises:
-        SpecError: it is neither a name nor a mapping with one.
+        SpecError: it is not a reference.
     """
     name, settings = name_and_settings(policy)
     if Path(name).is_dir() and (name == CHECKPOINT or find_offer("policy", name) is None):
@@ -33,7 +33,7 @@ def policy_ref(policy: ComponentRef) -> ComponentRef:
 
 
 def written_at(policy: ComponentRef) -> datetime | None:
-    """When the weights of a policy that is a folder were last written; None for any other."""
+    """When the weights of a policy in a folder were last written; None for other policies."""
     name, settings = name_and_settings(policy)
     if name != CHECKPOINT:
         return None
@@ -43,21 +43,21 @@ def written_at(policy: ComponentRef) -> datetime | None:
 
 
 def check_policy(policy: ComponentRef) -> None:
-    """See that there is such a policy; what makes it is not imported.
+    """Check that a policy exists, without importing it.
 
     Raises:
-        UnknownId: there is not; where it is gem-train's, the message says what to install.
+        UnknownId: it does not.
     """
     name, settings = name_and_settings(policy_ref(policy))
     if name == CHECKPOINT and find_offer("policy", name) is None:
         what = settings.get("path", name)
         raise UnknownId(
-            f"{what!r} as a policy is a trained model, which gem-train plays: install it; `gemx doctor` shows what is "
-            "installed, and why something is not loaded"
+            f"the policy {what!r} is a trained model, which needs gem-train: install it; `gemx doctor` shows what is "
+            "installed, and why a pack is not loaded"
         )
     if "/" in name and ":" not in name:
         choices = f"a policy is a name, module:name, or the folder of a model.{module_hint(name)}"
-        raise UnknownId(f"there is no folder {name!r}; {choices}")
+        raise UnknownId(f"the folder {name!r} does not exist; {choices}")
     check_name("policy", name)
 
 
@@ -65,24 +65,24 @@ def make_policy(policy: ComponentRef) -> Policy:
     """Build a policy.
 
     Args:
-        policy: a name that a pack offers; `"module:name"`, which is a `Policy`, what makes one, or a function that
-            answers (see `gem.rollout.function_policy`); the folder of a run or a checkpoint; or `{"name": …}` with any
-            of them and the settings to build it with. A function's settings are arguments of its own, and `at_once`.
+        policy: a registered name; `"module:name"` of a `Policy`, a callable that makes one, or a function that returns
+            replies (see `FunctionPolicy`); the folder of a training run or a checkpoint; or `{"name": …, **settings}`
+            with any of these. The settings of a function are arguments of its own, and `at_once`.
 
     Raises:
-        UnknownId: there is no such policy.
-        SpecError: a setting that it does not take, or one that it lacks.
-        PolicyError: it is something else, or building it raised an error.
+        UnknownId: the policy does not exist.
+        SpecError: a setting is unknown or missing.
+        PolicyError: it is not a policy, or cannot be built.
     """
     check_policy(policy)
     name, settings = name_and_settings(policy_ref(policy))
-    what, found = f"the policy {name!r}", find_policy(name)
+    what, found = f"the policy {name!r}", find_named("policy", name)
     if isinstance(found, Policy):
         if settings:
-            raise PolicyError(f"{what} is built already, and takes no settings, such as {next(iter(settings))!r}")
+            raise PolicyError(f"{what} is an instance, and does not take settings, such as {next(iter(settings))!r}")
         return found
     if not callable(found):
-        raise PolicyError(f"{what} is of type {type(found).__name__}: neither a gem.Policy nor what makes one")
+        raise PolicyError(f"{what} is a {type(found).__name__}, neither a gem.Policy nor callable")
     if not isinstance(found, type) and (needed := required_arguments(found, settings)):
         limits = {"at_once": settings.pop("at_once")} if "at_once" in settings else {}
         check_arguments(what, found, settings, filled={*PARAMETERS, *needed} - settings.keys())
@@ -98,4 +98,4 @@ def make_policy(policy: ComponentRef) -> Policy:
         return made
     if callable(made) and not isinstance(made, type):
         return FunctionPolicy(made)
-    raise PolicyError(f"{what} makes something of type {type(made).__name__}, and not a gem.Policy")
+    raise PolicyError(f"{what} returns a {type(made).__name__}, not a gem.Policy")

@@ -1,8 +1,7 @@
-"""Policies: whatever turns transcripts into completions.
+"""Policies, which turn transcripts into completions.
 
-A policy takes transcripts with `send` and gives completions with `recv`, some time later and in its own order, so
-that a rollout never waits for the slowest. It is addressed by *slot*: a number that names one conversation until
-`forget` ends it.
+A policy takes transcripts with `send` and returns completions with `recv`, later and in any order. A *slot* is the
+number of one conversation, until `forget` ends it.
 """
 
 from abc import ABC, abstractmethod
@@ -19,30 +18,30 @@ class Policy(ABC):
     """Turns transcripts into completions."""
 
     info_methods: tuple[str, ...] = ()
-    """What the envs must put into each `info` for this policy: names of env methods without arguments, such as
-    `"sample_action"`. Pass them on: `gem.make_vec(…, info_methods=policy.info_methods)`."""
+    """Names of env methods, such as `"sample_action"`, whose results this policy needs in each `info`:
+    `gem.make_vec(…, info_methods=policy.info_methods)`."""
 
     @abstractmethod
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        """Ask for one completion of each transcript, by slot. A slot has at most one request under way."""
+        """Request one completion of each transcript, by slot. A slot has at most one pending request."""
 
     @abstractmethod
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
-        """Completions that are ready, by slot; a `Failure`, where there will be none, fails that one episode.
+        """The completions that are ready, by slot; a `Failure` instead fails that one episode.
 
-        Waits until there are `min_results` of them (or as many as are under way, if that is less), or until
-        `timeout` seconds have passed; `timeout=0` takes what is there. What it raises ends the rollout.
+        Waits until there are `min_results` (or as many as are pending, if that is less), or for `timeout` seconds;
+        `timeout=0` does not wait. An exception ends the rollout.
         """
 
     def forget(self, slot: int) -> None:
-        """The conversation in `slot` has ended: drop what is kept for it, a request under way included."""
+        """The conversation in `slot` has ended: drop its data, a pending request included."""
 
     def close(self) -> None:
-        """Give back what the policy holds."""
+        """Release resources."""
 
 
 class InfoPolicy(Policy):
-    """Says what the env itself suggests: `sample_action` is random play, `expert_action` the env's expert."""
+    """Plays what a method of the env returns: `sample_action` (random play) or `expert_action` (the expert)."""
 
     def __init__(self, method: str) -> None:
         self.info_methods = (method,)
@@ -55,7 +54,7 @@ class InfoPolicy(Policy):
                 raise MissingInfo(f"this policy needs envs made with info_methods=({method!r},)")
             action = transcript.info[method]
             if action is None:
-                raise MissingInfo(f"this environment has no expert: its {method}() gave None")
+                raise MissingInfo(f"this environment does not have an expert: its {method}() returned None")
             self._ready[slot] = Completion(action)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:

@@ -1,4 +1,4 @@
-"""What was said: a turn, a transcript that grows, and an episode that is finished."""
+"""Turns, growing transcripts, and finished episodes."""
 
 import math
 from dataclasses import dataclass, field
@@ -10,18 +10,16 @@ from gem.failure import Failure
 from gem.packs.spec import EnvSpec
 
 FinishReason = Literal["stop", "length"]
-"""Whether a reply ended by itself or at a limit."""
+"""Whether a reply ended by itself or at a token limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a policy answered: the `text` for the env, and, from a policy that samples tokens, the tokens themselves.
+    """A reply of a policy: the `text`, and the tokens, if it samples tokens.
 
-    `finish_reason` is "length" where a limit cut the reply off.
-
-    `prompt_ids` are the ids that the engine read since its own last token of this transcript (or, with
-    `new_segment`, since the beginning, because the chat template rewrote the history); `ids` are the ids it sampled,
-    the stop token included; `logprobs` are their log-probabilities under the distribution they were drawn from.
+    `prompt_ids` are the ids that the engine read after its last sampled token of this transcript (with `new_segment`,
+    from the beginning, because the chat template changed the history); `ids` are the sampled ids, the stop token
+    included; `logprobs` are their log-probabilities under the sampling distribution.
     """
 
     text: str
@@ -43,20 +41,20 @@ class Turn:
 
     @property
     def action(self) -> str:
-        """The text that went to the env."""
+        """The text of the completion."""
         return self.completion.text
 
 
 @dataclass(slots=True)
 class Transcript:
-    """The conversation so far: its `turns`, and an `observation` with its `info` that waits for an answer."""
+    """A conversation: its `turns`, and the current `observation` with its `info`."""
 
     observation: Observation
     info: Info = field(default_factory=dict[str, Any])
     turns: list[Turn] = field(default_factory=list[Turn])
 
     def add(self, completion: Completion, reward: float, observation: Observation, info: Info) -> None:
-        """Append the answer to the waiting observation, and the observation that followed it."""
+        """Append a turn: the reply to the current observation, and the next observation."""
         self.turns.append(Turn(self.observation, completion, reward, info))
         self.observation, self.info = observation, info
 
@@ -72,41 +70,37 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A finished transcript with its rewards.
-
-    Played on the environment `id` from `seed`, in `turns` that ended `terminated` or `truncated`. `success` is the
-    env's `info["success"]`; `failure` says what failed, if anything did.
-    """
+    """A finished episode of the environment `id` from `seed`. `success` is `info["success"]` of the last step."""
 
     id: str
     seed: int
     group: int
-    """Which of the episodes from this seed it is, counting from 0."""
+    """Its index among the episodes from this seed."""
     turns: tuple[Turn, ...]
     observation: Observation
-    """The last observation, to which nobody answered."""
+    """The last observation, without a reply."""
     terminated: bool
     truncated: bool
     success: bool
     failure: Failure | None = None
     failed_on: Completion | None = None
-    """What the agent had said when the env failed; None if it failed at its reset, or the policy did, or nobody."""
+    """The reply at which the env failed; None if it failed at its reset, if the policy failed, or without a failure."""
     cut_off: bool = False
-    """Whether it was the rollout that truncated it, because the env did not end."""
+    """Whether the rollout truncated it at its turn limit."""
     spec: EnvSpec | None = None
-    """What `gem.make` builds this episode's env from; None for an env that was built by hand."""
+    """The spec of the env; None if it was built by hand."""
     started: datetime | None = field(default=None, compare=False)
-    """When its reset was sent, with the time zone."""
+    """The time of its reset, with the time zone."""
     seconds: float = field(default=0.0, compare=False)
-    """How long it took from then to its end."""
+    """Seconds from its reset to its end."""
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """One reward a turn."""
+        """The reward of each turn."""
         return tuple(turn.reward for turn in self.turns)
 
     @property
     def total_reward(self) -> float:
         """The undiscounted return of the episode."""
-        # Correctly rounded, so the same on every version of Python: `sum` of floats is not.
+        # `sum` of floats depends on the version of Python.
         return math.fsum(self.rewards)

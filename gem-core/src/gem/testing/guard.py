@@ -13,7 +13,7 @@ from typing import Any, Self
 from gem.packs.registry import RegistryEntry, registry
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import CheckOutcome, run_check
-from gem.testing.spawned import Spawned
+from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 
 LIMIT = 180.0
@@ -122,7 +122,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
     os.dup2(2, 1)
     connection.send(_READY)
     subjects: dict[tuple[str, int], Subject] = {}
-    with Spawned() as spawned:
+    with SpawnedProcesses() as spawned:
         while True:
             try:
                 job = connection.recv_bytes()

@@ -13,7 +13,7 @@ import numpy as np
 from gem.core import Env
 from gem.errors import ContractViolation
 from gem.testing.play import PlayedEpisode, as_line, difference, expect_same, play, replay_actions, transitions
-from gem.testing.spawned import PlayFailure
+from gem.testing.spawned import NotPlayed
 from gem.testing.subject import Inapplicable, Subject
 
 _READING = ("getstate", "get_state")
@@ -22,7 +22,7 @@ _READING = ("getstate", "get_state")
 def check_determinism(subject: Subject) -> None:
     """The same seed and actions give the same bytes in processes with different hash seeds."""
     first, second = subject.spawned
-    if isinstance(first, PlayFailure) or isinstance(second, PlayFailure):
+    if isinstance(first, NotPlayed) or isinstance(second, NotPlayed):
         raise Inapplicable("another process could not play it; the check `spawning` says why")
     for left, right in zip(first, second, strict=True):
         expect_same(
@@ -38,7 +38,7 @@ def check_spawning(subject: Subject) -> None:
     fix = "A worker has only the spec and what importing the module sets up; keep both picklable and complete."
     plays: list[list[PlayedEpisode]] = []
     for answer in subject.spawned:
-        if isinstance(answer, PlayFailure):
+        if isinstance(answer, NotPlayed):
             raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", fix)
         plays.append(answer)
     for here, first, second in zip(subject.reference, *plays, strict=True):

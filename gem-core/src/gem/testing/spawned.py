@@ -25,39 +25,39 @@ _HASH_SEED = "PYTHONHASHSEED"
 
 
 @dataclass(frozen=True, slots=True)
-class PlayFailure:
+class NotPlayed:
     """Why a process did not play."""
 
     what: str
 
 
-class Spawned:
+class SpawnedProcesses:
     """One process for each of `HASH_SEEDS`, started when first asked and kept until `close`."""
 
     def __init__(self) -> None:
-        self._workers: dict[int, _Worker] = {}
+        self._workers: dict[int, _SpawnedProcess] = {}
 
-    def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[PlayedEpisode] | PlayFailure]:
+    def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[PlayedEpisode] | NotPlayed]:
         """The episodes of `seeds` under random play, as each process plays them, all at the same time."""
         try:
             job = pickle.dumps((spec, list(seeds), turns))
         except Exception as error:
-            return [PlayFailure(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
+            return [NotPlayed(f"pickling the spec raised {type(error).__name__}: {error}") for _ in HASH_SEEDS]
         for hash_seed in HASH_SEEDS:
             if hash_seed not in self._workers:
-                self._workers[hash_seed] = _Worker(hash_seed)
+                self._workers[hash_seed] = _SpawnedProcess(hash_seed)
             self._workers[hash_seed].connection.send_bytes(job)
         return [self._answer(hash_seed) for hash_seed in HASH_SEEDS]
 
-    def _answer(self, hash_seed: int) -> list[PlayedEpisode] | PlayFailure:
+    def _answer(self, hash_seed: int) -> list[PlayedEpisode] | NotPlayed:
         worker = self._workers[hash_seed]
         try:
             if worker.connection.poll(TIMEOUT):
                 return worker.connection.recv()
-            fault = PlayFailure(f"it did not play its episodes within {TIMEOUT:g} s")
+            fault = NotPlayed(f"it did not play its episodes within {TIMEOUT:g} s")
         except (EOFError, ConnectionResetError):
             worker.process.join()
-            fault = PlayFailure(f"its process ended with exit code {worker.process.exitcode}")
+            fault = NotPlayed(f"its process ended with exit code {worker.process.exitcode}")
         self._workers.pop(hash_seed).close()
         return fault
 
@@ -73,7 +73,7 @@ class Spawned:
         self.close()
 
 
-class _Worker:
+class _SpawnedProcess:
     def __init__(self, hash_seed: int) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
@@ -119,5 +119,5 @@ def serve(connection: "Connection[Any, Any]") -> None:
             answer = [episode.without_raw() for episode in play_fresh(spec, seeds, turns)]
         except Exception as error:
             place = traceback.extract_tb(error.__traceback__)[-1]
-            answer = PlayFailure(f"it raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})")
+            answer = NotPlayed(f"it raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})")
         connection.send(answer)

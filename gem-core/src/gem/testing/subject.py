@@ -13,7 +13,7 @@ from gem.packs.make import make
 from gem.packs.registry import RegistryEntry, registry
 from gem.packs.spec import EnvSpec
 from gem.testing.play import PlayedEpisode
-from gem.testing.spawned import PlayFailure, Spawned, play_fresh
+from gem.testing.spawned import NotPlayed, SpawnedProcesses, play_fresh
 
 EPISODES = 3
 """Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""
@@ -35,7 +35,7 @@ class Subject:
     spec: EnvSpec
     pack: Pack | None
     """The pack that registered it; None for one that no pack has."""
-    processes: Spawned = field(repr=False)
+    processes: SpawnedProcesses = field(repr=False)
     episodes: int = EPISODES
     turns: int = MOST_TURNS
 
@@ -57,7 +57,7 @@ class Subject:
         return play_fresh(self.spec, self.seeds(self.episodes), self.turns)
 
     @cached_property
-    def spawned(self) -> list[list[PlayedEpisode] | PlayFailure]:
+    def spawned(self) -> list[list[PlayedEpisode] | NotPlayed]:
         """The same episodes as two spawned processes with different hash seeds play them."""
         return self.processes.play(self.spec, self.seeds(self.episodes), self.turns)
 

@@ -1,4 +1,4 @@
-"""What every backend promises, and what it is started with."""
+"""The protocol of a backend, and its arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from gem.vector.messages import Autoreset, Maker, SeedStream, SlotMessage, SlotR
 
 @dataclass(frozen=True, slots=True)
 class EnvSet:
-    """The envs to run, and how.
+    """The envs of a vector: `makers` and `seeds` have one entry per slot.
 
-    `makers` and `seeds` have one entry a slot. `step_timeout` is in seconds, for each `reset` and `step` of an env.
+    `step_timeout` is in seconds, for each `reset` and `step` of an env.
     """
 
     makers: Sequence[Maker]
@@ -21,23 +21,23 @@ class EnvSet:
 
     @property
     def seed_streams(self) -> list[SeedStream]:
-        """Where the seeds of each slot begin."""
+        """The initial seed stream of each slot."""
         return [SeedStream(seed) for seed in self.seeds]
 
 
 class Backend(Protocol):
-    """Carries messages to envs, and results back. Every message brings exactly one result."""
+    """Passes messages to envs, and results back. Every message has exactly one result."""
 
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
-        """Give each slot a message. No slot has one already."""
+        """Send each slot a message. None of these slots has one pending."""
         ...
 
     def recv(self, timeout: float | None) -> list[SlotResult]:
-        """What has arrived; waits for the first, `timeout` seconds at most. Something is under way."""
+        """The available results; waits up to `timeout` seconds for the first. At least one message is pending."""
         ...
 
     def close(self) -> None:
-        """Leave nothing behind. Closing twice is fine."""
+        """Close all envs and end all workers. Closing twice is fine."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The status of shared memory on which a worker process says which env it is calling, for its parent to read."""
+"""Shared memory in which a worker process states which env it is calling, for its parent to read."""
 
 import mmap
 import struct
@@ -8,53 +8,52 @@ from typing import IO, NamedTuple
 from gem.vector.messages import SeedStream
 from gem.vector.slot import NO_SLOT
 
-_NOTE = struct.Struct("<qqqd")
+_RECORD = struct.Struct("<qqqd")
 
 
 class EnvCall(NamedTuple):
-    """The call of an env that is under way in a worker."""
+    """A running call of an env in a worker."""
 
     slot: int
     stream: SeedStream
     seconds: float
-    """Since it began."""
+    """Seconds since its start."""
 
 
 class CallStatus:
     """One process writes and one reads, without a lock.
 
-    A note is written twice. Whoever reads the second copy first and finds the two equal has read a whole one; a
-    writer that was interrupted in the middle, for however long, leaves them different.
+    The record is written twice. A reader reads the second copy first: if both are equal, the record is complete.
 
     Args:
-        file: one that was prepared, open for reading and writing.
+        file: a prepared file, open for reading and writing.
     """
 
     def __init__(self, file: IO[bytes] | int) -> None:
         fd = file if isinstance(file, int) else file.fileno()
-        self._memory = mmap.mmap(fd, 2 * _NOTE.size)
+        self._memory = mmap.mmap(fd, 2 * _RECORD.size)
 
     @staticmethod
     def prepare(file: IO[bytes]) -> None:
-        """Write into an empty file that no env is being called."""
-        file.write(_NOTE.pack(NO_SLOT, 0, 0, 0.0) * 2)
+        """Initialise an empty file: no env is being called."""
+        file.write(_RECORD.pack(NO_SLOT, 0, 0, 0.0) * 2)
         file.flush()
 
     def announce(self, slot: int, stream: SeedStream) -> None:
-        """Say that the env of `slot` is called from now on, or with `NO_SLOT` that none is."""
-        # Packed first: `pack_into` fills the place with zeros before it writes.
-        note = _NOTE.pack(slot, stream.base, stream.number, time.monotonic())
-        self._memory[: _NOTE.size] = note
-        self._memory[_NOTE.size :] = note
+        """State that a call of the env of `slot` begins; with `NO_SLOT`, that no call is running."""
+        # Not `pack_into`, which writes zeros first.
+        record = _RECORD.pack(slot, stream.base, stream.number, time.monotonic())
+        self._memory[: _RECORD.size] = record
+        self._memory[_RECORD.size :] = record
 
     def call(self) -> EnvCall | None:
-        """The call that is under way; None if there is none, or if one is just being announced."""
-        second = self._memory[_NOTE.size :]
-        if self._memory[: _NOTE.size] != second:
+        """The running call; None if there is none, or if it is being written."""
+        second = self._memory[_RECORD.size :]
+        if self._memory[: _RECORD.size] != second:
             return None
-        slot, base, number, since = _NOTE.unpack(second)
+        slot, base, number, since = _RECORD.unpack(second)
         return None if slot == NO_SLOT else EnvCall(slot, SeedStream(base, number), time.monotonic() - since)
 
     def close(self) -> None:
-        """Let go of the memory."""
+        """Release the memory."""
         self._memory.close()

@@ -34,15 +34,14 @@ class VectorStep(NamedTuple):
 class VectorEnv:
     """Environments in numbered slots; `gem.make_vec` makes one.
 
-    `send` gives some slots something to do, and `recv` takes what is done, in the order in which it is done. `reset`
-    and `step` do both for several slots at once, and wait for all of them.
+    `send` passes actions to some slots, and `recv` returns results in the order in which they are ready. `reset` and
+    `step` do both for several slots, and wait for all of them.
 
-    An env that raises, hangs past its deadline or whose process dies fails alone: its result has the failure, its
-    slot gets a new env, and the other slots lose nothing.
+    If an env raises, exceeds its time limit, or its process dies, its result contains the failure and its slot gets a
+    new env; other slots are not affected.
 
-    Every episode has a seed. One that is started without takes the next of its slot's own stream, which `reset`
-    with a seed, or a `Reset` with one, starts anew; so a seed gives the same episodes on every backend, after a
-    failure too.
+    Every episode has a seed: the next of its slot's stream, if none is given. `reset` or `Reset` with a seed restarts
+    the stream. So one seed gives the same episodes on every backend, even after failures.
     """
 
     def __init__(
@@ -54,22 +53,22 @@ class VectorEnv:
         mixture: Sequence[tuple[EnvSpec, float]] = (),
     ) -> None:
         self.autoreset: Autoreset = autoreset
-        """What follows the end of an episode."""
+        """The default of `send`; see `Autoreset`."""
         self._backend = backend
         self._specs = list(specs)
         self._mixture = {spec.id: spec for spec, _ in mixture}
         self.shares: Mapping[str, float] = {spec.id: share for spec, share in mixture}
-        """Id → weight, where a rollout may have any of them played in any slot; else empty."""
+        """Id → weight, if a rollout may play each of them in any slot; otherwise empty."""
         self._never_reset = set(range(len(self._specs)))
         self._pending: set[int] = set()
         self._results: list[SlotResult] = []
-        # Closes at exit too, and where a vector is dropped without close().
+        # Also closes at exit, and when the vector is garbage-collected.
         self._close = weakref.finalize(self, _close_in, os.getpid(), backend)
         self._build()
 
     @property
     def num_envs(self) -> int:
-        """How many slots there are."""
+        """The number of slots."""
         return len(self._specs)
 
     def id_of(self, slot: int) -> str:
@@ -77,9 +76,7 @@ class VectorEnv:
         return self._specs[slot].id
 
     def spec_of(self, slot: int, id: str | None = None) -> EnvSpec:
-        """What the env in `slot` is built from, or the one of another `id` among its `shares`.
-
-        It has the kwargs and wrappers that are in force.
+        """The spec of the env in `slot`, or of another `id` of its `shares`, with all kwargs and wrappers.
 
         Raises:
             SpecError: the slot cannot play this id.
@@ -90,17 +87,17 @@ class VectorEnv:
         return spec
 
     def send(self, messages: Mapping[int, str | Reset], *, autoreset: Autoreset | None = None) -> None:
-        """Give each named slot an action or a `Reset`.
+        """Send actions or resets.
 
         Args:
             messages: slot → action or `Reset`.
-            autoreset: for these messages, instead of the vector's own.
+            autoreset: for these messages, instead of the default of the vector.
 
         Raises:
-            IndexError: there is no such slot.
+            IndexError: the slot does not exist.
             TypeError: a message is neither text nor a `Reset`.
-            RuntimeError: a slot still has something to do; `recv` first.
-            ResetNeeded: an action for a slot that has had no `Reset` yet.
+            RuntimeError: a message of a slot is still pending; `recv` first.
+            ResetNeeded: an action for a slot before its first `Reset`.
         """
         self._check(messages)
         self._backend.send(messages, autoreset or self.autoreset)
@@ -108,15 +105,15 @@ class VectorEnv:
         self._never_reset.difference_update(messages)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> list[SlotResult]:
-        """What is done, first come first served.
+        """The results that are ready, in order of completion.
 
-        Waits until `min_results` slots have arrived (or as many as are under way, if that is less), or until
-        `timeout` seconds have passed; `timeout=0` takes what is there. With `backend="sync"` the envs run here and
-        now, every one that was sent something. Ctrl-C loses nothing: the next call goes on.
+        Waits until there are `min_results` (or as many as are pending, if that is less), or for `timeout` seconds;
+        `timeout=0` does not wait. With `backend="sync"` all pending envs run in this call. After Ctrl-C, the next call
+        resumes without losing a result.
         """
         wanted = min(min_results, len(self._results) + len(self._pending))
         until = None if timeout is None else time.monotonic() + timeout
-        # Where enough has arrived already, whatever else is there is taken without waiting.
+        # If there are enough already, take what else is ready without waiting.
         while self._pending:
             wait = None if until is None else max(0.0, until - time.monotonic())
             self._collect(wait if len(self._results) < wanted else 0)
@@ -135,23 +132,23 @@ class VectorEnv:
 
         Args:
             seed: one seed, from which every slot derives its own, or one for each slot that is reset, in the order
-                of `indices`. Without it, each slot goes on with its own stream.
-            indices: the slots to reset.
-            options: go to every env.
+                of `indices`. Without it, each slot continues its stream.
+            indices: the slots to reset; by default all.
+            options: passed to every env.
 
-        What these slots were doing is dropped, such as what an abandoned rollout left under way.
+        Pending results of these slots are dropped, such as those of an abandoned rollout.
 
         Raises:
-            ConfigError: an env refuses the options, or another argument will not do.
+            ConfigError: an env refuses the options, or another argument is invalid.
 
         Returns:
             The first observations and their infos, in slot order. A slot that failed has the observation `""` and
             the failure in `info["failure"]`.
         """
         if not isinstance(options, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError(f"options are a mapping of names to values, not {options!r}")
+            raise ConfigError(f"options must be a mapping of names to values, not {options!r}")
         if not (indices is None or hasattr(indices, "__len__")):
-            raise ConfigError(f"indices is a list of the slots to reset, not {indices!r}")
+            raise ConfigError(f"indices must be a list of the slots to reset, not {indices!r}")
         slots = range(self.num_envs) if indices is None else indices
         if seed is None or isinstance(seed, Sequence):
             seeds = [None] * len(slots) if seed is None else list(seed)
@@ -161,7 +158,7 @@ class VectorEnv:
             seeds = [slot_seed(seed, slot) for slot in slots]
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
         if len(messages) != len(slots):
-            raise ConfigError(f"a slot can be reset once at a time; indices names one twice: {list(slots)}")
+            raise ConfigError(f"indices names a slot twice: {list(slots)}")
         while not self._pending.isdisjoint(messages):
             self._collect(None)
         self._results = [result for result in self._results if result.slot not in messages]
@@ -173,10 +170,10 @@ class VectorEnv:
         return [step.observation for step in steps], [step.info for step in steps]
 
     def step(self, actions: Sequence[str] | Mapping[int, str]) -> VectorStep:
-        """Act in several slots, and wait for all of them.
+        """Step several slots, and wait for all of them.
 
         Args:
-            actions: one a slot, or slot → action for some of them.
+            actions: one action per slot, or slot → action for some of them.
 
         Returns:
             The steps, in slot order.
@@ -191,7 +188,7 @@ class VectorEnv:
                 )
             actions = dict(enumerate(actions))
         steps = self._send_and_wait(actions)
-        # One list a column: much quicker than filling arrays one number at a time.
+        # One list per column is much quicker than filling arrays by element.
         observations, rewards, terminated, truncated, infos = map(list, zip(*steps, strict=True)) if steps else [[]] * 5
         return VectorStep(
             observations, np.array(rewards, np.float64), np.array(terminated, bool), np.array(truncated, bool), infos
@@ -217,21 +214,21 @@ class VectorEnv:
             except TypeError:
                 there = False
             if not there:
-                raise IndexError(f"there is no slot {slot!r}; this vector has slots 0 to {len(self._specs) - 1}")
+                raise IndexError(f"slot {slot!r} does not exist; this vector has slots 0 to {len(self._specs) - 1}")
             if not (isinstance(message, str) or isinstance(message, Reset)):  # noqa: SIM101 - a third of the time
                 raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
         if not self._close.alive:
             raise RuntimeError("this vector is closed")
         if not self._pending.isdisjoint(messages):
             slot = min(self._pending.intersection(messages))
-            raise RuntimeError(f"slot {slot} has not answered its last message yet; call recv() first")
+            raise RuntimeError(f"the last message of slot {slot} is still pending; call recv() first")
         if self._never_reset:
             for slot, message in messages.items():
                 if slot in self._never_reset and isinstance(message, str):
                     raise ResetNeeded(f"slot {slot} has no episode yet; reset it before its first action")
 
     def _collect(self, timeout: float | None) -> None:
-        """Take what the backend has, and keep it here until somebody asks for it."""
+        """Move ready results from the backend to `_results`."""
         received = self._backend.recv(timeout)
         if len(received) == len(self._pending):
             self._pending.clear()
@@ -240,7 +237,7 @@ class VectorEnv:
         self._results += received
 
     def _send_and_wait(self, messages: Mapping[int, str | Reset]) -> list[Step]:
-        """Send, wait for all of these slots, and leave what arrives from others to `recv`."""
+        """Send, and wait for these slots; results of other slots are kept for `recv`."""
         self.send(messages)
         already_there = len(self._results)
         for slot in messages:
@@ -255,12 +252,12 @@ class VectorEnv:
         return [result.step or _failed(result) for result in results]
 
     def _build(self) -> None:
-        """Have every env built; settings that one refuses are refused here, other faults fail its episodes."""
+        """Build every env. Refused settings raise here; other errors fail the episodes of the env."""
         self._backend.send(dict.fromkeys(range(self.num_envs), Build()), "off")
-        awaited, refused = self.num_envs, None
-        while awaited:
+        remaining, refused = self.num_envs, None
+        while remaining:
             results = self._backend.recv(None)
-            awaited -= len(results)
+            remaining -= len(results)
             refused = refused or next((a.step.info["refused"] for a in results if a.step), None)
         if refused is not None:
             self.close()
@@ -268,7 +265,7 @@ class VectorEnv:
 
 
 def _close_in(process: int, backend: Backend) -> None:
-    # A forked child has a copy of the vector, and must not end the workers of its parent.
+    # The copy of a vector in a forked child must not end the workers of its parent.
     if os.getpid() == process:
         backend.close()
 

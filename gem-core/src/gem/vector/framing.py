@@ -1,4 +1,4 @@
-"""Messages over a socket: each is its length in eight bytes, and then itself."""
+"""Framing of messages on a socket: the length in eight bytes, then the message."""
 
 import struct
 
@@ -7,23 +7,23 @@ LENGTH_BYTES = _LENGTH.size
 
 
 def frame(data: bytes) -> bytes:
-    """`data` as it goes over the wire."""
+    """`data` with its length in front."""
     return _LENGTH.pack(len(data)) + data
 
 
 def length(header: bytes | bytearray) -> int:
-    """The length that a frame's first eight bytes announce."""
+    """The length in the first eight bytes of a frame."""
     return _LENGTH.unpack_from(header)[0]
 
 
 class Frames:
-    """Cuts a stream of bytes into the messages that were sent."""
+    """Splits a stream of bytes into messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add what came in; returns the messages that are now complete."""
+        """Add received bytes; returns the messages that are complete now."""
         self._buffer += data
         messages: list[bytes] = []
         start = 0

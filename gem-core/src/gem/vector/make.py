@@ -26,7 +26,7 @@ BackendName = Literal["sync", "thread", "process", "ray"]
 
 @dataclass(frozen=True, slots=True)
 class SpecMaker:
-    """Makes the env of one slot, in whatever process it is called."""
+    """Makes the env of one slot; it is pickled for other processes."""
 
     spec: EnvSpec
     wrappers: Wrappers = ()
@@ -56,29 +56,27 @@ def make_vec(
     """Build a vector of environments.
 
     Args:
-        ids: one id for all slots; a list (or names with commas between), of which the slots take one each in turn; or
-            a mapping id → weight, by which the slots are shared out. What a rollout shares out by weight is the
-            episodes: there every slot plays every id (but not with `vec_kwargs`, which belong to a slot).
-        num_envs: how many slots; by default one for each id.
+        ids: one id for all slots; a list (or comma-separated ids), assigned to the slots in turn; or a mapping
+            id → weight, by which the slots are divided. In a rollout every slot plays every id, and the episodes are
+            divided instead (but not with `vec_kwargs`).
+        num_envs: the number of slots; by default one per id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
-            worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for which one when.
+            worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for the choice.
         wrappers: as in `gem.make`, around every env.
-        autoreset: what follows the end of an episode: `"same_step"`, `"next_step"` or `"off"`; see `Autoreset`.
-        seed: seeds the vector, until `reset` is given another; without it, the operating system's randomness does.
+        autoreset: `"same_step"`, `"next_step"` or `"off"`; see `Autoreset`.
+        seed: seeds the vector; by default from the operating system's randomness.
         step_timeout: seconds that one `reset` or `step` of an env may take; not for `"sync"`.
-        num_workers: how many threads (by default one a slot), processes or actors (by default one a core).
-        ray_address: the cluster, for `"ray"`; by default the one this program is connected to, or else a local one.
-        info_methods: names of env methods without arguments, such as `"expert_action"`, whose results go into every
-            `info` that waits for an action, under the same name.
-        env_kwargs: override the specs' kwargs, in every slot. They reach the envs whatever they are called, `seed` and
-            `backend` included.
-        vec_kwargs: for each slot, kwargs of its own, which win; `seed` among them is the seed of the slot's first
-            episode.
-        async_mode: GEM's word for `backend="thread"`.
-        kwargs: GEM's way to say `env_kwargs`, for names that are no parameter of this function; `env_kwargs` win.
+        num_workers: the number of threads (by default one per slot), processes or actors (by default one per core).
+        ray_address: the cluster, for `"ray"`; by default the connected one, or else a local one.
+        info_methods: names of env methods without arguments, such as `"expert_action"`. Their results are put into
+            every `info` that needs an action, under the same name.
+        env_kwargs: override the kwargs of the specs in every slot, even names of parameters of this function.
+        vec_kwargs: kwargs for each slot, which override the others; `seed` among them seeds the slot.
+        async_mode: as in gem-llm: `backend="thread"`.
+        kwargs: as in gem-llm: added to `env_kwargs`, which override them.
 
     Raises:
-        ConfigError: settings that do not fit together, or that an env refuses.
+        ConfigError: settings contradict each other, or an env refuses them.
         UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
     """
     if isinstance(ids, str):
@@ -87,7 +85,7 @@ def make_vec(
         raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
     names = _names(ids, None if num_envs is None else check_int("num_envs", num_envs, 1))
     if vec_kwargs is not None and len(vec_kwargs) != len(names):
-        raise ConfigError(f"vec_kwargs has one entry a slot: {len(names)}, not {len(vec_kwargs)}")
+        raise ConfigError(f"vec_kwargs must have one entry per slot: {len(names)}, not {len(vec_kwargs)}")
     if async_mode and backend not in (None, "thread"):
         raise ConfigError(f'async_mode=True means backend="thread", not {backend!r}; leave one of them out')
     if autoreset not in get_args(Autoreset):
@@ -97,7 +95,7 @@ def make_vec(
     seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
     shares = dict(ids) if isinstance(ids, Mapping) else Counter(ids)
     specs = {name: get_spec(name) for name in shares}
-    layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # GEM says None for none
+    layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # gem-llm passes None
     shared = {**kwargs, **(env_kwargs or {})}
     makers = [SpecMaker(specs[name], layers, {**shared, **entry}) for name, entry in zip(names, own, strict=True)]
     bound = [bind(maker.spec, wrappers=layers, **maker.kwargs) for maker in makers]
@@ -105,7 +103,7 @@ def make_vec(
     makers_of_slots: Sequence[Maker] = makers
     if len(shares) > 1 and vec_kwargs is None:
         mixture = [(bind(spec, wrappers=layers, **shared), shares[name]) for name, spec in specs.items()]
-        # By the specs' own ids, as a rollout asks for them: that of "module.path:Class" is another.
+        # By the ids of the specs: that of "module.path:Class" differs from the name.
         by_id = {spec.id: SpecMaker(spec, layers, shared) for spec in specs.values()}
         makers_of_slots = mixture_makers(by_id, [specs[name].id for name in names])
     env_set = EnvSet(makers_of_slots, seeds, info_methods, step_timeout)
@@ -115,7 +113,7 @@ def make_vec(
 
 
 def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
-    """Share `seats` out by weight, by largest remainders (ties go to whoever comes first); blocks in given order.
+    """Divide `seats` by weight, by largest remainders (the first wins a tie); in blocks, in the given order.
 
     >>> apportion({"a": 2, "b": 1, "c": 1}, 5)
     ['a', 'a', 'a', 'b', 'c']
@@ -137,23 +135,23 @@ def _names(ids: Sequence[str] | Mapping[str, float], num_envs: int | None) -> li
         raise ConfigError("a vector needs at least one id")
     if isinstance(ids, Mapping):
         if any(not 0 < weight < math.inf for weight in ids.values()):
-            raise ConfigError(f"weights are above 0 and finite, not {dict(ids)}")
+            raise ConfigError(f"weights must be above 0 and finite, not {dict(ids)}")
         return apportion(ids, count)
     return [listed[slot % len(listed)] for slot in range(count)]
 
 
 def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str | None) -> Backend:
     if env_set.step_timeout is not None and not env_set.step_timeout > 0:
-        raise ConfigError(f"step_timeout is above 0 seconds, not {env_set.step_timeout}")
+        raise ConfigError(f"step_timeout must be above 0 seconds, not {env_set.step_timeout}")
     if num_workers is not None and num_workers < 1:
-        raise ConfigError(f"num_workers is at least 1, not {num_workers}")
+        raise ConfigError(f"num_workers must be at least 1, not {num_workers}")
     if ray_address is not None and name != "ray":
         raise ConfigError(f'ray_address is for backend="ray", not {name!r}')
     workers = min(num_workers, len(env_set.makers)) if num_workers else None
     if name == "sync":
         if env_set.step_timeout is not None or num_workers is not None:
             raise ConfigError(
-                'backend="sync" runs the envs in this very thread: it cannot end one that hangs, and has no workers. '
+                'backend="sync" runs the envs in this thread: it cannot end one that hangs, and does not have workers. '
                 'For step_timeout and num_workers use "thread", "process" or "ray"'
             )
         return SyncBackend(env_set)
@@ -167,4 +165,4 @@ def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str 
         from gem.vector.backends.ray import RayBackend
 
         return RayBackend(env_set, workers, ray_address)
-    raise ConfigError(f"there is no backend {name!r}; the backends are {', '.join(get_args(BackendName))}")
+    raise ConfigError(f"backend {name!r} does not exist; the backends are {', '.join(get_args(BackendName))}")

@@ -1,4 +1,4 @@
-"""What goes to the slots of a vector, and what comes back."""
+"""The messages to the slots of a vector, and their results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,26 +9,24 @@ from gem.core import Env, Observation, Step, new_tuple
 from gem.failure import Failure
 
 Autoreset = Literal["same_step", "next_step", "off"]
-"""What follows the end of an episode.
+"""What happens at the end of an episode, as in Gymnasium.
 
-- `same_step`: a new episode begins at once. The last step's observation is the first of the new episode; its own
-  are in `info["final_observation"]` and `info["final_info"]`.
-- `next_step`: the next action is not played; a new episode begins instead, which arrives with reward 0.
+- `same_step`: a new episode begins. The result has its first observation; the last observation and info of the old
+  episode are in `info["final_observation"]` and `info["final_info"]`.
+- `next_step`: the next action is ignored and a new episode begins, with reward 0.
 - `off`: nothing; the slot needs a `Reset`.
 """
 
 STRIDE = 0x1E3779B97F4A7C15
-"""From the seed of one episode to that of the slot's next: odd, so that no seed returns before all have come, and so
-large that neighbouring bases stay apart. `seeding.derive` would cost more than a step of a quick env."""
+"""The difference between the seeds of successive episodes of a slot: odd, so that no seed repeats before all have
+occurred, and large, so that neighbouring bases do not meet. `seeding.derive` would cost more than a quick step."""
 
 Maker = Callable[[], Env]
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The message that starts a new episode in a slot, from `seed` and with `options`.
-
-    Without a seed, the slot's own stream gives the next one.
+    """A message: start a new episode with `options`, from `seed` (by default the next of the slot's stream).
 
     Raises:
         TypeError, ValueError: see `gem.seeding.check_seed`.
@@ -38,16 +36,16 @@ class Reset:
     options: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        if self.seed is not None:  # an integer of NumPy's would overflow on the way to the next episode's seed
+        if self.seed is not None:  # a NumPy integer would overflow
             object.__setattr__(self, "seed", seeding.check_seed(self.seed))
 
 
 class SlotResult(NamedTuple):
-    """What came back from a `slot`: a `step`, a `failure`, or both.
+    """The result of a message to a `slot`: a `step`, a `failure`, or both.
 
-    A reset arrives as a step that brought nothing: reward 0, neither terminated nor truncated. Both come only with
-    autoreset `same_step`: either the episode failed and the step is the start of the next one (reward NaN,
-    truncated), or the step ended an episode soundly and the reset after it failed.
+    The step of a reset has reward 0, and is neither terminated nor truncated. Both occur only with autoreset
+    `same_step`: either the episode failed and the step starts the next one (reward NaN, truncated), or the step ended
+    an episode and the reset after it failed.
     """
 
     slot: int
@@ -56,44 +54,44 @@ class SlotResult(NamedTuple):
 
 
 class SeedStream(NamedTuple):
-    """The seeds of a slot's episodes, and which of them is the current one (-1: none yet)."""
+    """The seeds of the episodes of a slot, and the index of the current one (-1 before the first)."""
 
     base: int
     number: int = -1
 
     @property
     def seed(self) -> int:
-        """The seed of the current episode: the base for the first, and for later ones a stride further each time."""
+        """The seed of the current episode: the base for the first, plus one stride for each later one."""
         return (self.base + self.number * STRIDE) % seeding.SEEDS
 
     def next(self) -> "SeedStream":
-        """The stream, one episode on."""
+        """The stream at the next episode."""
         return new_tuple(SeedStream, (self.base, self.number + 1))
 
 
 @dataclass(slots=True)
 class EpisodeLog:
-    """All it takes to play a slot's current episode again: envs are deterministic."""
+    """The current episode of a slot, to replay it in a new worker: envs are deterministic."""
 
     stream: SeedStream
     options: Mapping[str, Any] | None = None
     actions: list[str] = field(default_factory=list[str])
     observation: Observation = ""
-    """The last one, to check that the replay came to the same point."""
+    """The last one, to check the replay."""
     playing: bool = False
-    """Whether an episode has begun that neither failed nor was the end of the slot."""
+    """Whether an episode is running."""
     failure: Failure | None = None
-    """Why the episode could not be played again: the answer to the slot's next action."""
+    """Why the episode is lost: the result of the next action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Build the env, so that settings it refuses are known before anything is played."""
+    """A message: build the env, so that refused settings are reported before the first episode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """What the slot was doing is lost: build the env anew, and answer with the failure."""
+    """A message: the episode is lost; build a new env, and return the failure."""
 
     stream: SeedStream
     failure: Failure
@@ -101,10 +99,10 @@ class Rebuild:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Bring a new env to where a lost one stood, and answer with nothing."""
+    """A message: replay an episode in a new env; the result is empty."""
 
     log: EpisodeLog
 
 
 SlotMessage = str | Reset | Build | Rebuild | Restore
-"""Callers send actions and `Reset`s; the others pass between the backends and their workers."""
+"""Callers send actions and `Reset`s; backends send the others to their workers."""

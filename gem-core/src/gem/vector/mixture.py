@@ -1,7 +1,6 @@
-"""Several ids in one slot: each episode is of the one that its reset asks for.
+"""Several ids in one slot; the reset of each episode chooses one.
 
-Slots of fixed ids would play short episodes more often than long ones, so that two ids in equal parts become nine
-episodes of one for each of the other.
+With fixed ids per slot, an id with short episodes would be played more often than its share.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,20 +12,20 @@ from gem.core import Env, Info, Observation, Wrapper
 from gem.vector.messages import Maker
 
 _ID_OPTION = "gem.vector: id"
-"""Which id is to be played, among the options of a reset."""
+"""The option of a reset that chooses the id."""
 
 
 def options_for(id: str | None) -> Mapping[str, Any] | None:
-    """The options of a `Reset` by which a slot of several ids plays this one; None plays what the slot has."""
+    """The options of a `Reset` that choose an id; None leaves the choice to the slot."""
     return None if id is None else {_ID_OPTION: id}
 
 
 class MixtureEnv(Wrapper):
-    """One env of each id, built when it is first played and kept, with whatever it has learned, such as a level.
+    """One env per id, built when it is first played, and kept with its state, such as the level of a curriculum.
 
     Args:
-        makers: id → what makes its env.
-        built: the ids of which to build the env now; the first is what plays where a reset asks for none.
+        makers: id → maker of its env.
+        built: the ids to build now; the first is the default.
     """
 
     def __init__(self, makers: Mapping[str, Maker], built: Sequence[str]) -> None:
@@ -50,14 +49,14 @@ class MixtureEnv(Wrapper):
         return self.env.reset(seed=seed, options=given or None)
 
     def close(self) -> None:
-        with ExitStack() as every:  # the others too, where one raises
+        with ExitStack() as every:  # closes all, even if one raises
             for env in self._envs.values():
                 every.callback(env.close)
 
 
 @dataclass(frozen=True, slots=True)
 class MixtureMaker:
-    """Makes the env of one slot, in whatever process it is called."""
+    """Makes the env of one slot; it is pickled for other processes."""
 
     makers: Mapping[str, Maker]
     built: tuple[str, ...]
@@ -67,10 +66,10 @@ class MixtureMaker:
 
 
 def mixture_makers(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Maker]:
-    """What makes the env of each slot, given the id of each.
+    """The maker of each slot, given the id of each.
 
-    A slot builds the env of its own id at once, and with it those that no slot has: settings that an env refuses are
-    known before anything is played.
+    Each slot builds the env of its id at once, and its part of the ids without a slot, so that refused settings are
+    reported before the first episode.
     """
     without_slot = [id for id in makers if id not in slots]
     return [MixtureMaker(makers, (own, *without_slot[slot :: len(slots)])) for slot, own in enumerate(slots)]

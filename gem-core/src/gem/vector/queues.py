@@ -1,4 +1,4 @@
-"""Taking what a queue holds."""
+"""Reading all items of a queue."""
 
 from queue import Empty, SimpleQueue
 from typing import TypeVar
@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 def drain(queue: SimpleQueue[Item], timeout: float | None) -> list[Item]:
-    """Everything that is in `queue`; waits for the first, `timeout` seconds at most."""
+    """All items in `queue`; waits up to `timeout` seconds for the first."""
     items: list[Item] = []
     try:
         items.append(queue.get(timeout=timeout))

@@ -1,10 +1,9 @@
-"""The parent's side of workers that live elsewhere and may die there.
+"""Recovery of envs whose worker has died.
 
-For every slot there is a record of its current episode: seed and actions, which is all it takes to play the episode
-again, because envs are deterministic. When a worker dies or is killed, a new one takes over its slots: the env that
-was being called fails, the others are brought back to where they stood, and messages without an answer are sent
-again. Where it is not known which env was being called, the slots are brought back one at a time, until one of them
-takes the worker with it again.
+The parent keeps a log of the current episode of every slot: seed and actions, which are enough to replay the episode,
+because envs are deterministic. When a worker dies, a new one takes over its slots: the env that was being called fails,
+the episodes of the others are replayed, and pending messages are sent again. If it is not known which env was being
+called, slots are replayed one at a time, until one of them ends the worker again.
 """
 
 import pickle
@@ -26,11 +25,11 @@ MAX_FAILED_STARTS = 3
 
 
 class WorkerLost(Exception):
-    """A worker is gone; the text says how."""
+    """A worker has died; the text says how."""
 
 
 def pickled(what: str, value: object, dumps: Callable[[object], bytes] = pickle.dumps) -> bytes:
-    """`value`, pickled for a worker.
+    """`value` pickled for a worker.
 
     Raises:
         ConfigError: it cannot be pickled.
@@ -39,40 +38,40 @@ def pickled(what: str, value: object, dumps: Callable[[object], bytes] = pickle.
         return dumps(value)
     except Exception as error:
         raise ConfigError(
-            f"{what} must go to another process, and cannot be pickled ({error}). Move functions and classes to the "
+            f"{what} is sent to another process, and cannot be pickled ({error}). Move functions and classes to the "
             'top level of a module, or use backend="thread"'
         ) from error
 
 
 class WorkerHandle(ABC):
-    """One worker, as its parent sees it."""
+    """The parent's handle of a worker."""
 
     def __init__(self, slots: Sequence[int]) -> None:
         self.slots = tuple(slots)
         self.ready = False
-        """Whether it has begun to work."""
+        """Whether it has started."""
         self.next_check = 0.0
-        """When to look next whether a call is overdue."""
+        """When to check next whether a call is overdue."""
         self.failed_starts = 0
-        """How many workers in this one's place have ended before they were ready, one after another."""
+        """Workers for these slots that have ended in succession before they were ready."""
         self.suspects: deque[int] = deque()
-        """Slots still to be brought back one at a time; the first is under way."""
+        """Slots still to be replayed one at a time; the first is in progress."""
 
     @abstractmethod
     def send(self, batch: Batch) -> None:
-        """Pass a batch on, without waiting. A worker that is gone is found out by `receive`."""
+        """Send a batch without waiting. `receive` reports a worker that has died."""
 
     @abstractmethod
     def receive(self) -> list[tuple[int, bytes]]:
-        """The answers that are there.
+        """The answers that are ready.
 
         Raises:
-            WorkerLost: it is gone, and there are no more answers.
+            WorkerLost: the worker has died, and all its answers have been read.
         """
 
     @abstractmethod
     def call(self) -> EnvCall | None:
-        """The call that is under way, or was when the worker died; None if there is none, or none is known."""
+        """The running call, or that during which the worker died; None if there is none or it is not known."""
 
     @abstractmethod
     def kill(self) -> None:
@@ -83,13 +82,7 @@ L = TypeVar("L", bound=WorkerHandle)
 
 
 class RemoteBackend(ABC, Generic[L]):
-    """Spreads the slots over workers, and keeps what it takes to replace one.
-
-    Args:
-        streams: where the seeds of each slot begin.
-        num_workers: how many workers; slot `i` goes to worker `i % num_workers`.
-        step_timeout: seconds for each `reset` and `step` of an env.
-    """
+    """Distributes the slots over workers (slot `i` to worker `i % num_workers`), and replaces workers that die."""
 
     def __init__(self, streams: Sequence[SeedStream], num_workers: int, step_timeout: float | None) -> None:
         self._limit = step_timeout
@@ -107,11 +100,11 @@ class RemoteBackend(ABC, Generic[L]):
 
     @abstractmethod
     def _discard(self, worker: L) -> None:
-        """Let go of a worker that is gone."""
+        """Release the resources of a worker that has died."""
 
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:
-        """The workers that have something to receive; waits for the first, `timeout` seconds at most."""
+        """The workers with something to receive; waits up to `timeout` seconds for the first."""
 
     @abstractmethod
     def close(self) -> None:
@@ -125,7 +118,7 @@ class RemoteBackend(ABC, Generic[L]):
         for slot, message in messages.items():
             self._pending[slot] = message, autoreset
             number = slot % len(self._workers)
-            # What is sent to a slot that still waits to be brought back goes with it, when its turn comes.
+            # Messages to a slot that is still to be replayed are sent when its turn comes.
             suspects = self._workers[number].suspects
             if not suspects or slot == suspects[0] or slot not in suspects:
                 batches[number].append((slot, message, autoreset))
@@ -168,17 +161,17 @@ class RemoteBackend(ABC, Generic[L]):
             except Exception as error:
                 self._rebuild_slot(worker, slot, failure_of(error))
                 continue
-            # A slot that was brought back answers with nothing.
+            # The result of a `Restore` is empty.
             if answer.result.step is not None or answer.result.failure is not None:
                 self._update_log(answer)
                 self._results.append(answer.result)
             if worker.suspects and slot == worker.suspects[0] and slot not in self._pending:
                 worker.suspects.popleft()
                 if worker.suspects:
-                    worker.send(self._todo(worker.suspects[0]))
+                    worker.send(self._recovery_batch(worker.suspects[0]))
 
     def _update_log(self, answer: WorkerAnswer) -> None:
-        """Write what happened in a slot into its record."""
+        """Add an answer to the log of its slot."""
         slot, step, _ = answer.result
         message, _ = self._pending.pop(slot)
         log = self._logs[slot]
@@ -191,13 +184,13 @@ class RemoteBackend(ABC, Generic[L]):
             log.observation = step.observation
 
     def _rebuild_slot(self, worker: L, slot: int, failure: Failure) -> None:
-        """The answer cannot be read here: what happened in the env is not known any more."""
+        """The answer cannot be unpickled, so the state of the env is not known: have it rebuilt."""
         _, autoreset = self._pending[slot]
         self._pending[slot] = Rebuild(self._current_stream(slot), failure), autoreset
         worker.send([(slot, *self._pending[slot])])
 
     def _kill_overdue(self) -> float | None:
-        """Replace the workers in which a call is overdue; returns when to look again."""
+        """Kill and replace the workers with an overdue call; returns when to check again."""
         if self._limit is None or not self._pending:
             return None
         now = time.monotonic()
@@ -216,7 +209,7 @@ class RemoteBackend(ABC, Generic[L]):
     def _end(self, worker: L, call: EnvCall, cause: str) -> None:
         worker.kill()
         message = self._pending.get(call.slot)
-        # What it had answered before counts, and it may have answered in the last moment.
+        # Earlier answers count, even one of the last moment.
         with suppress(WorkerLost):
             while True:
                 self._accept(worker, worker.receive())
@@ -225,40 +218,40 @@ class RemoteBackend(ABC, Generic[L]):
         self._replace(worker, one_at_a_time=False)
 
     def _fail_slot(self, slot: int, stream: SeedStream, cause: str) -> None:
-        """Make the loss of a worker the failure of the slot whose env was being called."""
+        """Report the death of a worker as the failure of the slot whose env was being called."""
         failure = Failure(cause, "")
         log = self._logs[slot] = EpisodeLog(stream)
         match self._pending.get(slot):
             case None:
                 log.failure = failure
             case Rebuild(failure=failure), _:
-                # Its env kills even the worker that builds it anew: leave it, until there is another message.
+                # Its env ends even the worker that rebuilds it: wait for the next message.
                 del self._pending[slot]
                 self._results.append(SlotResult(slot, None, failure))
             case _, autoreset:
                 self._pending[slot] = Rebuild(stream, failure), autoreset
 
     def _replace(self, lost: L, *, one_at_a_time: bool) -> None:
-        """Bring the slots of a worker that is gone back in a new one."""
+        """Replay the slots of a worker that has died in a new one."""
         failed_starts = 0 if lost.ready else lost.failed_starts + 1
         if failed_starts >= MAX_FAILED_STARTS:
-            raise RuntimeError("workers end before they have begun; what they printed says why")
+            raise RuntimeError("workers end before they have started; see what they printed")
         self._discard(lost)
         worker = self._start({slot: self._logs[slot].stream for slot in lost.slots})
         worker.failed_starts = failed_starts
         self._workers[self._workers.index(lost)] = worker
-        # Those that somebody waits for come first.
+        # Slots with a pending message first.
         slots = sorted(worker.slots, key=lambda slot: slot not in self._pending)
-        todo = [(slot, self._todo(slot)) for slot in slots]
+        todo = [(slot, self._recovery_batch(slot)) for slot in slots]
         if one_at_a_time:
             worker.suspects.extend(slot for slot, batch in todo if batch)
             if worker.suspects:
-                worker.send(self._todo(worker.suspects[0]))
+                worker.send(self._recovery_batch(worker.suspects[0]))
         else:
             worker.send([item for _, batch in todo for item in batch])
 
-    def _todo(self, slot: int) -> Batch:
-        """What brings `slot` back to where it stood, and on with what it was to do."""
+    def _recovery_batch(self, slot: int) -> Batch:
+        """The messages that replay `slot`, and its pending one."""
         log = self._logs[slot]
         under_way = self._pending.get(slot)
         batch: list[tuple[int, SlotMessage, Autoreset]] = []
@@ -269,7 +262,7 @@ class RemoteBackend(ABC, Generic[L]):
         return batch
 
     def _current_stream(self, slot: int) -> SeedStream:
-        """How far the stream of `slot` has come, as far as can be told without its worker."""
+        """The position in the stream of `slot`, as far as it is known without its worker."""
         log = self._logs[slot]
         match self._pending.get(slot):
             case Reset(seed=int(seed)), _:

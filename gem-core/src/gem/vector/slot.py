@@ -1,4 +1,4 @@
-"""One env in its slot: episodes one after another, info_methods, and faults that stay inside."""
+"""One slot of a vector: its env, episode after episode; exceptions become failures."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -23,20 +23,18 @@ from gem.vector.messages import (
 Announce = Callable[[int, SeedStream], None]
 
 NO_SLOT = -1
-"""The slot that is announced when the env of none is called."""
+"""Announced when no env is being called."""
 
 
 class EnvSlot:
-    """Carries out one message at a time, on every backend in the same way.
+    """Carries out one message at a time, in the same way on every backend.
 
     Args:
-        number: which slot it is.
-        maker: builds the env, now and after each failure.
-        stream: the seeds of the episodes for which no seed is given.
-        info_methods: names of env methods without arguments, whose results go into every `info` that waits for an
-            answer.
-        announce: called before each `reset` and `step` of the env, for whoever watches deadlines, and with `NO_SLOT`
-            before an env that has failed is built anew.
+        number: the index of the slot.
+        maker: builds the env, at first and after each failure.
+        stream: the seeds of episodes without a given seed.
+        info_methods: see `gem.make_vec`.
+        announce: called before each `reset` and `step` of the env, and with `NO_SLOT` before a rebuild.
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class EnvSlot:
         self._restore_failure: Failure | None = None
 
     def run(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
-        """Carry out `message`. Nothing but Ctrl-C is raised: a fault of the env is in the result."""
+        """Carry out `message`. Exceptions of the env become a failure in the result; only Ctrl-C is raised."""
         try:
             if self.playing and isinstance(message, str):
                 if self._announce is not None:
@@ -73,11 +71,11 @@ class EnvSlot:
             return self._run_other(message, autoreset)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # an env may even call sys.exit(); that must not end the others
+        except BaseException as error:  # even sys.exit() must not end the other envs
             return self.fail(failure_of(error), autoreset)
 
     def fail(self, failure: Failure, autoreset: Autoreset) -> SlotResult:
-        """Give up the episode: build the env anew, and go on as `autoreset` says."""
+        """Fail the episode: rebuild the env, and continue according to `autoreset`."""
         self.close()
         if self._announce is not None:
             self._announce(NO_SLOT, self.stream)
@@ -88,19 +86,19 @@ class EnvSlot:
             observation, info = self._begin(self.stream.next(), None)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # the next message tries again, and reports it if it fails again
+        except BaseException:  # the next message tries again
             self.playing = False
             return SlotResult(self.number, None, failure)
         info = {**info, "failure": failure, "final_observation": "", "final_info": {"failure": failure}}
         return SlotResult(self.number, Step(observation, math.nan, False, True, info), failure)
 
     def interrupted(self, error: KeyboardInterrupt) -> SlotResult:
-        """Give up the episode in whose middle `run` was interrupted; the next message has the env built anew."""
+        """Fail the episode in which `run` was interrupted; the next message rebuilds the env."""
         self.close()
         return SlotResult(self.number, None, failure_of(error))
 
     def close(self) -> None:
-        """Close the env; a fault in that is nobody's concern any more."""
+        """Close the env, ignoring its exceptions."""
         env, self._env = self._env, None
         self.playing = False
         try:
@@ -112,7 +110,7 @@ class EnvSlot:
             pass
 
     def _run_other(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
-        """Everything but an action in an episode."""
+        """Carry out anything but an action in an episode."""
         match message:
             case str() if self._restore_failure is not None:
                 failure, self._restore_failure = self._restore_failure, None
@@ -139,7 +137,7 @@ class EnvSlot:
         return self._env
 
     def _build(self) -> SlotResult:
-        """An env that refuses its settings says so to whoever makes the vector; other faults are failures."""
+        """Build the env. A `GemError` goes to the caller of `make_vec`; any other exception is a failure."""
         refused = None
         try:
             self._built()
@@ -152,7 +150,7 @@ class EnvSlot:
         return SlotResult(self.number, Step(observation, 0.0, False, False, info), None)
 
     def _begin(self, stream: SeedStream, options: Mapping[str, Any] | None) -> tuple[Observation, Info]:
-        """Start an episode. The stream moves first: a seed whose reset fails is used up."""
+        """Start an episode. The stream advances first: a seed whose reset fails is not used again."""
         self.stream, self.options = stream, options
         self.playing, self._restore_failure = False, None
         env = self._built()
@@ -167,9 +165,9 @@ class EnvSlot:
     def _end(self, step: Step, autoreset: Autoreset) -> SlotResult:
         self.playing = False
         if step.terminated and step.truncated:
-            raise TypeError("the env broke its contract: its last step is both terminated and truncated")
+            raise TypeError("the env violates the contract: its last step is both terminated and truncated")
         if "success" not in step.info:
-            raise TypeError('the env broke its contract: its last step has no info["success"]')
+            raise TypeError('the env violates the contract: its last step does not have info["success"]')
         if autoreset != "same_step":
             return SlotResult(self.number, step, None)
         final: Info = {"final_observation": step.observation, "final_info": step.info}
@@ -197,11 +195,11 @@ class EnvSlot:
                     self._announce(self.number, self.stream)
                 observation, _, terminated, truncated, info = self._built().step(action)
                 over = over or terminated or truncated
-                # Hints are drawn as they were the first time, so that the env's generators stand where they stood.
+                # Called as the first time, so that the state of the generators is the same.
                 if self._info_methods and not over:
                     self._add_method_results(info)
             if over or observation != log.observation:
-                raise RuntimeError("its worker died, and the same actions from the same seed led elsewhere")
+                raise RuntimeError("its worker died, and the same actions from the same seed gave another observation")
         except Exception as error:
             self.playing, self._restore_failure = False, failure_of(error)
 

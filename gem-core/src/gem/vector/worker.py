@@ -1,7 +1,6 @@
-"""A set of slots that live in another process: messages in, pickled answers out.
+"""The slots of a worker: messages in, pickled answers out.
 
-One thread runs the envs; another may feed it with `put`, and a third takes the answers with `take`. So a finished
-answer leaves while a slow env is still at work, and many answers leave together when the envs are quick.
+One thread runs the envs, one may call `put` and one `take`, so that an answer leaves while another env is running.
 """
 
 import pickle
@@ -16,31 +15,31 @@ from gem.vector.queues import drain
 from gem.vector.slot import NO_SLOT, Announce, EnvSlot
 
 Batch = Sequence[tuple[int, SlotMessage, Autoreset]]
-"""Messages in the order in which they are to be carried out."""
+"""Messages, to be carried out in this order."""
 
 
 class WorkerAnswer(NamedTuple):
-    """An result, and what the record of its slot needs to know."""
+    """A result, and what the parent's log of the slot needs."""
 
     result: SlotResult
     stream: SeedStream | None
-    """The seeds, if an episode began with the message."""
+    """The seed stream, if the message started an episode."""
     options: Mapping[str, Any] | None
     playing: bool
-    """Whether an episode is under way now."""
+    """Whether an episode is running."""
 
 
 class WorkerInit(NamedTuple):
-    """What a worker is started with."""
+    """The arguments of a worker."""
 
     makers: Mapping[int, bytes]
-    """Slot → its pickled maker. Unpickling imports, and so may fail: that is then a failure of the slot."""
+    """Slot → its pickled maker; if unpickling fails, that is a failure of the slot."""
     streams: Mapping[int, SeedStream]
     info_methods: Sequence[str]
 
 
 class PickledMaker:
-    """A maker that is unpickled where, and each time that, it is called."""
+    """A maker that is unpickled at each call."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -50,12 +49,7 @@ class PickledMaker:
 
 
 class Worker:
-    """Runs the slots of a `WorkerInit`.
-
-    Args:
-        init: the slots.
-        announce: see `EnvSlot`; called with `NO_SLOT` when no slot is at work any more.
-    """
+    """Runs the slots of a `WorkerInit`; `announce` as in `EnvSlot`, and with `NO_SLOT` after each message."""
 
     def __init__(self, init: WorkerInit, announce: Announce) -> None:
         self._announce = announce
@@ -68,20 +62,20 @@ class Worker:
         self._closing = False
 
     def put(self, batch: Batch) -> None:
-        """Give the slots something to do."""
+        """Send messages to the slots."""
         self._inbox.put(batch)
 
     def take(self, timeout: float | None = None) -> list[tuple[int, bytes]]:
-        """The answers that are ready, pickled; waits for the first, `timeout` seconds at most."""
+        """The pickled answers that are ready; waits up to `timeout` seconds for the first."""
         return drain(self._outbox, timeout)
 
     def stop(self) -> None:
-        """Make `run` return after the env call that is under way."""
+        """Make `run` return after the running call of an env."""
         self._closing = True
         self._inbox.put(None)
 
     def run(self) -> None:
-        """Carry out what is put in, until `stop`; then close the envs."""
+        """Carry out messages until `stop`; then close the envs."""
         while (batch := self._inbox.get()) is not None:
             for slot, message, autoreset in batch:
                 if self._closing:
@@ -95,7 +89,7 @@ class Worker:
         before = slot.stream
         try:
             result = slot.run(message, autoreset)
-        except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the parent: the env's own
+        except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the parent
             result = slot.interrupted(error)
         try:
             return _pickled(slot, before, result)
@@ -103,7 +97,7 @@ class Worker:
             result = slot.fail(failure_of(error), autoreset)
         try:
             return _pickled(slot, before, result)
-        except Exception as error:  # the next episode begins with what cannot be pickled either
+        except Exception as error:  # nor can the first result of the next episode
             return _pickled(slot, before, slot.fail(failure_of(error), "off"))
 
 
@@ -115,6 +109,6 @@ def _pickled(slot: EnvSlot, before: SeedStream, result: SlotResult) -> bytes:
 
 
 def unpickle(slot: int, data: bytes) -> WorkerAnswer:
-    """The answer of `slot`. Whatever unpickling raises is raised."""
+    """The answer of `slot`; raises what unpickling raises."""
     step, failure, stream, options, playing = pickle.loads(data)
     return WorkerAnswer(SlotResult(slot, Step(*step) if step is not None else None, failure), stream, options, playing)

@@ -1,8 +1,7 @@
 """The program of a worker process.
 
-The envs run in the main thread, where they may use signals. A reader takes batches from the parent and a writer
-sends answers back, so that a finished answer never waits for a slow env. When the parent is gone, in whatever way,
-the process ends at once, and with it whatever its envs have started in its process group.
+The envs run in the main thread, where they may use signals; two more threads read batches and write answers. When the
+parent ends, for whatever reason, the process ends at once, and with it the processes of its group.
 """
 
 import os
@@ -21,7 +20,7 @@ from gem.vector.framing import LENGTH_BYTES, frame, length
 from gem.vector.worker import Worker, WorkerInit
 
 running_main = False
-"""Whether this is a worker that is running its parent's script to find the classes in it."""
+"""Whether this worker is importing the script of its parent."""
 
 
 class WorkerStart(NamedTuple):
@@ -29,14 +28,14 @@ class WorkerStart(NamedTuple):
 
     init: WorkerInit
     main: str | None
-    """The script whose classes the envs need, if they need any."""
+    """The script that defines classes of the envs, if one does."""
 
 
 def main(socket_fd: int, status_fd: int) -> None:
-    """Work until the parent says that it is enough, or is gone."""
+    """Work until the parent stops the worker or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=socket_fd)
-    # The parent sees the end of this process by the end of the connection, so nobody else may hold it open.
+    # The parent notices the end of this process by the end of the connection: children must not keep it open.
     connection.set_inheritable(False)
     os.register_at_fork(after_in_child=lambda: os.close(connection.detach()))
     stream = connection.makefile("rb")
@@ -69,7 +68,7 @@ def main(socket_fd: int, status_fd: int) -> None:
 
 
 def _run_or_kill(task: Callable[[], None]) -> None:
-    """Without its parent, or without one of its threads, the process has nothing to live for."""
+    """Run a task of a thread; when it ends, with the parent or by an error, kill the process group."""
     try:
         task()
     except (EOFError, OSError):
@@ -80,7 +79,7 @@ def _run_or_kill(task: Callable[[], None]) -> None:
 
 
 def _import_main(path: str) -> None:
-    """Define what the parent's script defines, as `multiprocessing` does for the processes that it spawns."""
+    """Import the script of the parent, as `multiprocessing` does in spawned processes."""
     global running_main  # noqa: PLW0603
     running_main = True
     names = runpy.run_path(path, run_name="__mp_main__")

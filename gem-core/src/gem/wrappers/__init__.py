@@ -1,18 +1,18 @@
 """The wrappers of the core: history in one string, limits, transforms, statistics.
 
-| name for `gem.make(…, wrappers="a,b")` | class | in a line |
+| name for `gem.make(…, wrappers="a,b")` | class | effect |
 |---|---|---|
 | `concat` | `Concat` | every observation of the episode so far, in one string |
-| `concat_with_action` | `ConcatWithAction` | and the actions between them |
+| `concat_with_action` | `ConcatWithAction` | the same with the actions |
 | `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
 | `curriculum` | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
-| `bounded_shaping` | `BoundedShaping` | rewards on the way that never outweigh the end |
+| `bounded_shaping` | `BoundedShaping` | bounds the rewards before the last step |
 | `turn_limit`, `time_limit` | `TurnLimit`, `TimeLimit` | truncate an episode |
-| | `TransformAction`, `TransformObservation`, `ShapeReward` | a function on the way in or out |
+| | `TransformAction`, `TransformObservation`, `ShapeReward` | apply a function |
 
-Settings stand beside the name, `gem.make(id, wrappers=[{"name": "turn_limit", "max_turns": 5}])`; those without a name
+Settings are given with the name: `gem.make(id, wrappers=[{"name": "turn_limit", "max_turns": 5}])`; the transforms
 take a function: `gem.make(id, wrappers=[functools.partial(TransformAction, function=str.lower)])`.
 """
 

@@ -1,4 +1,4 @@
-"""Rewards on the way that never outweigh the end."""
+"""A bound on the rewards before the last step of an episode."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,23 +9,21 @@ from gem.errors import ConfigError
 
 
 class BoundedShaping(Wrapper):
-    """What an episode earns before its last step stays within `-most` and `most`; the last step is the env's own.
+    """Keeps the sum of the rewards before the last step within `-most` and `most`; the last step is unchanged.
 
-    Where success earns 1 more in the last step than failure, a success then returns more than any failure, whatever
-    the rewards on the way: `most` is below a half. Without it five rewarded calls of a tool and a wrong answer can earn
-    more than one call and the right one, and a game that is lost early more than one that is won after costly turns.
-
-    What passes a bound is left out of a reward; the env's own reward is then in `info["unbounded_reward"]`.
+    With `most` below 0.5, and if success earns 1 more than failure in the last step, every success has a higher return
+    than any failure. Without the bound, five rewarded tool calls and a wrong answer may earn more than one call and the
+    right answer. If a reward is changed, the original is in `info["unbounded_reward"]`.
 
     Args:
-        most: from 0, which leaves out all rewards before the last, to below 0.5.
+        most: from 0 (no rewards before the last step) to below 0.5.
     """
 
     def __init__(self, env: Env, *, most: float = 0.4) -> None:
         super().__init__(env)
         self.most = finite("most", most)
         if not 0 <= self.most < 0.5:
-            raise ConfigError(f"most is from 0 to below 0.5, not {most}")
+            raise ConfigError(f"most must be from 0 to below 0.5, not {most}")
         self._earned = 0.0
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:

@@ -1,4 +1,4 @@
-"""The episode so far as one chat prompt, for trainers that want one string a step."""
+"""The episode so far as one chat prompt, for trainers that expect one string per step."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -12,10 +12,10 @@ from gem.wrappers.history import check_length, line, text_of
 
 @runtime_checkable
 class HasChatTemplate(Protocol):
-    """What these wrappers ask of a tokenizer; those of `transformers` have it."""
+    """The method of a tokenizer that these wrappers need, as in `transformers`."""
 
     def apply_chat_template(self, conversation: Any, /, *, tokenize: bool, add_generation_prompt: bool) -> Any:
-        """The conversation as text, if `tokenize` is false, up to where the assistant's next message begins."""
+        """The conversation as text, if `tokenize` is false, up to the beginning of the assistant's next message."""
 
 
 ChatTemplate = HasChatTemplate | Callable[[list[ChatMessage]], str]
@@ -23,13 +23,13 @@ ChatTemplate = HasChatTemplate | Callable[[list[ChatMessage]], str]
 
 
 def chatml(messages: list[ChatMessage]) -> str:
-    """The template that is used where none is given: ChatML, as Qwen models read it, without a system message."""
+    """The default template: ChatML, as for Qwen models, without a system message."""
     turns = [f"<|im_start|>{message['role']}\n{text_of(message['content'])}<|im_end|>\n" for message in messages]
     return "".join(turns) + "<|im_start|>assistant\n"
 
 
 def render(template: ChatTemplate | None, messages: list[ChatMessage]) -> str:
-    """The prompt that has `messages`, the last of them the user's, and asks for the assistant's next."""
+    """The prompt for the assistant's reply to `messages`."""
     if template is None:
         return chatml(messages)
     if isinstance(template, HasChatTemplate):
@@ -40,13 +40,12 @@ def render(template: ChatTemplate | None, messages: list[ChatMessage]) -> str:
 class ConcatChat(Wrapper):
     """Each observation is the whole episode so far as a chat prompt.
 
-    The env's observations are the user's messages, the actions are the assistant's. The template is applied to the
-    whole conversation at every step, because it may rewrite what came before (drop old reasoning, for example).
+    Observations are messages of the user, actions of the assistant. The template is applied to the whole conversation
+    at every step, because it may change earlier messages (for example, drop old reasoning).
 
     Args:
-        tokenizer: anything with `apply_chat_template`, or a function from the messages to the prompt; ChatML without.
-        max_history_length: how many turns (an action and what came of it) the prompt goes back; None for all. The
-            first observation, which holds the rules, is kept besides.
+        tokenizer: an object with `apply_chat_template`, or a function from messages to the prompt; by default ChatML.
+        max_history_length: the most turns in the prompt, besides the first observation; None for all.
     """
 
     _unsaved = Wrapper._unsaved | {"tokenizer"}
@@ -74,13 +73,9 @@ class ConcatChat(Wrapper):
 
 
 class ConcatChatOnReset(ConcatWithAction):
-    """`ConcatWithAction` whose first observation is a chat prompt; what follows it is plain text.
+    """`ConcatWithAction` with the first observation as a chat prompt; the rest is plain text.
 
-    All observations and actions of an episode are then one long answer of the assistant's.
-
-    Args:
-        tokenizer: anything with `apply_chat_template`, or a function from the messages to the prompt; ChatML without.
-        max_history_length: as in `ConcatWithAction`.
+    So the whole episode is one long reply of the assistant. For the arguments see `ConcatChat`.
     """
 
     _unsaved = ConcatWithAction._unsaved | {"tokenizer"}

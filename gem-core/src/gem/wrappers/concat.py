@@ -1,7 +1,4 @@
-"""The episode so far in one string, for trainers that want one string a step.
-
-GEM's own rollout keeps the transcript itself and needs none of these.
-"""
+"""The episode so far in one string, for trainers that expect one string per step. `gem.rollout` does not need it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +11,7 @@ class Concat(Wrapper):
     """Each observation is all observations of the episode so far, a line break after each.
 
     Args:
-        max_history_length: how many turns the text goes back; None for all. The first observation, which holds the
-            rules, is kept besides.
+        max_history_length: the most turns in the text, besides the first observation; None for all.
 
     Raises:
         ConfigError: at `reset` or `step`, if an observation is not text.
@@ -35,21 +31,16 @@ class Concat(Wrapper):
         return Step(text, reward, terminated, truncated, info)
 
     def _first(self, observation: Observation) -> str:
-        """What the text begins with."""
+        """The text of the first observation."""
         return line(text_of(observation))
 
     def _turn(self, action: str, observation: str) -> str:
-        """What a turn adds to the text."""
+        """The text of one turn."""
         return line(observation)
 
 
 class ConcatWithAction(Concat):
-    """Each observation is all observations and actions of the episode so far, in order, a line break after each.
-
-    Args:
-        max_history_length: how many turns (an action and what came of it) the text goes back; None for all. The
-            first observation, which holds the rules, is kept besides.
-    """
+    """`Concat` with the actions between the observations."""
 
     def _turn(self, action: str, observation: str) -> str:
         return line(action) + line(observation)

@@ -1,4 +1,4 @@
-"""A curriculum: the env grows harder as the agent succeeds, and easier as it fails."""
+"""A curriculum: the level rises as the agent succeeds, and falls as it fails."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -10,31 +10,29 @@ from gem.errors import ConfigError, SnapshotError
 from gem.packs.spec import EnvSpec
 
 _LEVEL_BYTES = 4
-"""Of a snapshot: which level's env can read the rest."""
+"""The bytes of a snapshot that hold the level."""
 
 
 class Curriculum(Wrapper):
-    """Plays an env on levels, and moves among them with the share of episodes that succeed.
+    """Plays an env on several levels, chosen by the success rate.
 
-    The first episode is on level 0. After `window` episodes on a level, and after each one from then on, the share
-    of successes among the last `window` decides: at least `promote` leads to the next level, less than `demote` back
-    to the one before, and the counting starts anew. Only episodes that were played to their end count. Every info of
-    `reset` and of a last step has `"level"`.
+    The first episode is on level 0. After each episode, if at least `window` were played on the level, the success rate
+    of the last `window` decides: from `promote` on, the next level follows; below `demote`, the previous one. Only
+    completed episodes count. The info of `reset` and of a last step has `"level"`.
 
-    In a vector each slot has a curriculum of its own, which begins anew where the slot's env is built anew, after a
-    failure; and a worker that dies fails the episodes of its slots that are above level 0, because they cannot be
-    brought back from seed and actions alone. What an episode is follows from its seed and its level;
-    `reset(options={"level": 2})` sets the level, to evaluate on it or to play an episode again.
+    In a vector each slot has its own curriculum, which restarts when the env of the slot is rebuilt after a failure. If
+    a worker dies, its episodes above level 0 fail, because seed and actions are not enough to replay them.
+    `reset(options={"level": 2})` sets the level.
 
     Args:
-        env: an env of ours, wrapped or not; each level's is made by the constructor calls that made it.
-        levels: what differs on each level, easiest first: keyword arguments of the innermost env's constructor.
-        window: episodes over which success is measured.
-        promote: the share of successes that leads up.
-        demote: the share below which it leads down.
+        env: the env, wrapped or not; one is built for each level by the same constructor calls.
+        levels: for each level, easiest first, keyword arguments of the innermost env.
+        window: episodes over which the success rate is measured.
+        promote: the success rate for the next level.
+        demote: the success rate below which the previous level follows.
 
     Raises:
-        ConfigError: there are no levels, the env refuses those of a level, or the shares are not in order.
+        ConfigError: there are no levels, the env refuses one, or `promote` and `demote` are not in order.
     """
 
     _unsaved = Wrapper._unsaved | {"_envs"}
@@ -53,7 +51,7 @@ class Curriculum(Wrapper):
         if not 0 <= demote < promote <= 1:
             raise ConfigError(f"0 <= demote < promote <= 1 does not hold for demote={demote} and promote={promote}")
         self.window = check_int("window", window, 1)
-        with ExitStack() as easier:  # which closes them, should a harder level be refused
+        with ExitStack() as easier:  # closes them if a harder level is refused
             self._envs = [
                 easier.enter_context(_on_level(env, number, changes)) for number, changes in enumerate(levels)
             ]
@@ -71,7 +69,7 @@ class Curriculum(Wrapper):
         level = options.pop("level", None)
         level = self._next_level() if level is None else check_int("level", level, 0, len(self._envs) - 1)
         if level != self.level:
-            if seed is None:  # the world goes on: the next env's generators follow from the last one's
+            if seed is None:  # seeded by the env of the previous level
                 seed = self.env.rng.getrandbits(63)
             self.level, self.env = level, self._envs[level]
             self._successes = []
@@ -91,7 +89,7 @@ class Curriculum(Wrapper):
     def restore(self, state: bytes) -> None:
         level = int.from_bytes(state[:_LEVEL_BYTES], "big")
         if level >= len(self._envs):
-            raise SnapshotError("this is no snapshot of a curriculum, or of one with more levels")
+            raise SnapshotError("this is not a snapshot of a curriculum, or of one with more levels")
         before, self.env = self.env, self._envs[level]
         try:
             super().restore(state[_LEVEL_BYTES:])
@@ -100,7 +98,7 @@ class Curriculum(Wrapper):
             raise
 
     def close(self) -> None:
-        with ExitStack() as every:  # the others too, where one raises
+        with ExitStack() as every:  # closes all, even if one raises
             for env in self._envs:
                 every.callback(env.close)
 

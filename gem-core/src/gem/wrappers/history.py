@@ -1,4 +1,4 @@
-"""A text that grows by a piece a turn."""
+"""A text that grows by one piece per turn."""
 
 from collections import deque
 
@@ -13,20 +13,12 @@ def line(text: str) -> str:
 
 
 def check_length(max_history_length: int | None) -> int | None:
-    """`max_history_length` itself, if it is None (no limit) or the last turn is in a history of that length.
-
-    Raises:
-        ConfigError: it is not.
-    """
+    """`max_history_length`, if it is None or an integer of at least 1; otherwise raises `ConfigError`."""
     return None if max_history_length is None else check_int("max_history_length", max_history_length, 1)
 
 
 def text_of(observation: Observation) -> str:
-    """`observation` itself, if it is text.
-
-    Raises:
-        ConfigError: it is a list of content parts, which cannot be joined to text.
-    """
+    """`observation`, if it is text; raises `ConfigError` for a list of content parts."""
     if not isinstance(observation, str):
         raise ConfigError(
             "this wrapper joins texts, and the env's observation is a list of content parts; "
@@ -36,10 +28,9 @@ def text_of(observation: Observation) -> str:
 
 
 class TextHistory:
-    """The first piece of an episode and the last `max_turns` of the pieces after it (all for None), as one string.
+    """The first piece of an episode and the last `max_turns` of the others (all for None), as one string.
 
-    A turn costs one copy of the text, because the string of the turn before is in the caller's hands and must not
-    change; where the caller has let it go, the text grows in place and the copy is saved too.
+    Each turn copies the text, unless the caller has dropped the previous string: then it grows in place.
     """
 
     def __init__(self, max_turns: int | None) -> None:
@@ -49,7 +40,7 @@ class TextHistory:
         self._lengths: deque[int] = deque()
 
     def start(self, piece: str) -> str:
-        """Forget everything, and begin with `piece`."""
+        """Restart with `piece`."""
         self._text = piece
         self._first = len(piece)
         self._lengths.clear()
@@ -57,7 +48,7 @@ class TextHistory:
 
     def add(self, piece: str) -> str:
         """Append the piece of one turn, and return the whole text."""
-        # CPython appends in place to a string that only this local name refers to.
+        # CPython appends in place to a string with one reference.
         text, self._text = self._text, ""
         text += piece
         if self.max_turns is not None:

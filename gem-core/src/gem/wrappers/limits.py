@@ -1,4 +1,4 @@
-"""Limits from outside the task: an episode that reaches one is truncated."""
+"""Limits that truncate an episode."""
 
 import time
 from abc import abstractmethod
@@ -11,10 +11,7 @@ from gem.errors import ConfigError
 
 
 class Limit(Wrapper):
-    """The base of both: truncates the episode with the first step after which `_reached()` holds.
-
-    That step is the env's own otherwise. A step with which the env itself ends the episode stays as it is.
-    """
+    """The base of both: truncates an episode with the first step after which `_reached()` is true."""
 
     def __init__(self, env: Env) -> None:
         super().__init__(env)
@@ -22,7 +19,7 @@ class Limit(Wrapper):
 
     @abstractmethod
     def _reached(self) -> bool:
-        """Whether the limit is reached; asked once after every step."""
+        """Whether the limit is reached; called once after every step."""
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         self._cut_off = False
@@ -39,10 +36,7 @@ class Limit(Wrapper):
 
 
 class TurnLimit(Limit):
-    """At most `max_turns` actions in an episode.
-
-    An env of ours takes `max_turns` itself, and then knows its last turn; this is for one that does not.
-    """
+    """At most `max_turns` actions per episode, for envs that do not take `max_turns` themselves."""
 
     def __init__(self, env: Env, *, max_turns: int) -> None:
         super().__init__(env)
@@ -59,13 +53,13 @@ class TurnLimit(Limit):
 
 
 class TimeLimit(Limit):
-    """At most `seconds` of wall-clock time in an episode, the agent's included, from the end of `reset`.
+    """At most `seconds` of wall-clock time per episode, the agent's time included, from the end of `reset`.
 
-    It is looked at when a step ends; it interrupts none (the vector engine's `step_timeout` does). Episodes under it
-    are not reproducible. The time between `snapshot` and `restore` does not count.
+    It is checked at the end of a step, and does not interrupt one (`step_timeout` of a vector does). Such episodes are
+    not reproducible. The time between `snapshot` and `restore` does not count.
 
     Args:
-        clock: gives the time in seconds; it must never go back.
+        clock: returns a monotonic time in seconds.
     """
 
     _unsaved = Limit._unsaved | {"_clock"}
@@ -74,7 +68,7 @@ class TimeLimit(Limit):
         super().__init__(env)
         # Not `seconds <= 0`, so that NaN is refused.
         if not (isinstance(seconds, int | float) and seconds > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError(f"seconds is a number above 0, not {seconds!r}")
+            raise ConfigError(f"seconds must be a number above 0, not {seconds!r}")
         self.seconds = seconds
         self._clock = clock
         self._spent = 0.0
@@ -91,7 +85,7 @@ class TimeLimit(Limit):
 
     def restore(self, state: bytes) -> None:
         super().restore(state)
-        # Another process, or another machine, has another clock.
+        # The clock differs in other processes and on other machines.
         self._since = self._clock()
 
     def _reached(self) -> bool:

@@ -1,16 +1,17 @@
 """`ToolEnv`: tools for the agent of an environment."""
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from gem.checks import check_int, finite
-from gem.core import Env, Info, Observation, Step, Wrapper, not_text
-from gem.errors import BadArguments, ConfigError, EpisodeOver, ResetNeeded, ToolError
+from gem.core import Env, Info, Observation, Step, Wrapper, check_step
+from gem.errors import BadArguments, ConfigError, ToolError
 from gem.escaping import escape_marks
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
-from gem.tool.content import Content, shorten, wrap
+from gem.tool.content import Content, check_content, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
@@ -152,12 +153,7 @@ class ToolEnv(Wrapper):
         return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
 
     def step(self, action: str) -> Step:
-        if self._over is not False:
-            if self._over is None:
-                raise ResetNeeded("ToolEnv: call reset() before the first step()")
-            raise EpisodeOver("ToolEnv: the episode has ended; call reset()")
-        if not isinstance(action, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise not_text(action)
+        check_step(self, self._over, action)
         # It stays so after a fault of a tool or of the env.
         self._over = True
         try:
@@ -221,6 +217,10 @@ class ToolEnv(Wrapper):
         return self._answer(parsed, content, success=True)
 
     def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> Content:
+        function = tool.function
+        if getattr(function, "__self__", None) is self.env.unwrapped and not inspect.iscoroutinefunction(function):
+            # Like the rest of the env, its methods run in the thread that steps it: what they use may depend on that.
+            return check_content(tool.name, function(**tool.validate(arguments)))
         if tool.resource is not None and self._session is None:
             self._session = self._runtime.session()
         return self._runtime.call(tool, arguments, self._session)
@@ -255,19 +255,19 @@ class ToolEnv(Wrapper):
         if len(self._results) == self.max_calls:
             shown = wrap("", shown, "\n\nThat was your last call. Go on without a tool.")
         reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
-        return self._after_call(shown, reward, _call_info(call.name, "ok" if success else "error"))
+        return self._after_call(shown, reward, call.name, "ok" if success else "error")
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
         shown = self.format.frame(shorten(bad.message, self.max_result))
-        step = self._after_call(shown, self.tool_error_reward, _call_info(name, bad.problem))
+        step = self._after_call(shown, self.tool_error_reward, name, bad.problem)
         if self._refused == self.max_refused and not step.done:
             return Step.cut_off(step.observation, step.reward, **step.info)
         return step
 
-    def _after_call(self, shown: Content, reward: float, call: Mapping[str, str | None]) -> Step:
+    def _after_call(self, shown: Content, reward: float, name: str | None, status: str) -> Step:
         step = Step.ongoing(shown) if self._host is None else self._host.after_call(shown)
-        info = self._with_counts({**step.info, "tool": call}, use_tool=True)
+        info = self._with_counts({**step.info, "tool": {"name": name, "status": status}}, use_tool=True)
         return step._replace(reward=step.reward + reward, info=info)
 
     def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
@@ -287,10 +287,6 @@ def tool_envs(env: Env) -> Iterator[ToolEnv]:
         if isinstance(env, ToolEnv):
             yield env
         env = env.env
-
-
-def _call_info(name: str | None, status: str) -> dict[str, str | None]:
-    return {"name": name, "status": status}
 
 
 def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:

@@ -7,10 +7,10 @@ from gem.core import Env, Info, Observation, Step, Wrapper, new_tuple
 
 
 class EpisodeTracking(Wrapper):
-    """Adds to every info, under GEM's keys, what has been seen at this place of the stack.
+    """Adds statistics to every info, under the keys of gem-llm, as seen at this position in the stack of wrappers.
 
-    `step_counter`: actions in this episode. `cumulative_rewards`: their summed rewards. The info of `reset` has
-    `prev_ep_step_counter` and `prev_ep_cumulative_rewards` as well, of the episode before; 0 for the first.
+    `step_counter`: actions in this episode. `cumulative_rewards`: the sum of their rewards. The info of `reset` also
+    has `prev_ep_step_counter` and `prev_ep_cumulative_rewards`, of the previous episode (0 for the first).
     """
 
     def __init__(self, env: Env) -> None:

@@ -1,4 +1,4 @@
-"""A function on the way in or out. It keeps no state: snapshots leave it out, and forks share it."""
+"""Functions applied to actions, observations or rewards. Snapshots do not contain them, and forks share them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,10 +7,9 @@ from gem.core import Env, Info, Observation, Step, Wrapper
 
 
 class TransformAction(Wrapper):
-    """The env gets `function(action)` in place of what the agent said.
+    """The env gets `function(action)`, such as `lambda reply: reply.split("</think>")[-1]`.
 
-    `sample_action` and `expert_action` stay the env's own, so the function must leave a well-formed action good as it
-    is: `lambda reply: reply.split("</think>")[-1]` does.
+    `sample_action` and `expert_action` are those of the env, so the function must accept their actions.
     """
 
     _unsaved = Wrapper._unsaved | {"function"}
@@ -24,7 +23,7 @@ class TransformAction(Wrapper):
 
 
 class TransformObservation(Wrapper):
-    """The agent sees `function(observation)`, from the first observation to the last."""
+    """The agent gets `function(observation)` for every observation."""
 
     _unsaved = Wrapper._unsaved | {"function"}
 
@@ -42,9 +41,9 @@ class TransformObservation(Wrapper):
 
 
 class ShapeReward(Wrapper):
-    """The reward is `function(action, step)`; the env's own is kept in `info["unshaped_reward"]`.
+    """The reward is `function(action, step)`, such as `lambda action, step: step.reward - 0.001 * len(action)`.
 
-    `lambda action, step: step.reward - 0.001 * len(action)` makes long replies cost.
+    The original reward is in `info["unshaped_reward"]`.
     """
 
     _unsaved = Wrapper._unsaved | {"function"}

@@ -1,1 +1,1 @@
-"""Where the envs of a vector run: one file each, behind one protocol."""
+"""The backends of a vector: one file each, with the protocol `gem.vector.backend.Backend`."""

@@ -1,7 +1,7 @@
-"""Envs that run in worker processes on this machine.
+"""Envs in worker processes on this machine.
 
-The workers are fresh interpreters, not forks: a fork would copy this process's threads' locks and its GPU's state.
-They are started directly and not by `multiprocessing`, whose resource tracker outlives the pool.
+The workers are new interpreters: a fork would copy locks of threads and the state of a GPU. They are not started by
+`multiprocessing`, because its resource tracker outlives them.
 """
 
 import json
@@ -28,7 +28,7 @@ from gem.vector.worker import Batch, WorkerInit
 from gem.vector.worker_main import WorkerStart
 
 GRACE = 1.0
-"""Seconds that `close` leaves the workers to close their envs."""
+"""Seconds that `close` waits for the workers to close their envs."""
 
 _MOST_BYTES = 1 << 20
 _READ_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
@@ -39,7 +39,7 @@ _PROGRAM = (
 
 
 class ProcessWorkerHandle(WorkerHandle):
-    """One worker process: a socket for batches and answers, and a status of shared memory for the call under way."""
+    """One worker process: a socket for batches and answers, and shared memory for the running call."""
 
     def __init__(self, slots: Sequence[int], start: WorkerStart) -> None:
         super().__init__(slots)
@@ -53,7 +53,7 @@ class ProcessWorkerHandle(WorkerHandle):
                 pass_fds=fds,
                 stdin=subprocess.DEVNULL,
                 stdout=_standard_output(),
-                # A group of its own: Ctrl-C goes to the parent alone, and what the envs start ends with the worker.
+                # A process group: Ctrl-C goes to the parent alone, and processes of the envs end with the worker.
                 process_group=0,
             )
         ours.setblocking(False)
@@ -67,24 +67,24 @@ class ProcessWorkerHandle(WorkerHandle):
             self.flush()
 
     def flush(self) -> None:
-        """Send what the socket takes; a worker that is busy in C code reads nothing, and must not stop its parent."""
+        """Send what the socket accepts without blocking: a worker that runs C code reads nothing."""
         try:
             while self._unsent:
                 del self._unsent[: self.socket.send(self._unsent)]
         except BlockingIOError:
             pass
-        except OSError:  # it is gone, which `receive` will find out
+        except OSError:  # the worker has died, which `receive` will report
             self._unsent.clear()
 
     @property
     def unsent(self) -> bool:
-        """Whether something waits for the socket to take it."""
+        """Whether there is data that the socket has not accepted yet."""
         return bool(self._unsent)
 
     def receive(self) -> list[tuple[int, bytes]]:
         try:
             data = self.socket.recv(_MOST_BYTES)
-        except (BlockingIOError, ConnectionResetError):  # after a reset, what had been sent can still be read
+        except (BlockingIOError, ConnectionResetError):  # after a reset, earlier data can still be read
             return []
         if not data:
             raise WorkerLost(self._exit_reason())
@@ -96,7 +96,7 @@ class ProcessWorkerHandle(WorkerHandle):
         return self._status.call()
 
     def kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has ended
+        with suppress(ProcessLookupError, PermissionError):  # on macOS the latter, if the group has ended
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
@@ -106,7 +106,7 @@ class ProcessWorkerHandle(WorkerHandle):
         self.flush()
 
     def wait_until(self, deadline: float) -> None:
-        """Give it until then to end by itself."""
+        """Wait for its end until then."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(max(0.0, deadline - time.monotonic()))
 
@@ -119,18 +119,18 @@ class ProcessWorkerHandle(WorkerHandle):
         self.wait_until(time.monotonic() + GRACE)
         if self._process.returncode is None:
             self.kill()
-            return "the worker process of this env has lost its connection"
+            return "the worker process of this env has closed its connection"
         status = self._process.returncode
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
         return f"the worker process of this env {how}"
 
 
 class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
-    """As many envs at work as there are workers, each on a core of its own; needs POSIX.
+    """Runs envs in parallel, one per worker at a time. Needs POSIX.
 
     Args:
         env_set: the envs.
-        num_workers: processes; by default as many as cores that this process may use, and at most one a slot.
+        num_workers: processes; by default one per usable core, and at most one per slot.
     """
 
     def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
@@ -138,10 +138,10 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
             raise ConfigError('backend="process" needs Linux or macOS; on Windows use "thread" or "ray"')
         if worker_main.running_main:
             raise RuntimeError(
-                "a script whose own classes are made into a vector of processes is run by these processes too; put "
-                "what is not a definition under: if __name__ == '__main__':"
+                "worker processes import the script that defines their env; put what is not a definition under: "
+                "if __name__ == '__main__':"
             )
-        self._makers = [pickled(f"what makes the env of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
+        self._makers = [pickled(f"the maker of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
         self._main = _script() if any(b"__main__" in maker for maker in self._makers) else None
         self._info_methods = env_set.info_methods
         self._selector = selectors.DefaultSelector()
@@ -160,7 +160,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
         try:
             for worker in self._workers:
                 worker.wait_until(until)
-        finally:  # a second Ctrl-C cuts the grace short, and leaves nobody behind
+        finally:  # even if a second Ctrl-C ends the waiting
             for worker in self._workers:
                 worker.close()
             self._selector.close()
@@ -198,7 +198,7 @@ def usable_cores() -> int:
 
 
 def _standard_output() -> int | None:
-    """Where the envs' prints go: to whatever `sys.stdout` is now, if that is a file."""
+    """The file of `sys.stdout`, for the output of the envs."""
     try:
         return sys.stdout.fileno()
     except (AttributeError, OSError):
@@ -206,5 +206,5 @@ def _standard_output() -> int | None:
 
 
 def _script() -> str | None:
-    """The file of the script that is running; None in a notebook or a console."""
+    """The file of the running script; None in a notebook or a console."""
     return getattr(sys.modules["__main__"], "__file__", None)

@@ -1,4 +1,4 @@
-"""Envs that run in Ray actors, on this machine or on a cluster: the way past one machine."""
+"""Envs in Ray actors, on this machine or on a cluster."""
 
 import sys
 import threading
@@ -15,23 +15,22 @@ from gem.vector.slot import NO_SLOT
 from gem.vector.worker import Batch, Worker, WorkerInit
 
 GRACE = 1.0
-"""Seconds that `close` leaves the actors to close their envs."""
-LOOK = 5.0
-"""Seconds in which a live actor says which call is under way."""
-POLL = 10.0
-"""Seconds after which an actor that has nothing to answer says so."""
+"""Seconds that `close` waits for the actors to close their envs."""
+CALL_TIMEOUT = 5.0
+"""Seconds in which an actor must report its running call."""
+POLL_INTERVAL = 10.0
+"""Seconds after which `take` returns without an answer."""
 
-_GROUPS = {"put": 1, "take": 1, "look": 1}
-"""Threads of an actor: each kind of request has its own, so that none waits for another."""
+_GROUPS = {"put": 1, "take": 1, "call": 1}
+"""Threads of an actor: one per kind of request, so that none waits for another."""
 
 
 class EnvActor:
-    """A `Worker` as an actor: the envs run in a thread of it, beside the requests.
+    """A `Worker` as an actor, whose envs run in a thread.
 
     Args:
         init: its slots.
-        path: where the parent's modules are; it helps on the parent's own machine. The other machines of a cluster
-            need the packs installed.
+        path: `sys.path` of the parent, for its own machine; other machines need the packs installed.
     """
 
     def __init__(self, init: WorkerInit, path: Sequence[str]) -> None:
@@ -45,19 +44,19 @@ class EnvActor:
         self._call = None if slot == NO_SLOT else (slot, stream, time.monotonic())
 
     def hello(self) -> list[tuple[int, bytes]]:
-        """No answers yet, but the actor is up."""
+        """No answers; the actor has started."""
         return []
 
     def put(self, batch: Batch) -> None:
-        """Give the envs something to do."""
+        """Send messages to the slots."""
         self._worker.put(batch)
 
     def take(self) -> list[tuple[int, bytes]]:
         """The next answers."""
-        return self._worker.take(POLL)
+        return self._worker.take(POLL_INTERVAL)
 
-    def look(self) -> EnvCall | None:
-        """The call that is under way."""
+    def call(self) -> EnvCall | None:
+        """The running call."""
         call = self._call
         return None if call is None else EnvCall(call[0], call[1], time.monotonic() - call[2])
 
@@ -68,7 +67,7 @@ class EnvActor:
 
 
 class RayWorkerHandle(WorkerHandle):
-    """One actor, with a request for its next answers always under way."""
+    """One actor, with one pending request for its next answers."""
 
     def __init__(self, ray: Any, init: WorkerInit) -> None:
         super().__init__(list(init.makers))
@@ -87,19 +86,19 @@ class RayWorkerHandle(WorkerHandle):
             answers = self._ray.get(self.answers)
         except self._ray.exceptions.RayError as error:
             self._alive = False
-            raise WorkerLost(f"the Ray actor of this env is gone: {str(error).splitlines()[0]}") from error
+            raise WorkerLost(f"the Ray actor of this env has died: {str(error).splitlines()[0]}") from error
         self.ready = True
         self.answers = self._ask("take")
         return answers
 
     def call(self) -> EnvCall | None:
-        # Until it has said hello it makes no calls. It may start late, where a cluster is busy.
+        # Before `hello` has returned there are no calls. On a busy cluster it may start late.
         if not (self._alive and self.ready):
             return None
         try:
-            return self._ray.get(self._ask("look"), timeout=LOOK)
+            return self._ray.get(self._ask("call"), timeout=CALL_TIMEOUT)
         except self._ray.exceptions.GetTimeoutError:
-            # Not even a look gets through: the env holds the interpreter's lock. Which env, its loss will show.
+            # The env holds the interpreter lock. Recovery will find out which env it is.
             self.kill()
             return None
         except self._ray.exceptions.RayError:
@@ -109,27 +108,25 @@ class RayWorkerHandle(WorkerHandle):
         self._ray.kill(self._actor)
 
     def stop(self) -> Any:
-        """Ask it to close its envs; returns what to wait for."""
+        """Ask it to close its envs; returns a reference to wait for."""
         return self._ask("stop")
 
     def _ask(self, name: str, *arguments: Any) -> Any:
-        group = name if name in _GROUPS else "look"
+        group = name if name in _GROUPS else "call"
         return getattr(self._actor, name).options(concurrency_group=group).remote(*arguments)
 
 
 class RayBackend(RemoteBackend[RayWorkerHandle]):
-    """The same workers as those of `"process"`, as Ray actors.
-
-    An actor that dies cannot say in which env it did, so its slots are brought back one at a time.
+    """The workers of `"process"` as Ray actors. If one dies, its slots are replayed one at a time.
 
     Args:
         env_set: the envs.
-        num_workers: actors; by default as many as the cluster has cores, and at most one a slot.
-        address: the cluster to connect to, where this program is connected to none yet.
+        num_workers: actors; by default one per core of the cluster, and at most one per slot.
+        address: the cluster to connect to.
 
     Raises:
         MissingExtra: Ray is not installed.
-        ConfigError: there is an `address`, and this program is connected already.
+        ConfigError: an `address` is given, and this program is connected already.
     """
 
     def __init__(self, env_set: EnvSet, num_workers: int | None, address: str | None) -> None:
@@ -139,9 +136,9 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             self._ray.init(address=address, include_dashboard=None if address else False)
         elif address is not None:
             raise ConfigError("this program is connected to Ray already; leave ray_address out")
-        # Ray's pickle takes functions that are defined anywhere.
+        # cloudpickle accepts functions that are defined anywhere.
         dumps = self._ray.cloudpickle.dumps
-        self._makers = [pickled(f"what makes the env of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
+        self._makers = [pickled(f"the maker of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
         self._info_methods = env_set.info_methods
         self._closed = False
         cores = int(self._ray.cluster_resources().get("CPU", 1))
@@ -150,7 +147,7 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
         )
 
     def close(self) -> None:
-        # At the end of a program Ray may have been shut down before its vectors are.
+        # At the end of a program Ray may be shut down first.
         if self._closed or not self._ray.is_initialized():
             return
         self._closed = True

@@ -1,4 +1,4 @@
-"""Envs that run in the calling thread, one after another."""
+"""Envs in the calling thread, one after another."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gem.vector.slot import EnvSlot
 
 
 class SyncBackend:
-    """The least overhead, and no parallelism: for envs that are quicker than a switch of threads."""
+    """The least overhead, and no parallelism: for envs that are quicker than a thread switch."""
 
     def __init__(self, env_set: EnvSet) -> None:
         self._slots = [
@@ -24,7 +24,7 @@ class SyncBackend:
         self._queue.extend([(slots[slot], message, autoreset) for slot, message in messages.items()])
 
     def recv(self, timeout: float | None) -> list[SlotResult]:
-        # After Ctrl-C, the next call goes on where this one was interrupted.
+        # After Ctrl-C, the next call resumes here.
         queue, arrived = self._queue, self._results
         while queue:
             slot, message, autoreset = queue.popleft()

@@ -1,4 +1,4 @@
-"""Envs that run in threads of this process."""
+"""Envs in threads of this process."""
 
 import sys
 import threading
@@ -14,11 +14,11 @@ from gem.vector.queues import drain
 from gem.vector.slot import NO_SLOT, EnvSlot
 
 GRACE = 1.0
-"""Seconds that `close` waits for env calls that are under way."""
+"""Seconds that `close` waits for running calls of envs."""
 
 
 class _ThreadSlot:
-    """A slot, its message, and the thread that carries it out."""
+    """A slot, its message, and the thread that runs it."""
 
     def __init__(self, number: int, maker: Maker, stream: SeedStream, info_methods: Sequence[str]) -> None:
         self.slot = EnvSlot(number, maker, stream, info_methods, self._set_call)
@@ -26,7 +26,7 @@ class _ThreadSlot:
         self.autoreset: Autoreset = "off"
         self.thread: threading.Thread | None = None
         self.since: float | None = None
-        """When the call of the env that is under way began."""
+        """When the running call of the env began."""
         self.abandoned = False
 
     def _set_call(self, number: int, stream: SeedStream) -> None:
@@ -34,15 +34,14 @@ class _ThreadSlot:
 
 
 class ThreadBackend:
-    """Envs that wait (for a network, a program, a model) wait together. Python code still runs one at a time.
+    """For envs that wait for a network, a program or a model: Python code still runs one thread at a time.
 
-    Threads start as they are needed. A thread cannot be stopped: one whose env hangs past its deadline is left to
-    itself, its slot gets a new env and the others a new thread.
+    Threads start when they are needed. A thread cannot be stopped: if a call exceeds its time limit, its thread is
+    abandoned, and its slot gets a new env.
 
     Args:
         env_set: the envs.
-        num_workers: threads; by default as many as slots, so that no env waits for another. Where the operating system
-            gives fewer, those there are share the slots.
+        num_workers: threads; by default one per slot, or as many as the operating system allows.
     """
 
     def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
@@ -54,7 +53,7 @@ class ThreadBackend:
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._next_check = 0.0
         self._closed = False
-        # Held where a call ends and where it is given up: only one of the two can be.
+        # A call either ends or is abandoned, not both.
         self._lock = threading.Lock()
 
     def send(self, messages: Mapping[int, SlotMessage], autoreset: Autoreset) -> None:
@@ -81,7 +80,7 @@ class ThreadBackend:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
         for slot_thread in self._slots:
-            # An env that is still at work is closed by its thread, whenever that comes back.
+            # An env that is still running is closed by its thread.
             if slot_thread.thread is None:
                 slot_thread.slot.close()
 
@@ -95,7 +94,7 @@ class ThreadBackend:
             thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # the operating system gives no more
+            except RuntimeError:  # the operating system refuses more threads
                 if not self._threads:
                     raise
                 self._most = len(self._threads)
@@ -107,7 +106,7 @@ class ThreadBackend:
             slot_thread.thread = threading.current_thread()
             try:
                 result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
-            except KeyboardInterrupt as error:  # no Ctrl-C, which goes to the main thread: the env's own
+            except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the main thread
                 result = slot_thread.slot.interrupted(error)
             with self._lock:
                 slot_thread.since = slot_thread.thread = None
@@ -119,7 +118,7 @@ class ThreadBackend:
         slot_thread.slot.close()
 
     def _replace_overdue(self) -> float | None:
-        """Rebuild the slots whose env call is overdue; returns when to look again."""
+        """Rebuild the slots with an overdue call; returns when to check again."""
         limit = self._env_set.step_timeout
         if limit is None:
             return None
