@@ -36,7 +36,7 @@ class Guard:
 
     def __init__(self, limit: float = LIMIT) -> None:
         self._limit = limit
-        self._worker: _Worker | None = None
+        self._worker: _GuardProcess | None = None
         self._stopped: Counter[str] = Counter()
 
     def run(self, name: str, entry: RegistryEntry, episodes: int) -> CheckOutcome:
@@ -51,7 +51,7 @@ class Guard:
             what = f"Pickling the spec raised {type(error).__name__}: {error}."
             return CheckOutcome(name, "failed", what, "Let the arguments of a spec be plain data.")
         if self._worker is None:
-            self._worker = _Worker()
+            self._worker = _GuardProcess()
         worker = self._worker
         try:
             worker.connection.send_bytes(job)
@@ -80,7 +80,7 @@ class Guard:
         self.close()
 
 
-class _Worker:
+class _GuardProcess:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
