@@ -110,7 +110,7 @@ def test_an_actor_that_starts_late_is_waited_for_whatever_the_deadline_of_a_call
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as impatient:
-        impatient.setattr("gem.vector.backends.ray.LOOK", 0.1)
+        impatient.setattr("gem.vector.backends.ray.CALL_TIMEOUT", 0.1)
         envs = vector("ray", length=LENGTH, num_workers=1, step_timeout=0.3)
     with envs:
         observations, _ = envs.reset(seed=7)
