@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from gem.cli.options import Seed, as_json
-from gem.cli.output import echo, print_json, stray_prints_to_stderr, waiting
+from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
 
 
 @click.command()
@@ -57,7 +57,7 @@ def train(
         folder = Path("runs") if out is None else out
         check(config.id, config.env, config.wrappers, config.model, config.warmup.policy, folder)
 
-    waiting("loading PyTorch and transformers")
+    print_waiting("loading PyTorch and transformers")
     from transformers.utils import logging
 
     from gem_train.display import Display
