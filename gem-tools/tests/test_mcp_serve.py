@@ -304,7 +304,7 @@ def test_twenty_sessions_of_the_calendars_server_do_not_mix(calendar):
                     await asyncio.sleep(0)
                 return json.loads((await client.read_resource("calendar://week")).contents[0].text)
 
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=120) as http:
             return await asyncio.gather(*(session(number) for number in range(20)))
 
     weeks = asyncio.run(use(calendar))
