@@ -66,7 +66,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
         (["run", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),
         (["run", "core:Echo-v0", "--arg", "id=3"], "takes no argument 'id'"),
-        (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "wrappers are none"),
+        (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "not for wrappers"),
         (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment does not have an expert"),
         (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
         (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is a whole number of at least 1, not 0"),
@@ -362,9 +362,9 @@ def test_tools_and_wrappers_with_settings_are_json() -> None:
 @pytest.mark.parametrize(
     ("wrappers", "tools", "arguments", "message"),
     [
-        ("", "", ["max_calls=3"], "name the tools, too"),
+        ("", "", ["max_calls=3"], "--tool-arg needs --tools"),
         ("", "python", ["max_calls"], "--tool-arg takes KEY=VALUE"),
-        ("", "[python]", [], r"--tools \[python\] is no JSON"),
+        ("", "[python]", [], r"--tools \[python\] is not JSON"),
         ("", "python", ["tools=search"], "not for 'tools'"),
         ('{"max_turns": 2}', "", [], "--wrappers .*settings need a 'name' beside them"),
         ("[3]", "", [], r"--wrappers \[3\]: 3 is neither a name nor"),
@@ -468,7 +468,7 @@ def test_a_command_that_an_installed_pack_is_too_old_for_says_to_upgrade_it(monk
     monkeypatch.setattr(registry, "_registry", registry.Registry([old]))
 
     assert gemx("train").stderr == (
-        "gemx: 'train' is a command of gem-train, but not of the version that is installed, 0.0.1: "
+        "gemx: 'train' is a command of gem-train, but not of the installed version, 0.0.1: "
         "pip install ./gem-train in a clone of the GEM repository\n"
     )
 
@@ -482,4 +482,4 @@ def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(
     monkeypatch.setattr(core, "commands", [*core.commands, spec, wrong])
 
     assert "pip install ./gem-core in a clone" in gemx("broken").stderr
-    assert "is no click command" in gemx("wrong").stderr
+    assert "is not a click.Command" in gemx("wrong").stderr

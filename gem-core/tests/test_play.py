@@ -90,7 +90,7 @@ def test_raw_keeps_the_spaces_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_unknown_command_and_help_take_no_turn() -> None:
     done = play(":hnt", ":help", ":quit")
 
-    assert "There is no command :hnt." in done.stdout
+    assert "Unknown command :hnt." in done.stdout
     assert ":random      play a random action" in done.stdout
     assert "Left after 0 turns" in done.stdout
 

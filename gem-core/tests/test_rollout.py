@@ -333,5 +333,5 @@ def test_a_policy_that_lacks_an_info_method_says_so() -> None:
         pytest.raises(MissingInfo, match=r"info_methods=\('expert_action',\)"),
     ):
         next(rollout(expert_policy(), envs, [0]))
-    with pytest.raises(MissingInfo, match="no expert"):
+    with pytest.raises(MissingInfo, match="does not have an expert"):
         play(expert_policy(), 1, seeds=1, id="sample_envs:NoExpert")

@@ -64,7 +64,7 @@ def test_an_env_that_hangs_in_one_check_fails_that_one_and_those_after_it_are_ru
     guard._limit = 60.0
 
     assert state == "failed"
-    assert what == "The check did not end within 1 s; standard error has where it was."
+    assert what == "The check did not end within 1 s; its traceback is on standard error."
     assert re.search(r'planted_ends.py", line \d+ in _step', capfd.readouterr().err)
     assert check(guard, "types", "planted_ends:Hangs") == ("passed", "")
 

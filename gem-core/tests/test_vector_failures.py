@@ -156,7 +156,7 @@ def test_the_error_of_a_failure_is_one_line() -> None:
 
 
 def test_workers_that_never_begin_are_given_up_each_for_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # The first three processes end before they have begun: one in the place of each worker.
+    # The first three processes end before they have started: one in the place of each worker.
     token = f"open('{tmp_path}/' + str(n), 'x')"
     program = textwrap.dedent(f"""
         import os
@@ -171,7 +171,7 @@ def test_workers_that_never_begin_are_given_up_each_for_itself(monkeypatch: pyte
     with vector("process", 3, num_workers=3) as envs:
         envs.reset(seed=7)
     monkeypatch.setattr(process, "_PROGRAM", "raise SystemExit(6)")
-    with pytest.raises(RuntimeError, match="end before they have begun"):
+    with pytest.raises(RuntimeError, match="end before they have started"):
         vector("process", 1)
 
 

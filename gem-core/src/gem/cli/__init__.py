@@ -1,1 +1,1 @@
-"""The command `gemx`: each command parses its arguments, calls the library and prints. click and rich stay in here."""
+"""The command `gemx`: each command parses its arguments, calls the library and prints."""

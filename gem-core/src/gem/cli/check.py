@@ -29,7 +29,7 @@ _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped"
     type=click.FloatRange(min=0, min_open=True),
     default=LIMIT,
     show_default=True,
-    help="Seconds that a check of an environment may take.",
+    help="The time limit of each check, in seconds.",
 )
 @as_json
 @click.pass_context
@@ -59,7 +59,7 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
 
 
 def _check(guard: Guard, entry: RegistryEntry, episodes: int, *, quiet: bool, debug: bool) -> list[CheckOutcome]:
-    """The outcome of every check, each printed as soon as it is there."""
+    """The outcome of every check; each is printed at once."""
     out = console()
     if not quiet:
         out.print(entry.spec.id, style="bold cyan")

@@ -1,4 +1,4 @@
-"""`gemx doctor`: every pack, what became of it, how to fix what failed, and what packs say about this machine."""
+"""`gemx doctor`: the state of every pack, how to fix failures, and diagnostics."""
 
 import platform
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
-"""The states that call for an explanation, and their looks."""
+"""The states that are explained, and their styles."""
 
 
 @click.command()
@@ -64,7 +64,7 @@ def _row(pack: Pack) -> dict[str, Any]:
 
 
 def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
-    """The known packs that are not installed, which is no fault."""
+    """The known packs that are not installed."""
     installed = {pack.distribution for pack in packs}
     namespaces: dict[str, list[str]] = {}
     for namespace, distribution in KNOWN_PACKS.items():
@@ -101,7 +101,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
 
 
 def _diagnostics(packs: Sequence[Pack]) -> list[tuple[str, str]]:
-    """The names and entry points of all packs' diagnostics, each once."""
+    """The names and entry points of the diagnostics of all packs, each once."""
     return list(dict.fromkeys(item for pack in packs for item in pack.diagnostics.items()))
 
 

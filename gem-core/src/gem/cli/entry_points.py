@@ -1,4 +1,4 @@
-"""Whether what the tables of a pack name is there: every entry point is imported, as listing never does."""
+"""Checks of the entry points of a pack, by importing them all."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,12 +13,12 @@ from gem.tool.tool import Tool
 
 
 def faults(pack: Pack) -> list[str]:
-    """What is wrong with what a loaded pack offers, a line each."""
+    """Problems of the entry points of a loaded pack, one line each."""
     found: list[str] = []
     for what, load in _offered(pack):
         try:
             load()
-        except MissingExtra:  # an optional dependency, which is said when it is needed
+        except MissingExtra:  # reported when it is needed
             continue
         except GemError as error:
             found.append(f"{what}: {error}")
@@ -26,10 +26,10 @@ def faults(pack: Pack) -> list[str]:
 
 
 def _offered(pack: Pack) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What each thing is, and what imports it and raises a `GemError` if it will not do."""
+    """A description of each entry point, and a function that imports it and raises `GemError` if it is wrong."""
     seen: set[str] = set()
     for spec in pack.envs:
-        if spec.entry_point not in seen:  # many ids may be of one class
+        if spec.entry_point not in seen:  # many ids may share a class
             yield spec.id, lambda spec=spec: import_env(spec)
         seen.add(spec.entry_point)
     for name, at in pack.tools.items():

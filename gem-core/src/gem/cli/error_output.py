@@ -1,4 +1,4 @@
-"""What ended a command, said in one line; with `--json` as one object, too."""
+"""Printing the error that ended a command: on one line, and with `--json` as an object too."""
 
 import contextlib
 import errno
@@ -26,7 +26,7 @@ INTERRUPTED = 130
 
 @contextlib.contextmanager
 def report_errors(context: click.Context) -> Generator[None]:
-    """Whatever is raised within ends the program, with its status and words about it; what is click's passes."""
+    """Print any exception but those of click, and exit with its status."""
     output: JsonOutput = context.obj
     try:
         yield
@@ -35,9 +35,9 @@ def report_errors(context: click.Context) -> Generator[None]:
     except (KeyboardInterrupt, click.Abort):
         output.print_error("interrupted")
         context.exit(INTERRUPTED)
-    except BaseException as error:  # an env may even call sys.exit()
+    except BaseException as error:  # even sys.exit() of an env
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
-            raise  # whoever reads has had enough; click ends quietly
+            raise  # the reader has closed the pipe; click exits silently
         message = error_line(error)
         output.print_error(message)
         if context.params["debug"]:
@@ -49,7 +49,7 @@ def report_errors(context: click.Context) -> Generator[None]:
 
 
 def error_line(error: BaseException) -> str:
-    """What an error says: of GEM's own its text, of an OSError the file and why, of others where they were raised."""
+    """An error on one line: the text of ours, file and reason of an OSError, type and place of any other."""
     if isinstance(error, GemError | Fault):
         return " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
@@ -68,10 +68,9 @@ def _place(error: BaseException) -> str:
 
 
 def frame_to_show(files: Sequence[str]) -> int | None:
-    """Which of the frames of a traceback to show, from the files they stand in, the outermost first.
+    """The index of the traceback frame to show, given the files of the frames, outermost first.
 
-    The innermost that is neither GEM's nor an installed library's: a line that whoever looks at it wrote. Without one,
-    the innermost. Python's own frozen modules are none that anybody can look at.
+    It is the innermost one that is neither in GEM nor in a library, or else the innermost one that has a file.
     """
     seen = [index for index, file in enumerate(files) if not file.startswith("<")]
     own = [index for index in seen if not files[index].startswith(_LIBRARIES)]
@@ -79,7 +78,7 @@ def frame_to_show(files: Sequence[str]) -> int | None:
 
 
 def flush_stdout() -> bool:
-    """Write out what is left; whether it could be. Otherwise Python would try again at its end, with a traceback."""
+    """Flush standard output; returns whether that succeeded. On failure, keep Python from trying again at exit."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`gemx info`: one environment, as far as its pack and its first observation tell."""
+"""`gemx info`: the spec, the rules and the first observation of an environment."""
 
 import inspect
 from typing import Any
@@ -40,7 +40,7 @@ def _describe(entry: RegistryEntry) -> dict[str, Any]:
         "pack": pack.distribution if pack else None,
         "version": pack.version if pack else None,
         "entry_point": spec.entry_point,
-        # Where the limit is an argument like any other, the spec has no turn limit of its own.
+        # max_turns may be among the kwargs.
         "max_turns": spec.kwargs.get("max_turns", spec.max_turns),
         "kwargs": dict(spec.kwargs),
         "tags": list(spec.tags),

@@ -1,4 +1,4 @@
-"""`gemx`: finds the commands that packs offer, and imports one only when it is called."""
+"""`gemx`: finds the commands of packs, and imports one when it is called."""
 
 import contextlib
 import os
@@ -18,17 +18,17 @@ from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
-"""Command → the distribution that is known to provide it: what to install when it is missing."""
+"""Command → its distribution, to be installed if the command is missing."""
 
 
 class Commands(click.Group):
-    """The subcommands that the installed packs offer. The core's come first and keep their names."""
+    """The subcommands of the installed packs, those of the core first."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [spec.name for _, specs in _by_pack() for spec in specs]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        # The core's own commands are found without loading any other pack.
+        # Commands of the core need no other pack.
         for namespace in ("core", None):
             for pack in _load(namespace):
                 for spec in pack.commands:
@@ -72,20 +72,20 @@ class Commands(click.Group):
         except click.Abort:
             output.print_error("interrupted")
             status = INTERRUPTED
-        except OSError as error:  # the help or the version, for which nobody reads or there is no room
+        except OSError as error:  # of the help or the version: a closed pipe or a full disk
             echo(f"gemx: {error_line(error)}", err=True)
             status = FAILED
         sys.exit(status if flush_stdout() else FAILED)
 
 
 def _load(namespace: str | None = None) -> list[Pack]:
-    # What a pack prints on import must not mix with the JSON that a command prints.
+    # Output of an import must not mix with JSON output.
     with contextlib.redirect_stdout(sys.stderr):
         return registry().load(namespace)
 
 
 def _by_pack() -> list[tuple[Pack, Sequence[CommandSpec]]]:
-    """The packs that offer commands, with them."""
+    """The packs with commands, and their commands."""
     return [(pack, pack.commands) for pack in _load() if pack.commands]
 
 
@@ -98,7 +98,9 @@ def _import_command(spec: CommandSpec, pack: Pack) -> click.Command:
             f"{how_to_install(pack.distribution, '--force-reinstall')}"
         ) from error
     if not isinstance(command, click.Command):
-        raise PackError(f"{spec.entry_point!r}, the command {spec.name!r} of {pack.distribution}, is no click command")
+        raise PackError(
+            f"{spec.entry_point!r}, the command {spec.name!r} of {pack.distribution}, is not a click.Command"
+        )
     return command
 
 
@@ -111,7 +113,7 @@ def _no_such_command(name: str, known: list[str]) -> UnknownId:
             continue
         if pack.state == "loaded":
             return UnknownId(
-                f"{name!r} is a command of {distribution}, but not of the version that is installed, {pack.version}: "
+                f"{name!r} is a command of {distribution}, but not of the installed version, {pack.version}: "
                 f"{how_to_install(distribution, '--upgrade')}"
             )
         return UnknownId(f"{name!r} is a command of {distribution}, which is {pack.state}: {pack.reason}")
@@ -128,7 +130,7 @@ def _no_such_command(name: str, known: list[str]) -> UnknownId:
 @click.pass_context
 def main(ctx: click.Context, debug: bool) -> None:
     """GEM, a gym for LLM agents: look at environments, play them, and measure policies on them."""
-    # `module:Class` ids may name a file in the folder one is in. It comes last, so that it shadows nothing.
+    # `module:Class` ids may name a file in the current folder, which comes last, so that it shadows nothing.
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     if ctx.invoked_subcommand is None:

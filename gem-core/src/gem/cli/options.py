@@ -12,7 +12,7 @@ from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 
 
 class Seed(click.ParamType[int]):
-    """A seed as `gem.seeding` takes it."""
+    """A seed, as for `gem.seeding`."""
 
     name = "integer"
 
@@ -58,33 +58,33 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
     """The arguments of the environment by name; see `pairs_of`.
 
     Raises:
-        ConfigError: one of them has no `=`, or is `wrappers`, which `gem.make` keeps for itself.
+        ConfigError: one of them has no `=`, or is `wrappers`, a parameter of `gem.make`.
     """
     parsed = pairs_of("--arg", "max_turns=5", pairs)
     if "wrappers" in parsed:
-        raise ConfigError("--arg is for arguments of the environment, and wrappers are none")
+        raise ConfigError("--arg is for arguments of the environment, not for wrappers")
     return parsed
 
 
 def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> list[ComponentRef]:
-    """The wrappers that these options ask for: the tools innermost.
+    """The wrappers of these options; `tool_env` is innermost.
 
     Raises:
-        ConfigError: JSON that is none or says something else, or arguments for tools that are not there.
+        ConfigError: invalid JSON, or arguments for tools without tools.
     """
     around = components("--wrappers", wrappers)
     settings = pairs_of("--tool-arg", "max_calls=5", tool_arguments)
     if taken := settings.keys() & {"name", "tools"}:
-        raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, and not for {min(taken)!r}")
+        raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, not for {min(taken)!r}")
     if tools.strip():
         return [{"name": "tool_env", "tools": components("--tools", tools), **settings}, *around]
     if settings:
-        raise ConfigError("--tool-arg is for what --tools puts around the environment: name the tools, too")
+        raise ConfigError("--tool-arg needs --tools")
     return around
 
 
 def components(option: str, text: str) -> list[ComponentRef]:
-    """`"a,b"`, or a JSON object or list of such as have settings.
+    """The references in `"a,b"`, or in a JSON object or list.
 
     Raises:
         ConfigError: it is neither; the message names `option`.
@@ -100,7 +100,7 @@ def components(option: str, text: str) -> list[ComponentRef]:
     except SpecError as error:
         raise ConfigError(f"{option} {text}: {error}") from error
     except ValueError as error:
-        raise ConfigError(f"{option} {text} is no JSON: {error}") from error
+        raise ConfigError(f"{option} {text} is not JSON: {error}") from error
     return found
 
 

@@ -1,8 +1,7 @@
-"""What the commands print with: tables and JSON on standard output, everything else on standard error.
+"""Output of the commands: tables and JSON on standard output, everything else on standard error.
 
-A terminal takes some characters for commands: they move the cursor, clear the screen, fill the clipboard, or turn text
-around; and what an env, a tool, a model, a pack or a recording says may hold them. So whatever is printed goes through
-`printable`, in `echo` and in the `Console`; ruff refuses every other way out (TID251).
+Text of an env, a tool, a model, a pack or a recording may contain control characters for a terminal. So all output goes
+through `printable`, in `echo` and in `Console`; ruff refuses any other way (TID251).
 """
 
 import contextlib
@@ -22,89 +21,80 @@ from gem.core import Observation
 from gem.packs.discovery import Pack
 
 UNLIMITED = 10_000
-"""Columns of a table that goes into a pipe, so that every row stays on one line for `grep`."""
+"""The width of a table in a pipe, so that every row is one line for `grep`."""
 
 
 @dataclass
 class JsonOutput:
-    """That one JSON object is printed, whatever happens."""
+    """Sees to it that a command with --json prints one JSON object, even if it fails."""
 
     requested: bool
-    """Whether it was: with --json."""
+    """Whether --json was given."""
     printed: bool = False
 
     def print_error(self, error: str) -> None:
-        """Print the object that says what went wrong, unless there is one already."""
+        """Print an object with the error, unless one has been printed."""
         if self.requested and not self.printed:
             self.printed = True
-            with contextlib.suppress(OSError):  # a full disk, which is then what there is to say
+            with contextlib.suppress(OSError):  # such as a full disk
                 print_json({"error": error})
 
 
 _COMMANDS = re.compile(r"\r\n|[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""The C0 and C1 controls but for tab and line feed, what turns the direction of text, and halves of surrogate pairs."""
+"""C0 and C1 controls but tab and line feed, changes of text direction, and lone surrogates."""
 
 
 def printable(text: str) -> str:
-    r"""`text` with every character that a terminal takes for a command spelt out, as in `\x1b`.
-
-    Tabs and line ends are kept.
-    """
-    return _COMMANDS.sub(_spelt, text)
+    r"""`text` with control characters escaped, as in `\x1b`, except tabs and line ends."""
+    return _COMMANDS.sub(_escaped, text)
 
 
-def _spelt(found: re.Match[str]) -> str:
+def _escaped(found: re.Match[str]) -> str:
     return "\n" if found[0] == "\r\n" else found[0].encode("unicode_escape").decode()
 
 
 def echo(text: object = "", *, err: bool = False, nl: bool = True, **style: Any) -> None:
-    """Print `printable` text, by default on standard output; `style` is as `click.style` has it."""
+    """Print `printable` text, by default on standard output; `style` as in `click.style`."""
     click.secho(printable(str(text)), err=err, nl=nl, **style)
 
 
 class Console(rich.console.Console):
-    """A console of rich that prints `printable` text, wherever in a table or a panel it stands."""
+    """A console of rich that prints `printable` text, even inside tables and panels."""
 
     def render(
         self, renderable: rich.console.RenderableType, options: rich.console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            # A segment with `control` is rich's own, such as what redraws a progress bar.
+            # Segments with `control` come from rich, for example to redraw a progress bar.
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that prints text as it is: square brackets in ids and observations are no markup.
-
-    It has the terminal's width, or that of the variable COLUMNS; in a pipe it has no limit.
-    """
+    """A console without markup, with the width of the terminal or of COLUMNS; `UNLIMITED` in a pipe."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else UNLIMITED
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
 def print_waiting(for_what: str) -> None:
-    """Say what takes a while before there is anything to show, on standard error, if that is a terminal."""
+    """Print what the command waits for on standard error, if that is a terminal."""
     if is_terminal(sys.stderr):
         echo(f"{for_what} …", err=True)
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody watches what is written to `stream`."""
+    """Whether `stream` is a terminal."""
     return stream.isatty()
 
 
 def print_text(text: str) -> None:
-    """Print what an env says, on standard output: in a terminal lines break between words, elsewhere not at all."""
+    """Print text of an env on standard output, with line breaks between words in a terminal only."""
     shown = console()
     shown.print(text, soft_wrap=not shown.is_terminal)
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object. What JSON has no word for, such as a set in an env's kwargs, is spelt as Python does.
-
-    A command prints one; after it, an error is not printed as another.
-    """
+    """Print the one JSON object of a command. Values that are not JSON are printed as Python spells them."""
     echo(json.dumps(value, default=repr))
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(output := context.find_root().obj, JsonOutput):
@@ -112,26 +102,23 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:
-    """While packs and envs run: what they print must not mix with what the command prints."""
+    """Redirect prints of packs and envs, so that they do not mix with the output of the command."""
     return contextlib.redirect_stdout(sys.stderr)
 
 
 def as_text(observation: Observation) -> str:
-    """An observation for the terminal: of content parts, the text, and the type of whatever is not text.
-
-    A part without a type is none by the contract, and is shown all the same: this is where one looks for such faults.
-    """
+    """An observation for the terminal; of a content part without text, its type."""
     text = (
         observation
         if isinstance(observation, str)
         else "\n".join(str(part.get("text", f"[{part.get('type', 'no type')}]")) for part in observation)
     )
-    # Half of a surrogate pair, which JSON can spell, has no place in UTF-8.
+    # UTF-8 cannot encode a lone surrogate, and JSON can.
     return text.encode(errors="backslashreplace").decode()
 
 
 def warn_of_failures(packs: list[Pack]) -> None:
-    """One line on standard error if packs are left out because they failed."""
+    """Print one line on standard error if packs have failed."""
     failed = [pack.distribution for pack in packs if pack.state == "failed"]
     if failed:
         echo(f"Left out, because they failed: {', '.join(failed)}. `gemx doctor` says why.", err=True)

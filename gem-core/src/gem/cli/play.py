@@ -1,4 +1,4 @@
-"""`gemx play`: a person plays in the terminal."""
+"""`gemx play`: play an environment in the terminal."""
 
 import contextlib
 import re
@@ -37,11 +37,11 @@ def play(
     """Play the environment ID yourself.
 
     Type your whole reply, or only the answer: it is put into the \\boxed{}, <answer> tags or code fence that the
-    environment reads, unless you typed one. A line that begins with ``` goes on to the closing ```. With --tools, what
-    reads as a call is one. Type :help for more.
+    environment reads, unless you typed one. A line that begins with ``` is continued up to the closing ```. With
+    --tools, what reads as a call is one. Type :help for more.
     """
     if sys.stdin.isatty():
-        # Importing it gives input() a line that can be edited; it does not exist on every system.
+        # Makes the line of input() editable, where it exists.
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
     seed = seeding.fresh() if seed is None else seed
@@ -63,7 +63,7 @@ def play(
 
 
 def _next_action(env: Env) -> str | None:
-    """What the person says, as a reply that `env` can read; None when they leave."""
+    """The reply that was typed, in the form that `env` reads; None to leave."""
     while (line := _read("> ")) is not None:
         command, _, rest = line.lstrip().partition(" ")
         match command.rstrip():
@@ -72,7 +72,7 @@ def _next_action(env: Env) -> str | None:
             case ":help":
                 echo(HELP, nl=False)
             case ":hint":
-                echo(env.expert_action() or "This environment has no expert.")
+                echo(env.expert_action() or "This environment does not have an expert.")
             case ":random":
                 action = env.sample_action()
                 echo(action)
@@ -80,7 +80,7 @@ def _next_action(env: Env) -> str | None:
             case ":raw":
                 return rest
             case _ if command.startswith(":"):
-                echo(f"There is no command {command}. Type :help, or :raw {command} to say just that.")
+                echo(f"Unknown command {command}. Type :help, or :raw {command} to send it as a reply.")
             case _:
                 typed = _rest_of_block(line)
                 is_call = any(each.is_tool_call(typed) for each in tool_envs(env))
@@ -89,10 +89,7 @@ def _next_action(env: Env) -> str | None:
 
 
 def complete(typed: str, example: str) -> str:
-    r"""Put `typed` into the mark-up in which `example`, a well-formed action, has its answer.
-
-    What has a `\boxed{`, an `<answer>` or a code fence of its own is left as it is.
-    """
+    r"""`typed` in the markup of `example`, a well-formed action, unless it has `\boxed{`, `<answer>` or a fence."""
     if any(mark in typed for mark in ("\\boxed{", "\\fbox{", "<answer>", FENCE, "~~~")):
         return typed
     if parsing.boxed(example) is not None:
@@ -105,7 +102,7 @@ def complete(typed: str, example: str) -> str:
 
 
 def _rest_of_block(line: str) -> str:
-    """`line`, and if it opens a code fence, the lines up to its end."""
+    """`line`, with the following lines if it opens a code fence."""
     lines = [line]
     if opening := _OPENING.match(line):
         while (more := _read("... ")) is not None:
@@ -122,7 +119,7 @@ def _read(prompt: str) -> str | None:
         echo()
         return None
     except KeyboardInterrupt:
-        echo()  # the shell's prompt begins a line of its own
+        echo()  # before the prompt of the shell
         raise
     if not sys.stdin.isatty():
         echo(line)

@@ -1,4 +1,4 @@
-"""What the commands that replay recordings share."""
+"""Shared code of the commands that replay recordings."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,20 +12,20 @@ from gem.errors import RecordError
 from gem.record import EpisodeRecord, outdated, read, torn_bytes
 
 MOST_LISTED = 10
-"""Episodes that are listed for a person; `--json` lists them all."""
+"""The most episodes listed without `--json`."""
 
 
 trust = click.option("--trust", is_flag=True, help="Build whatever FILE names, as for one that you wrote yourself.")
 
 
 class Replayed:
-    """Goes through a recording, and keeps what there is to say about it besides the episodes themselves."""
+    """Iterates over a recording, and collects statistics of it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.episodes = 0
         self.failed = 0
-        """Episodes that had failed when they were recorded: nothing to compare with."""
+        """Episodes that failed when they were recorded, which cannot be compared."""
         self._outdated: Counter[tuple[str, str, str | None]] = Counter()
 
     def of(self, records: Iterable[tuple[int, EpisodeRecord]]) -> Iterator[tuple[int, EpisodeRecord]]:
@@ -39,7 +39,7 @@ class Replayed:
                 yield number, record
 
     def as_json(self) -> dict[str, Any]:
-        """Its part of the JSON object that a command prints."""
+        """The statistics as part of the JSON object of a command."""
         versions = [
             {"distribution": name, "recorded": recorded, "installed": installed, "episodes": count}
             for (name, recorded, installed), count in self._outdated.items()
@@ -53,7 +53,7 @@ class Replayed:
         }
 
     def print_notes(self) -> None:
-        """What a person should know, on standard error."""
+        """Print the statistics on standard error."""
         if self.failed:
             note(f"{count(self.failed)} failed when recorded, and were left out.")
         if torn := torn_bytes(self.path):
@@ -67,7 +67,7 @@ def numbered(path: Path, only: int | None = None) -> Iterator[tuple[int, Episode
     """The episodes of a recording with their numbers from 1, or just one of them.
 
     Raises:
-        RecordError: the file holds no episode, or not that one.
+        RecordError: the file does not contain an episode, or not that one.
     """
     number = 0
     for number, record in enumerate(read(path), start=1):
@@ -80,7 +80,7 @@ def numbered(path: Path, only: int | None = None) -> Iterator[tuple[int, Episode
 
 
 def title(number: int, record: EpisodeRecord) -> str:
-    """One episode in a few words."""
+    """A short description of an episode."""
     return f"episode {number} ({' '.join(record.id.split())}, seed {record.seed})"
 
 

@@ -1,4 +1,4 @@
-"""What `gemx run` shows while it plays, and what it prints at the end."""
+"""The progress bar and the report of `gemx run`."""
 
 import sys
 from collections import Counter
@@ -14,16 +14,16 @@ from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
 
 MOST_FAILURES = 10
-"""Distinct failures that are printed."""
+"""The most distinct failures that are printed."""
 
 
 def with_progress(episodes: Iterable[Episode], total: int, before: Sequence[Episode]) -> Iterator[Episode]:
-    """The same episodes, with a line on standard error, if that is a terminal: how far, and how well so far.
+    """The same episodes, with a progress bar on standard error, if that is a terminal.
 
     Args:
-        episodes: those to come.
-        total: how many there will be in the end, `before` included.
-        before: those that a recording held already.
+        episodes: the new episodes.
+        total: the number of all episodes, `before` included.
+        before: episodes from a recording.
     """
     columns = (
         TextColumn("playing"),
@@ -54,13 +54,7 @@ def _so_far(won: int, played: int, failed: int) -> str:
 
 
 def print_report(total: Report, each: Sequence[Report], asked: int) -> None:
-    """A report for a person; of several ids, with a row for each of them.
-
-    Args:
-        total: of all episodes.
-        each: of each id.
-        asked: how many episodes were to be played.
-    """
+    """Print the report of all episodes and, for several ids, that of each; `asked` episodes were requested."""
     grid = Table(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
@@ -103,7 +97,7 @@ def _interval(report: Report) -> str:
 
 
 def print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
-    """Each distinct failure once, with where it was raised; with `debug`, its whole traceback."""
+    """Print each distinct failure once, with its place; with `debug`, its whole traceback."""
     failures: Counter[Failure] = Counter()
     seeds: dict[Failure, int] = {}
     for episode in failed:
@@ -118,7 +112,7 @@ def print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
 
 
 def _raised_at(failure: Failure) -> str:
-    """The line of the traceback that says where the error was raised."""
+    """The line of the traceback with the place of the error."""
     frames = [line for line in failure.traceback.splitlines() if line.startswith('  File "')]
     index = frame_to_show([line.split('"')[1] for line in frames])
     return "" if index is None else frames[index]

@@ -1,4 +1,4 @@
-"""`gemx reproduce`: play recorded episodes again, and see whether every byte is the same."""
+"""`gemx reproduce`: replay recorded episodes, and compare every byte."""
 
 import difflib
 import re
@@ -14,7 +14,7 @@ from gem.record import Difference, EpisodeRecord, reproduce
 
 _TARGET = re.compile(r"(?P<path>.+):(?P<number>[1-9][0-9]{0,17})", re.DOTALL)
 MOST_LINES = 12
-"""Lines of a diff that are printed."""
+"""The most lines of a diff that are printed."""
 
 
 def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Path, int | None]:
@@ -79,7 +79,7 @@ def _print(number: int, record: EpisodeRecord, difference: Difference) -> None:
 def _print_diff(recorded: Observation, replayed: Observation) -> None:
     before, now = as_text(recorded).splitlines(), as_text(replayed).splitlines()
     lines = list(difflib.unified_diff(before, now, n=1, lineterm=""))[2:]
-    # Observations may differ in what these lines do not show: how the lines end, or parts that are not text.
+    # The difference may be in line ends or in parts that are not text.
     for line in lines[:MOST_LINES] or [f"- {recorded!r}", f"+ {replayed!r}"]:
         echo(f"  {line}")
     if len(lines) > MOST_LINES:

@@ -1,4 +1,4 @@
-"""`gemx rescore`: grade recorded episodes by the rules of today."""
+"""`gemx rescore`: grade recorded episodes by the current rules."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""`gemx run`: play a policy on environments, and measure it."""
+"""`gemx run`: play a policy on environments, and report its results."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ from gem.rollout.transcript import Episode
 from gem.vector import BackendName, make_vec
 
 MOST_SLOTS = 16
-"""Environments at once, unless --num-envs says otherwise."""
+"""The default of --num-envs."""
 
 
 @click.command()
@@ -119,10 +119,10 @@ def run(
         with ExitStack() as opened:
             recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
             if record:
-                held = load_recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
-                _print_resumed(record, held, episodes)
-                played += held.episodes.values()
-                starts = [start for start in starts if start not in held.episodes]
+                resumed = load_recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
+                _print_resumed(record, resumed, episodes)
+                played += resumed.episodes.values()
+                starts = [start for start in starts if start not in resumed.episodes]
             before = tuple(played)
             if starts:
                 if name_and_settings(player)[0] == CHECKPOINT:
@@ -171,27 +171,27 @@ def run(
         ctx.exit(1)
 
 
-class _Plan(NamedTuple):
-    """What is to be played."""
+class _RunPlan(NamedTuple):
+    """The checked arguments of the command."""
 
     names: list[str]
-    """The ids as they were given, one as often as its share."""
+    """The ids as given; a repeated one has a larger share."""
     specs: list[EnvSpec]
-    """One for each of them that differs."""
+    """One per distinct id."""
     shares: dict[str, int]
     wrappers: list[ComponentRef]
     kwargs: dict[str, Any]
 
     def starts(self, seed: int, episodes: int) -> list[tuple[str, int]]:
-        """The id and the seed of every episode: the first ones are the same for any number of them."""
+        """The id and the seed of every episode; more episodes begin with the same ones."""
         return list(assign([seeding.derive(seed, "run", i) for i in range(episodes)], self.shares))
 
 
-def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _Plan:
-    """Look everything up: all names first, the policy's too, and then each env is built once and closed.
+def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _RunPlan:
+    """Check all names, that of the policy included, and then build each env once.
 
     Raises:
-        GemError: whatever is not there, or refuses its settings.
+        GemError: a name does not exist, or settings are refused.
     """
     names = [str(name) for each in ids for name in as_list(each)]
     for name in names:
@@ -199,7 +199,7 @@ def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, An
     check_wrappers(wrappers)
     check_policy(policy)
     specs = check_envs(names, wrappers, **kwargs)
-    return _Plan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
+    return _RunPlan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
 
 
 def _parse_policy(policy: str, settings: Sequence[str]) -> ComponentRef:
@@ -208,22 +208,22 @@ def _parse_policy(policy: str, settings: Sequence[str]) -> ComponentRef:
         raise ConfigError(f"--policy takes one policy, not {policy!r}")
     given = pairs_of("--policy-arg", "temperature=0.7", settings)
     if "name" in given:
-        raise ConfigError("--policy-arg is for settings of the policy; what it is called is said by --policy")
+        raise ConfigError("--policy-arg is for settings of the policy; its name is given by --policy")
     name, own = name_and_settings(named[0])
     return policy_ref({"name": name, **own, **given})
 
 
 def _title(policy: ComponentRef) -> str:
-    """A policy in a few words: `random`, or `checkpoint(path='runs/a')`."""
+    """A short description of a policy: `random`, or `checkpoint(path='runs/a')`."""
     name, settings = name_and_settings(policy)
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
 
 
-def _print_resumed(path: Path, held: RecordedEpisodes, asked: int) -> None:
-    if held.episodes:
-        echo(f"{path} holds {len(held.episodes)} of the {asked} episodes; they are not played again.", err=True)
-    if held.others:
-        others = "an episode" if held.others == 1 else f"{held.others} episodes"
+def _print_resumed(path: Path, resumed: RecordedEpisodes, asked: int) -> None:
+    if resumed.episodes:
+        echo(f"{path} holds {len(resumed.episodes)} of the {asked} episodes; they are not played again.", err=True)
+    if resumed.others:
+        others = "an episode" if resumed.others == 1 else f"{resumed.others} episodes"
         echo(
             f"{path} also holds {others} of another policy, setting or seed, not in this report.", fg="yellow", err=True
         )

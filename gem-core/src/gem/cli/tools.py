@@ -1,4 +1,4 @@
-"""`gemx tools`: the tools of the installed packs, and any of them as an agent is told of it."""
+"""`gemx tools`: the tools of the installed packs, and the description that an agent gets of one."""
 
 import inspect
 from typing import Any
@@ -27,7 +27,7 @@ from gem.tool import FORMATS, Tool, find_format
 )
 @as_json
 def tools(name: str | None, call_format: str, as_json: bool) -> None:
-    """List the tools of the installed packs, or show what an agent is told of the tool NAME.
+    """List the tools of the installed packs, or show the description of the tool NAME for an agent.
 
     NAME is what --tools of `gemx run` takes: a name, several, or JSON with settings.
     """
@@ -75,7 +75,7 @@ def _list(as_json: bool) -> None:
 
 
 def _row(name: str, pack: str) -> dict[str, Any]:
-    """The first line of what agents are told, or what is needed first: a setting, or a library."""
+    """The first line of the description, or what the tool needs: a setting or a library."""
     try:
         described = " ".join(tool.description.partition("\n")[0] for tool in find_tools(name))
     except (GemError, Fault, ImportError) as error:

@@ -61,7 +61,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`.
+    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`. `state` and `traceback` are those
+    of loading it.
     """
 
     distribution: str

@@ -19,7 +19,7 @@ _ID = re.compile(
 
 
 class EnvId(NamedTuple):
-    """The parts of an id, `namespace:Name[-vN][-variant]`."""
+    """The parts of an id, `namespace:Name[-vN][-variant]`: `namespace`, `name`, `version` and `variant`."""
 
     namespace: str
     name: str
@@ -53,6 +53,7 @@ class EnvSpec(BaseModel):
 
     `entry_point` is `"module:Class"`; `kwargs`, and `max_turns` if given, are its arguments; the last of the `wrappers`
     is outermost; `extra` is an optional dependency, such as `"gem-envs-math[data]"`.
+    `id`, `description` and `tags` are for listing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

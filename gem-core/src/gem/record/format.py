@@ -62,8 +62,9 @@ class FailureRecord(_Record):
 class EpisodeRecord(_Record):
     """One episode, with everything that is needed to replay it.
 
-    `gem_record` is the version of the format; `wrappers` has the outermost one last; `group` is the index among the
-    episodes from this `seed`; `seconds` is the duration.
+    `gem_record` is the version of the format. The env: `id`, `kwargs`, `max_turns` and `wrappers` (the outermost one
+    last). `group` is the index among the episodes from this `seed`. It `started` at a time, took `seconds`, has
+    `turns`, and ended `terminated` or `truncated`, with `success`, or with a `failure`.
     """
 
     gem_record: Literal[1] = VERSION

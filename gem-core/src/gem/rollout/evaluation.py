@@ -29,7 +29,10 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of `policy` on `id`. Failed episodes are counted in `failures`, and left out of every mean."""
+    """The results of `policy` on `id` from `seed`: success, mean return (`return_mean`), mean turns (`turns_mean`).
+
+    Failed episodes are counted in `failures`, and left out of every mean.
+    """
 
     id: str
     policy: str

@@ -15,7 +15,7 @@ FinishReason = Literal["stop", "length"]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A reply of a policy: the `text`, and the tokens, if it samples tokens.
+    """A reply of a policy: its `text`, its tokens, if it samples tokens, and its `finish_reason`.
 
     `prompt_ids` are the ids that the engine read after its last sampled token of this transcript (with `new_segment`,
     from the beginning, because the chat template changed the history); `ids` are the sampled ids, the stop token
@@ -70,7 +70,11 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A finished episode of the environment `id` from `seed`. `success` is `info["success"]` of the last step."""
+    """A finished episode of the environment `id` from `seed`, with its `turns`.
+
+    It ended `terminated` or `truncated`; `success` is `info["success"]` of the last step; `failure` is None unless the
+    env or the policy failed.
+    """
 
     id: str
     seed: int

@@ -1,4 +1,4 @@
-"""The contract as a test: `gemx check`, and two lines in the tests of a pack.
+"""The contract as tests: for `gemx check`, and for the tests of a pack:
 
 ```python
 from gem.testing import contract_tests
@@ -6,8 +6,7 @@ from gem.testing import contract_tests
 test_contract = contract_tests("gem-envs-maze")
 ```
 
-That is one test for each check and each environment of the pack. gem-core's pytest plugin, which is there wherever
-gem-core is installed, runs them.
+This is one test per check and environment of the pack, run by the pytest plugin of gem-core.
 """
 
 from collections.abc import Callable
@@ -17,8 +16,8 @@ def contract_tests(*names: str, episodes: int | None = None) -> Callable[..., No
     """A test function that pytest runs once for each check and each of the environments.
 
     Args:
-        names: ids, `"module:Class"`, or packs, by their distribution or namespace.
-        episodes: how many a check plays; pytest's option `--gem-episodes` overrides it.
+        names: ids, `"module:Class"`, or packs by distribution or namespace.
+        episodes: the episodes that a check plays; the option `--gem-episodes` of pytest overrides it.
     """
     import pytest
 

@@ -1,4 +1,4 @@
-"""The checks of the contract, in the order in which they are worth reading, and how one of them is run."""
+"""The table of the checks, and running them."""
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,25 +32,25 @@ _CHECKS: tuple[ContractCheck, ...] = (
 )
 
 CHECKS: Mapping[str, ContractCheck] = {check.__name__.removeprefix("check_"): check for check in _CHECKS}
-"""Name → check. A check returns if the env keeps this promise, and raises ContractViolation if not."""
+"""Name → check. A check raises `ContractViolation` if the env violates the contract."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     state: Literal["passed", "failed", "skipped"]
     what: str = ""
-    """What happened and where, or why the check was skipped."""
+    """The problem, or why the check was skipped."""
     fix: str = ""
-    """What to do about it."""
+    """How to fix it."""
     traceback: str | None = None
-    """Where the env raised, if that is how it failed."""
+    """The traceback of an exception of the env."""
 
 
 def run_check(name: str, subject: Subject) -> CheckOutcome:
-    """Run one check. It never raises: an error of the env is an outcome as well, and so is its wish to exit."""
+    """Run one check. Exceptions of the env, even SystemExit, become a failed outcome."""
     try:
         CHECKS[name](subject)
     except ContractViolation as violation:
@@ -62,17 +62,17 @@ def run_check(name: str, subject: Subject) -> CheckOutcome:
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
-        fix = "Fix that fault first; `gemx --debug check` shows its traceback."
+        fix = "Fix that error first; `gemx --debug check` shows its traceback."
         return CheckOutcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
     return CheckOutcome(name, "passed")
 
 
 def run_checks(subject: Subject, names: Iterable[str] = CHECKS) -> Iterator[CheckOutcome]:
-    """Run the named checks, one after the other."""
+    """Run the named checks in order."""
     for name in names:
         yield run_check(name, subject)
 
 
 def summary(name: str) -> str:
-    """What a check looks at, in one line."""
+    """What a check requires, on one line."""
     return (CHECKS[name].__doc__ or "").partition("\n")[0]

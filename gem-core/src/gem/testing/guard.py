@@ -1,4 +1,4 @@
-"""Checks in a process of their own: an env that ends it or never comes back fails the check, and the rest go on."""
+"""Running checks in a separate process, so that an env that hangs or ends the process fails only its check."""
 
 import faulthandler
 import multiprocessing
@@ -17,21 +17,21 @@ from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 
 LIMIT = 180.0
-"""Seconds that a check may take, unless told otherwise."""
+"""The default time limit of a check in seconds."""
 _MAX_STOPPED = 2
-"""Checks of an env that may hang or end the process before the others are not tried: each costs a limit or a start."""
+"""The most checks of an env that may hang or end the process; later ones are not run, to save time."""
 _GRACE = 1.0
-"""Seconds after the limit in which the process says where it hangs, and after its connection in which it ends."""
+"""Seconds that the process has to print where it hangs, or to end after its connection."""
 _READY = "ready"
 _START = 60.0
-"""Seconds until a new process must be ready."""
+"""The time limit of starting a process in seconds."""
 
 
 class Guard:
-    """Runs checks in one process, which is started when first asked, replaced when it ends, and kept until `close`.
+    """Runs checks in one process, which is started when needed and kept until `close`.
 
     Args:
-        limit: seconds that a check may take. Where it is at that time goes to standard error.
+        limit: seconds per check; after that, its traceback is printed on standard error.
     """
 
     def __init__(self, limit: float = LIMIT) -> None:
@@ -40,16 +40,16 @@ class Guard:
         self._stopped: Counter[str] = Counter()
 
     def run(self, name: str, entry: RegistryEntry, episodes: int) -> CheckOutcome:
-        """What one check of an environment finds. It never raises."""
+        """The outcome of one check of an environment; never raises."""
         spec, pack = entry.spec, entry.pack and entry.pack.distribution
         if self._stopped[spec.id] >= _MAX_STOPPED:
-            what = f"It was not run, because {_MAX_STOPPED} checks before it did not come to their end."
-            return CheckOutcome(name, "failed", what, "See what they say.")
+            what = f"It was not run, because {_MAX_STOPPED} earlier checks did not finish."
+            return CheckOutcome(name, "failed", what, "See their results.")
         try:
             job = pickle.dumps((name, spec, pack, episodes, self._limit))
         except Exception as error:
             what = f"Pickling the spec raised {type(error).__name__}: {error}."
-            return CheckOutcome(name, "failed", what, "Let the arguments of a spec be plain data.")
+            return CheckOutcome(name, "failed", what, "The arguments of a spec must be plain data.")
         if self._worker is None:
             self._worker = _GuardProcess()
         worker = self._worker
@@ -59,16 +59,16 @@ class Guard:
                 return worker.connection.recv()
         except (EOFError, OSError):
             what = f"The env ended the process that played it, {_ended(worker.status())}."
-            fix = "Let the env raise an exception: whoever runs it may run others in the same process."
+            fix = "Raise an exception instead: other envs may run in the same process."
         else:
-            what = f"The check did not end within {self._limit:g} s; standard error has where it was."
-            fix = "Let reset(), step() and close() come back; where that takes this long, allow more by --timeout."
+            what = f"The check did not end within {self._limit:g} s; its traceback is on standard error."
+            fix = "reset(), step() and close() must return; if they need more time, use --timeout."
         self._stopped[spec.id] += 1
         self.close()
         return CheckOutcome(name, "failed", what, fix)
 
     def close(self) -> None:
-        """End the process, and those that it has started."""
+        """End the process and its children."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
@@ -84,19 +84,18 @@ class _GuardProcess:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        # It is no daemon, because it starts processes itself.
+        # Not a daemon, because it starts processes itself.
         self.process = context.Process(target=serve, args=(theirs,))
         self.process.start()
         theirs.close()
         # The limit is on checks, not on starting.
         if not self.connection.poll(_START) or self.connection.recv() != _READY:
-            raise RuntimeError("the process for checks did not start; standard error says why")
+            raise RuntimeError("the process for checks did not start; see standard error")
 
     def status(self) -> int | None:
-        """How the process ended; None if it lives on although its connection has ended."""
+        """The exit code of the process; None if it is running although its connection has ended."""
         until = time.monotonic() + _GRACE
-        # `join` with a timeout would wait for ever: it takes the end of another file, which may be closed too, for that
-        # of the process.
+        # `join` with a timeout would wait for ever if the env has closed the sentinel of the process.
         while self.process.exitcode is None and time.monotonic() < until:
             time.sleep(0.01)
         return self.process.exitcode
@@ -108,17 +107,17 @@ class _GuardProcess:
         try:
             os.killpg(pid, signal.SIGKILL)
         except ProcessLookupError:
-            # It has ended with all of its group, or has not come to having one.
+            # The group has ended, or has not been created yet.
             self.process.kill()
         self.process.join()
         self.process.close()
 
 
 def serve(connection: "Connection[Any, Any]") -> None:
-    """The life of such a process: jobs in, outcomes out."""
-    # A group of its own, so that what an env starts can be ended with it.
+    """The main function of the process: jobs in, outcomes out."""
+    # A process group, so that processes of the env can be ended with it.
     os.setsid()
-    # What an env prints must not mix with what the parent prints on standard output.
+    # Output of the env must not mix with the standard output of the parent.
     os.dup2(2, 1)
     connection.send(_READY)
     subjects: dict[tuple[str, int], Subject] = {}
@@ -143,7 +142,7 @@ def _pack(spec: EnvSpec, distribution: str | None) -> Any:
 
 
 def _ended(status: int | None) -> str:
-    """How a process ended, in words; None for one that only closed what it was connected by."""
+    """A description of the exit status of a process; None if only the connection was closed."""
     if status is None:
         return "or closed files that are not its own"
     if status < 0:

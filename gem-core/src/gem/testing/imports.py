@@ -1,4 +1,4 @@
-"""The check of what listing a pack costs."""
+"""The check of the imports of a plugin module."""
 
 import functools
 import json
@@ -36,14 +36,14 @@ def check_imports(subject: Subject) -> None:
         if names:
             raise ContractViolation(
                 f"Importing the plugin module {pack.module} imports {min(names)}, {what}.",
-                "Listing loads this module: let it hold specs alone, whose entry points are strings, and import the "
-                "rest where it is used. `python -X importtime` says who imports what.",
+                "Listing imports this module: it should contain only specs, whose entry points are strings. "
+                "`python -X importtime` shows the imports.",
             )
 
 
 @functools.cache
 def _loaded_by(module: str) -> frozenset[str]:
-    """The modules that importing `module` in a new process loads, beside the hooks of gem."""
+    """The modules that importing `module` loads in a new process, apart from the hooks of gem."""
     paths = os.pathsep.join(path for path in sys.path if path)
     command = [sys.executable, "-c", _PROGRAM, module]
     environment = {**os.environ, "PYTHONPATH": paths}

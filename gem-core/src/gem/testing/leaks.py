@@ -1,4 +1,4 @@
-"""The check of what is left when an env is closed."""
+"""The check for resources that are open after an env has been closed."""
 
 import gc
 import os
@@ -16,26 +16,26 @@ from gem.testing.play import play
 from gem.testing.subject import Subject
 
 _GRACE = 1.0
-"""Seconds that a process or thread may take to end after `close`."""
+"""Seconds that processes and threads have to end after `close`."""
 
 OpenResources = dict[str, str]
-"""What this process holds: a key for each thing, and its name."""
+"""The open resources of this process: key → description."""
 
 
 def check_leaks(subject: Subject) -> None:
     """A closed env leaves no process, thread, open file or temporary file, and may be closed twice."""
-    # What a module or a library sets up once, on first use, is no leak.
+    # What a library opens once, on first use, is not a leak.
     _play_and_close(subject)
     with _empty_temporary_folder() as folder, _gc_frozen():
         before = _open_resources(folder)
         envs = _play_and_close(subject)
         left = _left_over(before, folder)
-    del envs  # alive until now: what only the garbage collector would close has not been given back
+    del envs  # alive until now, so that the garbage collector closes nothing
     if left:
         raise ContractViolation(
-            f"After {subject.episodes} instances were played and closed, {len(left)} more things are held than "
+            f"After {subject.episodes} instances were played and closed, {len(left)} more resources are open than "
             f"before: {', '.join(list(left.values())[:5])}.",
-            "Give back in close() what the env opened: stop its threads, wait for its processes, delete its files.",
+            "Release in close() what the env opened: stop its threads, wait for its processes, delete its files.",
         )
 
 
@@ -53,7 +53,7 @@ def _play_and_close(subject: Subject) -> list[Env]:
         except Exception as error:
             raise ContractViolation(
                 f"Closing a second time raises {type(error).__name__}: {error}.",
-                "Let close() do nothing when there is nothing left to close.",
+                "close() must do nothing if there is nothing to close.",
             ) from error
     return envs
 
@@ -79,7 +79,7 @@ def _open_files() -> OpenResources:
     for number in os.listdir("/dev/fd"):
         try:
             os.fstat(int(number))
-        except OSError:  # the one that listed the folder
+        except OSError:  # the descriptor of listdir itself
             continue
         path = f"/dev/fd/{number}"
         resources[f"file {number}"] = f"the open file {os.readlink(path) if os.path.islink(path) else number}"
@@ -87,12 +87,12 @@ def _open_files() -> OpenResources:
 
 
 def _children() -> OpenResources:
-    """The processes whose parent is this one, those included that have ended and were not waited for (Linux)."""
+    """The child processes, zombies included (Linux)."""
     resources: OpenResources = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = stat.read_text()
-        except OSError:  # it ended meanwhile
+        except OSError:  # it has ended
             continue
         name, _, rest = text.partition("(")[2].rpartition(")")
         state, parent = rest.split()[:2]
@@ -104,7 +104,7 @@ def _children() -> OpenResources:
 
 @contextmanager
 def _gc_frozen() -> Generator[None]:
-    """The garbage collector passes over all objects that exist now: going through a large library takes it 0.1 s."""
+    """Hide existing objects from the garbage collector, which needs 0.1 s for those of a large library."""
     gc.freeze()
     try:
         yield
@@ -114,7 +114,7 @@ def _gc_frozen() -> Generator[None]:
 
 @contextmanager
 def _empty_temporary_folder() -> Generator[Path]:
-    """A folder that is, meanwhile, where this process and those it starts put temporary files."""
+    """An empty folder for the temporary files of this process and its children."""
     with (
         tempfile.TemporaryDirectory(prefix="gem-check-") as folder,
         mock.patch.object(tempfile, "tempdir", folder),

@@ -1,4 +1,4 @@
-"""Checks of an env's life: before the first reset, after the end, and from one episode to the next."""
+"""Checks before the first reset, after the end, and across episodes."""
 
 from itertools import islice
 
@@ -27,9 +27,9 @@ def check_resets(subject: Subject) -> None:
     """`reset` twice, and in the middle of an episode, is like a first reset with that seed."""
     others = [*subject.reference[1:], subject.reference[0]]
     for expected, other in zip(subject.reference, others, strict=True):
-        # The last state before an end is where an episode has left the most behind.
+        # Just before its end an episode has changed the most.
         for played, when in (
-            (1, "a reset that nobody played on"),
+            (1, "a reset alone"),
             (len(other.transitions) - 1, "a part of an episode"),
         ):
             with subject.make() as env:
@@ -38,21 +38,21 @@ def check_resets(subject: Subject) -> None:
                 expect_same(
                     expected.transitions,
                     play(env, expected.seed, subject.turns).transitions,
-                    f"After {when} from seed {other.seed}, reset(seed={expected.seed}) is not like a fresh one",
-                    "Set every attribute anew in _reset(), and draw only from self.rng.",
+                    f"After {when} from seed {other.seed}, reset(seed={expected.seed}) differs from a first reset",
+                    "Set every attribute in _reset(), and draw only from self.rng.",
                 )
 
 
 def check_history(subject: Subject) -> None:
-    """An instance that has played before plays like a new one."""
+    """An instance plays like a new one after earlier episodes."""
     with subject.make() as env:
         for number, expected in enumerate([*subject.reference, subject.reference[0]]):
             expect_same(
                 expected.transitions,
                 play(env, expected.seed, subject.turns).transitions,
                 f"After {number} episodes in one instance, the episode from seed {expected.seed} "
-                "is not what a new instance plays",
-                "Carry nothing from one episode into the next: set every attribute anew in _reset().",
+                "differs from that of a new instance",
+                "Set every attribute in _reset(): nothing may remain from the previous episode.",
             )
 
 
@@ -64,5 +64,5 @@ def _check_refusal(env: Env, action: str, expected: type[GemError], when: str) -
     except Exception as error:
         what = f"raises {type(error).__name__}: {error}"
     else:
-        what = "is carried out"
-    raise ContractViolation(f"step() {when} {what}.", f"Raise gem.errors.{expected.__name__} there, as TurnEnv does.")
+        what = "is executed"
+    raise ContractViolation(f"step() {when} {what}.", f"Raise gem.errors.{expected.__name__}, as TurnEnv does.")

@@ -1,7 +1,7 @@
-"""Playing an episode for a check, and comparing two of them.
+"""Playing episodes for the checks, and comparing them.
 
-A played episode is kept as text, one line for `reset` and one for each turn, so that episodes from other processes
-compare as well as our own, and what an env changes in a returned object afterwards does not count.
+Episodes are compared as text, one line for `reset` and one per turn, so that episodes of other processes can be
+compared, and later changes of returned objects do not matter.
 """
 
 import json
@@ -16,15 +16,15 @@ from gem.errors import ContractViolation
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _BEFORE, _AFTER = 40, 60
-"""Characters of a line shown before and after the place where two lines part."""
+"""Characters shown before and after the first difference of two lines."""
 
 ActionChooser = Callable[[Env], str]
-"""What says the next action in the env's present state."""
+"""Chooses the next action in the current state of the env."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A reset (`action` is None) or a turn: what it brought, as text and as the env returned it."""
+    """A reset (`action` is None) or a turn: its result as text and as it was returned."""
 
     action: str | None
     line: str
@@ -45,21 +45,21 @@ class PlayedEpisode:
 
     @property
     def ended(self) -> bool:
-        """Whether the episode came to its end, and not only to the most turns that a check plays."""
+        """Whether the episode ended by itself, and not at the turn limit of a check."""
         return self.transitions[-1].over
 
     @property
     def actions(self) -> list[str]:
-        """What was said, turn by turn."""
+        """The action of each turn."""
         return [step.action for step in self.transitions if step.action is not None]
 
     def without_raw(self) -> "PlayedEpisode":
-        """The same without the env's own objects, which may not go through a pipe."""
+        """The same without the returned objects, which may not be picklable."""
         return PlayedEpisode(self.seed, tuple(replace(step, raw=None) for step in self.transitions))
 
 
 def random_action(env: Env) -> str:
-    """The env's own random action."""
+    """`env.sample_action()`."""
     return env.sample_action()
 
 
@@ -82,7 +82,7 @@ def act(env: Env, action: str) -> Transition:
 
 
 def transitions(env: Env, seed: int, turns: int, choose: ActionChooser = random_action) -> Iterator[Transition]:
-    """An episode as it is played: the reset, then up to `turns` turns."""
+    """The steps of an episode while it is played: the reset, then up to `turns` turns."""
     yield start(env, seed)
     for _ in range(turns):
         step = act(env, choose(env))
@@ -92,15 +92,12 @@ def transitions(env: Env, seed: int, turns: int, choose: ActionChooser = random_
 
 
 def play(env: Env, seed: int, turns: int, choose: ActionChooser = random_action) -> PlayedEpisode:
-    """A whole episode, or its first `turns` turns."""
+    """An episode of at most `turns` turns."""
     return PlayedEpisode(seed, tuple(transitions(env, seed, turns, choose)))
 
 
 def difference(expected: Sequence[Transition], got: Sequence[Transition], first_turn: int = 0) -> str | None:
-    """Where two episodes from one seed part first, as a clause with both sides; None where they are the same.
-
-    The first moments are those of `first_turn`; that of turn 0 is the reset.
-    """
+    """The first difference of two episodes as a clause, or None. Both begin with `first_turn`; turn 0 is the reset."""
     for turn, (left, right) in enumerate(zip(expected, got, strict=False), start=first_turn):
         where = f"turn {turn}" if turn else "the reset"
         if left.action != right.action:
@@ -120,7 +117,7 @@ def expect_same(
     """Compare two episodes as `difference` does.
 
     Raises:
-        ContractViolation: they part; it says `fault` and where, and how to `fix` it.
+        ContractViolation: they differ; with `fault`, the difference, and `fix`.
     """
     found = difference(expected, got, first_turn)
     if found:
@@ -128,7 +125,7 @@ def expect_same(
 
 
 def as_line(raw: object) -> str:
-    """What an env returned, as text that is the same in every process: keys and sets are sorted."""
+    """The result of an env as text that is the same in every process: keys and sets are sorted."""
     return json.dumps(_plain(raw), sort_keys=True, ensure_ascii=False)
 
 
@@ -141,13 +138,13 @@ def _plain(value: object) -> object:
         return [_plain(item) for item in cast("Sequence[object]", value)]
     if isinstance(value, AbstractSet):
         return sorted((_plain(item) for item in cast("AbstractSet[object]", value)), key=repr)
-    if hasattr(value, "tolist"):  # an array or a number of NumPy's
+    if hasattr(value, "tolist"):  # a NumPy array or number
         return _plain(cast("Any", value).tolist())
     return _ADDRESS.sub("", repr(value))
 
 
 def _excerpts(left: str, right: str) -> tuple[str, str]:
-    """Both texts around the place where they part."""
+    """Both texts around their first difference."""
     shorter = min(len(left), len(right))
     place = next((i for i in range(shorter) if left[i] != right[i]), shorter)
     begin, end = max(0, place - _BEFORE), place + _AFTER

@@ -1,7 +1,6 @@
-"""gem-core's pytest plugin: it runs what `gem.testing.contract_tests` returns.
+"""The pytest plugin of gem-core: runs what `gem.testing.contract_tests` returns.
 
-pytest imports this module when it starts, in every project where gem-core is installed. So it imports nothing but
-pytest, which is there by then; the checks come when a test asks for them.
+pytest imports this module in every project where gem-core is installed, so everything else is imported when needed.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--gem-episodes", type=_count, metavar="N", help="Episodes that each check of an environment plays."
     )
     group.addoption(
-        "--gem-timeout", type=_seconds, metavar="SECONDS", help="How long each check of an environment may take."
+        "--gem-timeout", type=_seconds, metavar="SECONDS", help="The time limit of each check of an environment."
     )
 
 
@@ -65,7 +64,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def _gem_guard(pytestconfig: pytest.Config) -> Iterator["Guard"]:  # pyright: ignore[reportUnusedFunction]
-    """The process in which the checks run: an env that ends it would otherwise end pytest, as a success."""
+    """The process of the checks: an env that exits must not end pytest."""
     from gem.testing.guard import LIMIT, Guard
 
     with Guard(pytestconfig.getoption("gem_timeout") or LIMIT) as guard:
@@ -82,7 +81,7 @@ def gem_check(request: pytest.FixtureRequest, _gem_guard: "Guard") -> Callable[[
         if outcome.state == "skipped":
             pytest.skip(outcome.what)
         if outcome.state == "failed":
-            # The traceback of a check says nothing to the author of an env, unless it was the env that raised.
+            # The traceback of a check does not help, except that of an exception of the env.
             pytest.fail("\n".join(filter(None, (outcome.traceback, outcome.what, outcome.fix))), pytrace=False)
 
     return run

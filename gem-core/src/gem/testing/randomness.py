@@ -1,4 +1,4 @@
-"""Checks of where an env's randomness comes from, and of who may disturb it."""
+"""Checks of determinism, of independence, and of the random generators."""
 
 import random
 import sys
@@ -23,13 +23,13 @@ def check_determinism(subject: Subject) -> None:
     """The same seed and actions give the same bytes in processes with different hash seeds."""
     first, second = subject.spawned
     if isinstance(first, NotPlayed) or isinstance(second, NotPlayed):
-        raise Inapplicable("another process could not play it; the check `spawning` says why")
+        raise Inapplicable("another process could not play it; see the check `spawning`")
     for left, right in zip(first, second, strict=True):
         expect_same(
             left.transitions,
             right.transitions,
             f"Two processes play the episode from seed {left.seed} differently",
-            "Sort what comes out of a set, and let nothing depend on hash(), id(), the time or the process.",
+            "Sort the elements of sets; nothing may depend on hash(), id(), the time or the process.",
         )
 
 
@@ -42,7 +42,7 @@ def check_spawning(subject: Subject) -> None:
             raise ContractViolation(f"A spawned process cannot play it: {answer.what}.", fix)
         plays.append(answer)
     for here, first, second in zip(subject.reference, *plays, strict=True):
-        # Where even the two spawned processes differ, being spawned is not the reason: `determinism` reports it.
+        # If the spawned processes differ from each other, `determinism` reports it.
         if not difference(first.transitions, second.transitions):
             fault = f"A spawned process plays the episode from seed {here.seed} differently than this one"
             expect_same(here.transitions, first.transitions, fault, fix)
@@ -65,14 +65,14 @@ def check_independence(subject: Subject) -> None:
                 expected.transitions,
                 [transition for transition in got if transition is not None],
                 f"Played in turn with another instance (seeds {first.seed} and {second.seed}), "
-                f"the episode from seed {expected.seed} is not what it is alone",
-                "Keep state in the instance: not in its class, its module, or a default argument.",
+                f"the episode from seed {expected.seed} differs from the one played alone",
+                "Keep state in the instance, not in its class, its module or a default argument.",
             )
 
 
 def check_own_generators(subject: Subject) -> None:
     """The env draws from its own generators, never from the global ones of `random` and `numpy.random`."""
-    _ = subject.reference  # what is imported on first use has been imported
+    _ = subject.reference  # so that lazy imports have been done
     with _recorded_global_calls() as calls:
         before = _global_states()
         for seed in subject.seeds(subject.episodes):
@@ -85,23 +85,23 @@ def check_own_generators(subject: Subject) -> None:
         if after[module] != state:
             raise ContractViolation(
                 f"The state of the global generator of `{module}` changes while the env is played.",
-                f"Look for what is imported from {module} by name; draw from self.rng instead, and in sample_action() "
+                f"Look for functions imported from {module} by name; draw from self.rng, and in sample_action() "
                 "from self.action_rng.",
             )
 
 
 def check_suggestions(subject: Subject) -> None:
-    """Asking for a sample or an expert action, however often, changes nothing in the world."""
+    """Calls of `sample_action` and `expert_action` do not change the episode."""
     for expected in subject.reference:
-        for choose, how in ((replay_actions, "never asked"), (_with_three_calls, "asked three times a turn")):
+        for choose, how in ((replay_actions, "never called"), (_with_three_calls, "called three times per turn")):
             with subject.make() as env:
                 choice = choose(expected.actions)
                 expect_same(
                     expected.transitions,
                     play(env, expected.seed, len(expected.actions), choice).transitions,
-                    f"With the same actions, the episode from seed {expected.seed} is another one if the env is {how} "
-                    "for sample_action() and expert_action()",
-                    "Let both only look at the state, and draw from self.action_rng, never from self.rng.",
+                    f"With the same actions, the episode from seed {expected.seed} differs if sample_action() and "
+                    f"expert_action() are {how}",
+                    "Both must only read the state, and draw from self.action_rng, never from self.rng.",
                 )
 
 
@@ -124,12 +124,12 @@ def _with_three_calls(actions: list[str]) -> Callable[[Env], str]:
 
 @contextmanager
 def _recorded_global_calls() -> Generator[list[str]]:
-    """Poison the functions of both global generators: each call is written down, with its place, and carried out."""
+    """Record the calls of the functions of both global generators, with their places in the code."""
     calls: list[str] = []
     with ExitStack() as patches:
         for module, generator in ((random, random.Random), (np.random, np.random.RandomState)):
             for name, function in list(vars(module).items()):
-                # The functions of both modules are methods of one hidden generator. Reading its state is harmless.
+                # The functions of both modules are methods of a hidden generator. Reading its state is allowed.
                 if isinstance(getattr(function, "__self__", None), generator) and name not in _READING:
                     reporting = _recording(f"{module.__name__}.{name}", function, calls)
                     patches.enter_context(mock.patch.object(module, name, reporting))

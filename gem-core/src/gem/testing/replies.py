@@ -1,4 +1,4 @@
-"""Checks of what is said to an env: junk, and its expert's actions."""
+"""Checks of replies: junk, and the actions of the expert."""
 
 from gem.core import Env
 from gem.errors import ContractViolation
@@ -21,19 +21,19 @@ JUNK = {
     "open tags": "<answer>" * 1_000 + "```" * 1_000,
     "letters beyond ASCII": "ß 漢字 🙂 ́ \u202e \ufeff",
     "NUL and control characters": "\\boxed{\x00\x07\x1b[2J}",
-    # Only a decoder of JSON makes these; UTF-8 has no way to write them.
+    # JSON can contain these; UTF-8 cannot.
     "a lone surrogate": "\\boxed{\ud800} <answer>\udfff</answer>",
 }
-"""What a model may say that is no action, by name."""
+"""Replies of a model that are not actions, by name."""
 
 _TIMES = 3
-"""How often one piece of junk is said in a row."""
+"""How often one piece of junk is repeated."""
 _EXPERT_EPISODES = 4
-"""Episodes of the expert for each episode of another check: a share needs more of them than a byte does."""
+"""Episodes of the expert per episode of another check: a success rate needs more of them."""
 
 
 def check_junk(subject: Subject) -> None:
-    """Junk replies raise nothing, get a readable answer, and come to the end of the episode."""
+    """Junk replies do not raise, get a readable observation, and the episode ends."""
     seed = subject.seeds(1)[0]
     with subject.make() as env:
         for name, junk in JUNK.items():
@@ -48,18 +48,18 @@ def check_junk(subject: Subject) -> None:
             if _reply(env, name, junk, seed).over:
                 return
     raise ContractViolation(
-        f"After {subject.turns} turns of junk, the episode from seed {seed} still goes on.",
-        "Give the env a turn limit (max_turns), or let a malformed reply lose (TurnEnv.malformed).",
+        f"After {subject.turns} turns of junk, the episode from seed {seed} has not ended.",
+        "Give the env a turn limit (max_turns), or end the episode at a malformed reply (TurnEnv.malformed).",
     )
 
 
 def check_expert(subject: Subject) -> None:
-    """The expert does no worse than random play (their 95% intervals meet or it wins more)."""
+    """The expert does no worse than random play (their 95% intervals overlap or it wins more)."""
     seeds = subject.seeds(_EXPERT_EPISODES * subject.episodes)
     with subject.make() as env:
         env.reset(seed=seeds[0])
         if env.expert_action() is None:
-            raise Inapplicable("the env has no expert")
+            raise Inapplicable("the env does not have an expert")
     expert = sum(_wins(subject, seed, _expert) for seed in seeds)
     at_random = sum(_wins(subject, seed, random_action) for seed in seeds)
     highest = wilson_interval(expert, len(seeds))[1]
@@ -68,7 +68,7 @@ def check_expert(subject: Subject) -> None:
         raise ContractViolation(
             f"Of {len(seeds)} episodes (the first from seed {seeds[0]}), the expert wins {expert} and random play "
             f"{at_random}.",
-            "Let expert_action() give the best action that the env knows, or None where it knows none.",
+            "expert_action() must return the best action that the env knows, or None.",
         )
 
 
@@ -77,15 +77,15 @@ def _reply(env: Env, name: str, junk: str, seed: int) -> Transition:
         transition = act(env, junk)
     except Exception as error:
         raise ContractViolation(
-            f"{name.capitalize()}, said in the episode from seed {seed}, raises {type(error).__name__}: {error}.",
-            "A reply never raises: read it with gem.parsing, and answer what cannot be read with malformed().",
+            f"{name.capitalize()}, as a reply in the episode from seed {seed}, raises {type(error).__name__}: {error}.",
+            "A reply must not raise: read it with gem.parsing, and return malformed() if it cannot be read.",
         ) from error
     try:
         transition.line.encode()
     except UnicodeEncodeError as error:
         raise ContractViolation(
-            f"{name.capitalize()} comes back in an observation or info that UTF-8 cannot encode.",
-            "Do not repeat a reply as it is: reply.encode(errors='replace').decode() can be shown.",
+            f"{name.capitalize()} is repeated in an observation or info that UTF-8 cannot encode.",
+            "Do not repeat a reply unchanged: reply.encode(errors='replace').decode() can be shown.",
         ) from error
     return transition
 

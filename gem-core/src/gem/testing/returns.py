@@ -1,4 +1,4 @@
-"""Checks of what an env returns: the types, the end of an episode, and the actions that it samples."""
+"""Checks of the types of results, of the end of an episode, and of sampled actions."""
 
 import math
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from gem.testing.play import random_action
 from gem.testing.subject import Subject
 
 _CONTENT = {"text": str, "image_url": Mapping}
-"""The type of a content part → the Python type of the field of that name, which holds its content."""
+"""The type of a content part → the Python type of its field of that name."""
 
 
 def check_types(subject: Subject) -> None:
-    """`reset` and `step` return what `gem.Env` says they return."""
+    """`reset` and `step` return the types that `gem.Env` declares."""
     for seed in subject.seeds(subject.episodes):
         with subject.make() as env:
             _check_reset(env.reset(seed=seed), f"reset(seed={seed})")
@@ -27,7 +27,7 @@ def check_types(subject: Subject) -> None:
 
 
 def check_endings(subject: Subject) -> None:
-    """An episode ends for one reason, and its last step says whether it was a success."""
+    """An episode ends for one reason, and its last step has `info["success"]`."""
     for play in subject.ended():
         for turn, taken in enumerate(play.transitions[1:], start=1):
             _, _, terminated, truncated, info = taken.raw
@@ -35,7 +35,7 @@ def check_endings(subject: Subject) -> None:
             if terminated and truncated:
                 raise ContractViolation(
                     f"{where} is terminated and truncated at once.",
-                    "Return Step.final(…) where the task ended, and Step.cut_off(…) where something outside it did.",
+                    "Return Step.final(…) if the task ended, and Step.cut_off(…) if a limit was reached.",
                 )
             if taken.over and not isinstance(info.get("success"), bool):
                 given = f"success={info['success']!r}" if "success" in info else "no success"
@@ -46,18 +46,18 @@ def check_endings(subject: Subject) -> None:
 
 
 def check_sample_action(subject: Subject) -> None:
-    """`sample_action` gives text that the env itself can read."""
+    """`sample_action` returns text that the env can read."""
     for play in subject.reference:
         for turn, taken in enumerate(play.transitions[1:], start=1):
             if not isinstance(taken.action, str):
                 raise ContractViolation(
-                    f"sample_action() at {_place(turn, play.seed)} gives {taken.action!r}, which is no text.",
+                    f"sample_action() at {_place(turn, play.seed)} gives {taken.action!r}, which is not text.",
                     "Return the text of one whole reply.",
                 )
             if taken.raw[4].get("malformed"):
                 raise ContractViolation(
                     f"The env calls its own sample_action() malformed at {_place(turn, play.seed)}: {taken.action!r}.",
-                    "Let sample_action() write the form that _step() reads, in every state.",
+                    "sample_action() must return what _step() can read, in every state.",
                 )
 
 

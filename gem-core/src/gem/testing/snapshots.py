@@ -8,13 +8,13 @@ from gem.testing.play import Transition, act, expect_same
 from gem.testing.subject import Subject
 
 _FIX = (
-    "Keep the whole state in attributes that pickle, the generators included; an env that holds anything else "
-    "overrides snapshot() and restore()."
+    "Keep the whole state in attributes that can be pickled; an env with anything else overrides snapshot() and "
+    "restore()."
 )
 
 
 def check_snapshots(subject: Subject) -> None:
-    """A snapshot at any turn changes nothing, and goes on alike in its own instance and in a new one."""
+    """A snapshot at any turn changes nothing, and can be restored into its own instance and into a new one."""
     for expected in subject.reference:
         env = subject.make()
         try:
@@ -25,7 +25,7 @@ def check_snapshots(subject: Subject) -> None:
                 _check_next_step(env, transition, turn, f"{where}, taking a snapshot")
                 env.restore(state)
                 _check_next_step(env, transition, turn, f"{where}, restoring a snapshot into its own instance")
-                # The new instance plays on from here, so that whatever is lost at any turn is missed at a later one.
+                # The new instance continues, so that lost state shows at a later turn.
                 env.close()
                 env = subject.make()
                 env.restore(state)
@@ -45,5 +45,5 @@ def _snapshot(env: Env, where: str) -> bytes:
 
 
 def _check_next_step(env: Env, expected: Transition, turn: int, what: str) -> None:
-    fault = f"{what} changes what comes next"
+    fault = f"{what} changes the next step"
     expect_same([expected], [act(env, env.sample_action())], fault, _FIX, first_turn=turn)

@@ -1,7 +1,7 @@
-"""Processes that play for the checks.
+"""Spawned processes that play episodes for the checks.
 
-They are spawned, as the workers of a vector are, and each has a hash seed of its own, so that whatever depends on
-the order of a set or on `hash()` shows. Starting a process costs more than most checks, so they are kept.
+Each has another hash seed, so that a dependence on `hash()` or the order of a set shows. They are kept, because
+starting a process costs more than most checks.
 """
 
 import multiprocessing
@@ -19,26 +19,26 @@ from gem.testing.play import PlayedEpisode, play
 
 HASH_SEEDS = (1, 2)
 TIMEOUT = 300.0
-"""Seconds that a process may take for one job."""
+"""The time limit of a job in seconds."""
 
 _HASH_SEED = "PYTHONHASHSEED"
 
 
 @dataclass(frozen=True, slots=True)
 class NotPlayed:
-    """Why a process did not play."""
+    """Why a process could not play."""
 
     what: str
 
 
 class SpawnedProcesses:
-    """One process for each of `HASH_SEEDS`, started when first asked and kept until `close`."""
+    """One process per hash seed, started when needed and kept until `close`."""
 
     def __init__(self) -> None:
         self._workers: dict[int, _SpawnedProcess] = {}
 
     def play(self, spec: EnvSpec, seeds: Sequence[int], turns: int) -> list[list[PlayedEpisode] | NotPlayed]:
-        """The episodes of `seeds` under random play, as each process plays them, all at the same time."""
+        """The episodes of `seeds` under random play in each process."""
         try:
             job = pickle.dumps((spec, list(seeds), turns))
         except Exception as error:
@@ -79,7 +79,7 @@ class _SpawnedProcess:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs,), daemon=True)
         before = os.environ.get(_HASH_SEED)
-        os.environ[_HASH_SEED] = str(hash_seed)  # an interpreter reads it when it starts, and only there
+        os.environ[_HASH_SEED] = str(hash_seed)  # read when an interpreter starts
         try:
             self.process.start()
         finally:
@@ -97,7 +97,7 @@ class _SpawnedProcess:
 
 
 def play_fresh(spec: EnvSpec, seeds: Iterable[int], turns: int) -> list[PlayedEpisode]:
-    """The episodes of `seeds` under random play, each in an env of its own."""
+    """The episodes of `seeds` under random play, each in a new env."""
     plays: list[PlayedEpisode] = []
     for seed in seeds:
         with make(spec) as env:
@@ -106,8 +106,8 @@ def play_fresh(spec: EnvSpec, seeds: Iterable[int], turns: int) -> list[PlayedEp
 
 
 def serve(connection: "Connection[Any, Any]") -> None:
-    """The life of such a process: jobs in, episodes out."""
-    # What an env prints must not mix with what the parent prints on standard output.
+    """The main function of a process: jobs in, episodes out."""
+    # Output of the env must not mix with the standard output of the parent.
     os.dup2(2, 1)
     while True:
         try:

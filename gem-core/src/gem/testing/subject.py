@@ -1,4 +1,4 @@
-"""What a check looks at: one registered environment, and how much of it to play."""
+"""The subject of a check: one registered environment, and how many episodes to play."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,25 +16,25 @@ from gem.testing.play import PlayedEpisode
 from gem.testing.spawned import NotPlayed, SpawnedProcesses, play_fresh
 
 EPISODES = 3
-"""Episodes that a check plays, unless it is told otherwise: an env may be slow, and there are many checks."""
+"""The default number of episodes that a check plays."""
 MOST_TURNS = 1000
-"""Turns after which a check stops playing an episode that does not end."""
+"""The turn limit of a check."""
 
 
 class Inapplicable(Exception):
-    """A check has nothing to look at in this env; the message says why."""
+    """A check does not apply to this env; the message says why."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An environment under test, given by its `spec`. What several checks need is played once and kept.
+    """An environment under test, with its `spec`. Shared episodes are cached.
 
-    A check plays `episodes` of at most `turns` turns, and `processes` plays them in other processes.
+    A check plays `episodes` of at most `turns` turns, here or in `processes`.
     """
 
     spec: EnvSpec
     pack: Pack | None
-    """The pack that registered it; None for one that no pack has."""
+    """The pack that registered it, if any."""
     processes: SpawnedProcesses = field(repr=False)
     episodes: int = EPISODES
     turns: int = MOST_TURNS
@@ -48,12 +48,12 @@ class Subject:
         return make(self.spec)
 
     def seeds(self, count: int) -> list[int]:
-        """The first `count` seeds, spread over the whole range as a training run's are."""
+        """The first `count` seeds, spread over the whole range as in a training run."""
         return [seeding.derive(0, "check", number) for number in range(count)]
 
     @cached_property
     def reference(self) -> list[PlayedEpisode]:
-        """The episodes that others are held against: random play, each in an instance of its own."""
+        """The reference episodes: random play, each in a new instance."""
         return play_fresh(self.spec, self.seeds(self.episodes), self.turns)
 
     @cached_property
@@ -62,11 +62,7 @@ class Subject:
         return self.processes.play(self.spec, self.seeds(self.episodes), self.turns)
 
     def ended(self) -> list[PlayedEpisode]:
-        """The reference episodes that came to their end.
-
-        Raises:
-            Inapplicable: none did.
-        """
+        """The reference episodes that ended; raises `Inapplicable` if none did."""
         ended = [play for play in self.reference if play.ended]
         if not ended:
             raise Inapplicable(f"no episode of random play ended within {self.turns} turns")
@@ -74,12 +70,12 @@ class Subject:
 
 
 def find_entries(name: str) -> Sequence[RegistryEntry]:
-    """The entries that `name` stands for: an id, `"module:Class"`, or a pack by its distribution or namespace.
+    """The entries of an id, of `"module:Class"`, or of a pack by its distribution or namespace.
 
     Raises:
         PackError: the pack is installed, but broken or disabled.
         ConfigError: the pack registers no environment.
-        UnknownId: no installed pack is called that, or has such an id.
+        UnknownId: there is no such pack or id.
         SpecError: it is not an id.
     """
     chosen = [pack for pack in registry().packs if name == pack.distribution or name in pack.namespaces]

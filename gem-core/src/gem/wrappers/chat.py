@@ -75,7 +75,7 @@ class ConcatChat(Wrapper):
 class ConcatChatOnReset(ConcatWithAction):
     """`ConcatWithAction` with the first observation as a chat prompt; the rest is plain text.
 
-    So the whole episode is one long reply of the assistant. For the arguments see `ConcatChat`.
+    So the whole episode is one long reply of the assistant. For `tokenizer` and `max_history_length` see `ConcatChat`.
     """
 
     _unsaved = ConcatWithAction._unsaved | {"tokenizer"}
