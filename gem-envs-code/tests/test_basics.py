@@ -7,10 +7,10 @@ import pytest
 
 import gem
 from gem.core import Step
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.parsing import fenced_code
 from gem_envs_code.basics import Basics
-from gem_sandbox import Sandbox, SandboxUnavailable
+from gem_sandbox import Sandbox, SandboxLost
 
 SUM = 0
 
@@ -121,7 +121,19 @@ def test_if_no_sandbox_is_strong_enough_the_step_raises_and_says_what_to_do(monk
     monkeypatch.setenv("PATH", str(tmp_path))
     env = gem.make("code:Basics-v0", min_level="bubblewrap")
     env.reset(seed=0)
-    with pytest.raises(SandboxUnavailable, match=r"(?s)apt-get install bubblewrap.*accept less by name.*min_level"):
+    with pytest.raises(ConfigError, match=r"(?s)apt-get install bubblewrap.*accept less by name.*min_level"):
+        env.step("```\nprint(1)\n```")
+
+
+def test_a_sandbox_that_fails_under_a_program_is_a_fault(monkeypatch):
+    env = Basics()
+    env.reset(seed=0)
+
+    def fail(*_, **__):
+        raise SandboxLost("it died")
+
+    monkeypatch.setattr(Sandbox, "run_tests", fail)
+    with pytest.raises(Fault, match="it died"):
         env.step("```\nprint(1)\n```")
 
 

@@ -6,13 +6,15 @@ import threading
 import pytest
 
 import gem
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.packs.lookup import find_named, find_tools
 from gem.tool import ToolError
 from gem.wrappers.tool_env import ToolEnv
+from gem_sandbox.results import lost
 from gem_tools.code.bash import bash_tool
 from gem_tools.code.notebook import notebook_tool
 from gem_tools.code.python import python_tool
+from gem_tools.code.sandboxes import format_result
 
 
 def answer(tool, **arguments):
@@ -206,3 +208,18 @@ def test_many_threads_share_the_slots_of_one_sandbox():
     for thread in threads:
         thread.join()
     assert answers == {number: str(number**2) for number in range(20)}
+
+
+@pytest.mark.parametrize("make_tool", [python_tool, notebook_tool, bash_tool])
+def test_where_the_level_does_not_work_the_first_call_raises_gems_error_that_says_what_to_do(
+    make_tool, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    tool = make_tool(level="bubblewrap", **({} if make_tool is bash_tool else {"modules": ("json",)}))
+    with pytest.raises(ConfigError, match=r"(?s)apt-get install bubblewrap.*accept less by name"):
+        answer(tool, **{"commands" if make_tool is bash_tool else "code": "1"})
+
+
+def test_a_sandbox_that_failed_is_a_fault_and_not_an_answer():
+    with pytest.raises(Fault, match="it died"):
+        format_result(lost("it died", "bubblewrap"))

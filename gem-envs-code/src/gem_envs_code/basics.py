@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import gem_sandbox
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.judge import LIMITS, judge
@@ -23,8 +23,8 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
 
     Rewards: the share of the hidden tests passed; success is all of them. As in gem-llm's code environments, a reply
     without a code block costs 0.1. (gem-llm gives 1 for all tests and 0 otherwise.) A program that crashes, hangs or
-    prints too much fails its tests. A fault of the sandbox raises `gem_sandbox.SandboxLost`; where no isolation works,
-    as outside Linux, the first program raises `gem_sandbox.SandboxUnavailable`, which says why and what to do.
+    prints too much fails its tests. A fault of the sandbox raises `gem.errors.Fault`; where no isolation works, as
+    outside Linux, the first program raises `gem.errors.ConfigError`, which says why and what to do.
 
     The last observation says how many tests were passed and the kind of the first failure. It holds nothing that the
     program wrote or chose: that could be the hidden inputs, and with so few tasks a model could memorise the outputs.
@@ -77,7 +77,12 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
 
     def _grade(self, answer: str) -> Step:
         total = len(self.row.tests)
-        passed, failure = judge(answer, self.row.tests, self._box)
+        try:
+            passed, failure = judge(answer, self.row.tests, self._box)
+        except gem_sandbox.SandboxUnavailable as error:
+            raise ConfigError(str(error)) from error
+        except gem_sandbox.SandboxLost as error:
+            raise Fault(str(error)) from error
         if failure is None:
             return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
         said = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."

@@ -3,7 +3,7 @@
 from gem.checks import check_int
 from gem.tool import Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
+from gem_tools.code.sandboxes import as_gem_errors, format_result, run_program, shared_sandbox
 
 _PROGRAM = "import os\nos.execv('/bin/bash', ['bash', 'commands.sh'])"
 _PROGRAMS = ("/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib")
@@ -41,6 +41,6 @@ def bash_tool(
         Args:
             commands: one or more lines of bash.
         """
-        return format_result(await sandbox.arun(_PROGRAM, files={"commands.sh": commands}, limits=limits))
+        return format_result(await run_program(sandbox, _PROGRAM, files={"commands.sh": commands}, limits=limits))
 
     return bash

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from gem.tool import Resource, Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
+from gem_tools.code.sandboxes import as_gem_errors, format_result, run_program, shared_sandbox
 
 Cells = list[str]
 """The cells that were run, in order."""
@@ -72,7 +72,7 @@ def notebook_tool(
         resource=Notebook(),
     )
     async def notebook(cells: Cells, code: str) -> str:
-        result = await sandbox.arun(program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
+        result = await run_program(sandbox, program, files={"cells.json": json.dumps([*cells, code])}, limits=limits)
         if result.reason not in (*_LOST, "sandbox_error"):
             cells.append(code)
         return format_result(result)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gem.tool import Tool, tool
 from gem_sandbox import Level, Limits
-from gem_tools.code.sandboxes import as_gem_errors, format_result, shared_sandbox
+from gem_tools.code.sandboxes import as_gem_errors, format_result, run_program, shared_sandbox
 
 
 @as_gem_errors()
@@ -42,6 +42,6 @@ def python_tool(
         "Each program starts afresh.",
     )
     async def python(code: str) -> str:
-        return format_result(await sandbox.arun(code, limits=limits), last_line=last_line_of_errors)
+        return format_result(await run_program(sandbox, code, limits=limits), last_line=last_line_of_errors)
 
     return python

@@ -3,11 +3,12 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import gem_sandbox
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import ConfigError, Fault, MissingExtra
 from gem.tool import ToolError
-from gem_sandbox import Level, Result, Sandbox, SandboxLost
+from gem_sandbox import Level, Result, Sandbox
 
 _BEGINNINGS = {
     "cpu": "The program used",
@@ -23,10 +24,10 @@ _BEGINNINGS = {
 
 @contextmanager
 def as_gem_errors() -> Generator[None]:
-    """Turn errors of the sandbox about settings into GEM's, which commands show in one line."""
+    """Turn errors of the sandbox that the caller can correct into GEM's, which commands show in one line."""
     try:
         yield
-    except gem_sandbox.ConfigError as error:
+    except (gem_sandbox.ConfigError, gem_sandbox.SandboxUnavailable) as error:
         raise ConfigError(str(error)) from error
     except gem_sandbox.ModuleMissing as error:
         raise MissingExtra(str(error)) from error
@@ -44,6 +45,16 @@ def shared_sandbox(
     return Sandbox(modules=modules, readable=readable, level=level)
 
 
+async def run_program(sandbox: Sandbox, code: str, **arguments: Any) -> Result:
+    """`sandbox.arun(code, **arguments)`, with GEM's errors.
+
+    Raises:
+        ConfigError: no level works here that is as strong as was asked for; the message says why and what to do.
+    """
+    with as_gem_errors():
+        return await sandbox.arun(code, **arguments)
+
+
 def format_result(result: Result, *, last_line: bool = False) -> str:
     """What the agent sees of a program: its output, and how it ended if it failed.
 
@@ -53,10 +64,10 @@ def format_result(result: Result, *, last_line: bool = False) -> str:
 
     Raises:
         ToolError: with the same text, if the program failed.
-        SandboxLost: the sandbox failed, and not the program.
+        Fault: the sandbox failed, and not the program.
     """
     if result.reason == "sandbox_error":
-        raise SandboxLost(result.note)
+        raise Fault(result.note)
     errors = result.stderr.rstrip()
     parts = [result.stdout.rstrip("\n"), errors.rpartition("\n")[2] if last_line else errors]
     if result.truncated:
