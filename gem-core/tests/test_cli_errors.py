@@ -82,7 +82,7 @@ def test_ctrl_c_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("said", "fault"), [("anything", "ValueError: a fault of the env"), ("quit", "SystemExit: 0")])
-def test_an_env_that_raises_while_somebody_plays_is_one_line_with_its_place(said: str, fault: str) -> None:
+def test_an_exception_of_an_env_in_play_is_one_line_with_its_place(said: str, fault: str) -> None:
     done = gemx("play", "test_cli_errors:Quitting", "--seed", "1", input=f"{said}\n")
 
     assert done.exit_code == 1

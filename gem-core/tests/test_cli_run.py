@@ -70,7 +70,9 @@ def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], m
 
 
 @pytest.mark.parametrize("name", ["mine", "mine.py", "mine.py:answer", "./mine.py:answer", "sub/mine.py"])
-def test_whoever_names_a_file_is_told_what_to_write(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_file_name_says_what_to_write(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / ("sub/mine.py" if name.startswith("sub") else "mine.py")
     file.parent.mkdir(exist_ok=True)
     file.write_text("def answer(observation):\n    return observation\n")
@@ -240,7 +242,7 @@ def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> No
         ["--wrappers", "concat"],
     ],
 )
-def test_what_was_played_otherwise_does_not_count(change: list[str], tmp_path: Path) -> None:
+def test_episodes_with_other_settings_do_not_count(change: list[str], tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     options = [
         SUM,

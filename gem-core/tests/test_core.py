@@ -89,7 +89,7 @@ def test_wrappers_apply_from_the_inside_out_and_the_rest_goes_through() -> None:
     assert env.step(env.expert_action()).reward == 1.0
 
 
-def test_an_attribute_that_nobody_has_is_an_attribute_error() -> None:
+def test_an_unknown_attribute_is_an_attribute_error() -> None:
     env = Counted(Sum())
 
     with pytest.raises(AttributeError, match="colour"):

@@ -174,7 +174,7 @@ def test_what_is_no_text_fails_the_episode(returned: object, message: str) -> No
     assert message in episode.failure.error
 
 
-def test_what_is_cancelled_in_a_call_is_one_failed_episode_and_nobody_waits_for_it() -> None:
+def test_a_call_that_is_cancelled_fails_one_episode_and_blocks_no_other() -> None:
     async def waits(observation: str) -> str:
         other = asyncio.ensure_future(asyncio.sleep(60))
         other.cancel()  # as a client does with what is under way when it is closed

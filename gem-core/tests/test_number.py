@@ -161,7 +161,7 @@ PIECES += ["²", "−", " ", "\\,", "~", "a ", "\\left", "10^", "-", ".", "1e", 
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_whatever_is_said_is_read_in_little_time(piece: str) -> None:
+def test_any_text_is_read_in_little_time(piece: str) -> None:
     # Steps that grow faster than the length to the power of two would not end here.
     for length in (4_900, 100_000):
         for end in ("", "=3", "x", "}"):

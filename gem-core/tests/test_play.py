@@ -57,7 +57,7 @@ def test_without_a_seed_one_is_chosen_and_named() -> None:
     assert done.stdout.startswith("core:Echo-v0, seed ")
 
 
-def test_hint_shows_what_the_expert_would_say_and_takes_no_turn() -> None:
+def test_hint_shows_the_expert_action_and_uses_no_turn() -> None:
     done = play(":hint", ":quit")
 
     assert f"\\boxed{{{answers()[0]}}}" in done.stdout
@@ -72,7 +72,7 @@ def test_random_plays_a_well_formed_action() -> None:
     assert "Left after 1 turn, return" in done.stdout
 
 
-def test_raw_says_exactly_what_was_typed() -> None:
+def test_raw_sends_the_text_unchanged() -> None:
     done = play(":raw 3")
 
     assert "There is no box." in done.stdout
@@ -145,7 +145,7 @@ def test_an_answer_is_put_into_the_markup_of_the_env_unless_it_has_one(typed: st
     assert complete(typed, example) == reply
 
 
-def test_a_line_that_opens_a_fence_goes_on_to_its_end() -> None:
+def test_a_line_that_opens_a_fence_is_continued_to_its_end() -> None:
     done = play("```python", ":quit is no command in here", "```", ":quit")
 
     assert "There is no box." in done.stdout

@@ -54,7 +54,7 @@ def test_what_was_run_comes_out_the_same(file: Path) -> None:
     assert done.stdout == "12 of 12 episodes came out the same to the byte.\n"
 
 
-def test_recording_goes_on_in_the_same_file(file: Path) -> None:
+def test_recording_continues_in_the_same_file(file: Path) -> None:
     gemx("run", "core:Echo-v0", "--episodes", "3", "--record", str(file))
 
     assert gemx("reproduce", str(file)).stdout.startswith("15 of 15 ")

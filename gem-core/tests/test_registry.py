@@ -210,7 +210,7 @@ def test_an_argument_out_of_range_is_the_envs_own_error() -> None:
         ("sample_envs:Sun", PackError, "Did you mean 'Sum'"),
     ],
 )
-def test_an_id_that_nobody_provides_is_answered_with_what_to_do(id: str, error: type[Exception], message: str) -> None:
+def test_the_error_of_an_unknown_id_says_what_to_do(id: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error) as raised:
         gem.make(id)
     assert message in str(raised.value)

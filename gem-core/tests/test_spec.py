@@ -38,7 +38,7 @@ def test_what_is_no_id_is_refused_with_an_example(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["coin", "coin.py", "coin.py:Coin", "./coin.py:Coin"])
-def test_whoever_names_a_file_of_an_env_is_told_what_to_write(
+def test_the_error_for_the_file_of_an_env_says_what_to_write(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "coin.py").touch()

@@ -144,7 +144,7 @@ def test_an_action_that_is_not_text_is_refused_and_takes_no_turn(action: Any) ->
         ("page", "options must be a mapping of names to values, not 'page'"),
     ],
 )
-def test_an_option_that_there_is_not_is_refused_and_the_episode_goes_on(options: Any, message: str) -> None:
+def test_an_unknown_option_is_refused_and_the_episode_continues(options: Any, message: str) -> None:
     env = Picky()
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=message):

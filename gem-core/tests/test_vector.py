@@ -151,7 +151,7 @@ def test_only_the_slots_that_were_sent_something_answer_in_slot_order(backend: s
 
 
 @pytest.mark.parametrize("backend", PARALLEL)
-def test_a_slow_slot_holds_nobody_back(backend: str, tmp_path: Path) -> None:
+def test_a_slow_slot_delays_no_other(backend: str, tmp_path: Path) -> None:
     door = tmp_path / "door"
     with vector(backend, 4, length=9) as envs:
         envs.reset(seed=0)

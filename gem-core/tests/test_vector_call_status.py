@@ -27,7 +27,7 @@ def prepared(file) -> CallStatus:
     return CallStatus(file)
 
 
-def test_a_board_says_that_no_env_is_called_until_one_is_and_after_the_last():
+def test_the_call_status_has_no_call_before_the_first_and_after_the_last():
     with tempfile.TemporaryFile() as file:
         status = prepared(file)
         assert status.call() is None

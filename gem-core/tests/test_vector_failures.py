@@ -54,7 +54,7 @@ def play_beside(envs: VectorEnv, word: str) -> VectorStep:
         ("sulk", "LookupError: no advice today"),
     ],
 )
-def test_an_env_that_raises_fails_alone_and_its_slot_goes_on(backend: str, word: str, error: str) -> None:
+def test_an_env_that_raises_fails_alone_and_its_slot_continues(backend: str, word: str, error: str) -> None:
     with vector(backend, length=LENGTH, info_methods=["expert_action"] if word == "sulk" else []) as envs:
         if word == "sulk":
             envs.reset(seed=7)

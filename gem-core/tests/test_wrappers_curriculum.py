@@ -69,7 +69,7 @@ def test_an_episode_follows_from_its_seed_and_its_level():
         assert fresh.env.reset(seed=7)[0] == Sum(rounds=1, max_turns=5, **LEVELS[level]).reset(seed=7)[0]
 
 
-def test_without_seeds_the_world_goes_on_from_level_to_level_in_the_same_way():
+def test_without_seeds_the_episodes_of_the_next_level_are_deterministic():
     def observations():
         env = made(window=1, promote=1.0)
         seen = [env.reset(seed=3)[0]]

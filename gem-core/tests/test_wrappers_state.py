@@ -73,7 +73,7 @@ def play(env: Env, turns: int) -> list[object]:
 
 
 @pytest.mark.parametrize("innermost", ["none", *WRAPPERS])
-def test_a_stack_goes_on_in_mid_episode_as_if_nothing_had_happened(innermost: str) -> None:
+def test_a_restored_stack_of_wrappers_continues_in_the_middle_of_an_episode(innermost: str) -> None:
     for names in (stack for stack in STACKS if (stack or ("none",))[0] == innermost):
         env, other = build(names), build(names)
         env.reset(seed=5)

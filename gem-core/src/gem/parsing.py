@@ -38,7 +38,7 @@ def boxed(text: str, read: Callable[[str], object] | None = None) -> object:
     5
     """
     attempt = read or _unless_blank
-    # Nearly every reply ends with one box that has no braces inside.
+    # Nearly every reply ends with one box without braces inside.
     _, box, rest = text.rpartition(_BOX)
     if box and "{" not in rest:
         content, closed, _ = rest.partition("}")

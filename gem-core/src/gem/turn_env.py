@@ -13,7 +13,7 @@ from gem.core import Env, Info, Observation, Step, check_step
 from gem.errors import ConfigError, did_you_mean
 
 FORMAT_ERROR_REWARD = -0.1
-"""The reward of a reply without an action in GEM's games."""
+"""The reward of a reply without an action in the games of gem-llm."""
 
 
 class TurnEnv(Env):
@@ -105,5 +105,5 @@ class TurnEnv(Env):
         return self.max_turns is not None and self.turn >= self.max_turns
 
     def malformed(self, observation: Observation, reward: float = FORMAT_ERROR_REWARD) -> Step:
-        """The last step of an episode that a reply without an action loses, as in GEM's games."""
+        """The last step of an episode that a reply without an action loses, as in the games of gem-llm."""
         return Step.final(observation, reward, success=False, malformed=True)

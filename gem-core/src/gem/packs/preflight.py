@@ -46,7 +46,7 @@ def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), 
     All names are looked up first; then each env is built once and closed.
 
     Raises:
-        ConfigError: there is no id.
+        ConfigError: no id was given.
         UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
     """
     specs = {str(id): get_spec(str(id)) for id in as_list(ids)}

@@ -232,7 +232,7 @@ def _spec_of_path(id: str) -> EnvSpec | None:
     try:
         if importlib.util.find_spec(module_name) is None:
             return None
-    except (ImportError, ValueError):  # the parent is missing; `__main__` of a script has no spec
+    except (ImportError, ValueError):  # the parent is missing; or it is `__main__` of a script
         if module_name != "__main__":
             return None
     # A namespace cannot contain dots: the id of the spec has underscores instead.
