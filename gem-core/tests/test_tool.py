@@ -281,7 +281,7 @@ def test_a_tool_is_found_by_its_place_and_an_unknown_name_is_answered_with_near_
 def test_a_function_that_returns_a_tool_is_called_with_the_settings() -> None:
     assert find_tools("tool_samples:greeter")[0].function() == "hello"
     assert find_tools("tool_samples:greeter", word="bye")[0].function() == "bye"
-    with pytest.raises(PackError, match=r"is a str, and no gem\.Tool"):
+    with pytest.raises(PackError, match=r"is a str, not a gem\.Tool"):
         find_tools("builtins:str")
 
 
