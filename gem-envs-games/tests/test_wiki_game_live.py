@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 from wiki_server import PAGES, Server
 
+from gem.errors import Fault
 from gem_envs_games.replies import box
 from gem_envs_games.wiki_game import WikiGame
 from gem_envs_games.wiki_game.kiwix import Kiwix
@@ -138,8 +139,9 @@ def test_after_a_passing_error_the_server_is_asked_again(server, backend, status
 @pytest.mark.parametrize(("status", "asked"), [(503, 2), (403, 1), (400, 1)])
 def test_a_server_that_keeps_failing_is_a_fault(server, backend, status, asked):
     server.troubles += [(status, {"Retry-After": "0"})] * 9
-    with pytest.raises(WikiUnavailable, match=rf"{server.url}.*answers {status}.*Check that the server runs"):
+    with pytest.raises(WikiUnavailable, match=rf"{server.url}.*answers {status}.*Check that the server runs") as raised:
         wiki(server, backend, max_query_attempts=2).page("Heat")
+    assert isinstance(raised.value, Fault)  # commands print its text alone
     assert len(server.requests) == asked
 
 

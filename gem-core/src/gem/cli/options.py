@@ -72,15 +72,15 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
     Raises:
         ConfigError: invalid JSON, or arguments for tools without tools.
     """
-    around = components("--wrappers", wrappers)
+    layers = components("--wrappers", wrappers)
     settings = pairs_of("--tool-arg", "max_calls=5", tool_arguments)
     if taken := settings.keys() & {"name", "tools"}:
         raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, not for {min(taken)!r}")
     if tools.strip():
-        return [{"name": "tool_env", "tools": components("--tools", tools), **settings}, *around]
+        return [{"name": "tool_env", "tools": components("--tools", tools), **settings}, *layers]
     if settings:
         raise ConfigError("--tool-arg needs --tools")
-    return around
+    return layers
 
 
 def components(option: str, text: str) -> list[ComponentRef]:

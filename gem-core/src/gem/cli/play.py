@@ -45,8 +45,8 @@ def play(
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
     seed = seeding.fresh() if seed is None else seed
-    around = parse_wrappers(wrappers, tools, tool_arguments)
-    with make(id, wrappers=around, **parse_arguments(arguments)) as env:
+    layers = parse_wrappers(wrappers, tools, tool_arguments)
+    with make(id, wrappers=layers, **parse_arguments(arguments)) as env:
         observation, _ = env.reset(seed=seed)
         echo(f"{id}, seed {seed}\nType :help for the commands.\n", dim=True)
         print_text(as_text(observation))

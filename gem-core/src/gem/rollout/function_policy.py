@@ -183,11 +183,11 @@ class _EventLoopRunner(_Runner):
     def _run(self) -> None:
         self._loop.run_forever()
         # Pending calls are cancelled, and have half a second to end.
-        under_way = asyncio.all_tasks(self._loop)
-        for task in under_way:
+        unfinished = asyncio.all_tasks(self._loop)
+        for task in unfinished:
             task.cancel()
-        if under_way:
-            self._loop.run_until_complete(asyncio.wait(under_way, timeout=0.5))
+        if unfinished:
+            self._loop.run_until_complete(asyncio.wait(unfinished, timeout=0.5))
         self._loop.close()
 
     async def _answer(self, request: object, transcript: Transcript) -> None:

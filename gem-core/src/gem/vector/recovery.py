@@ -253,12 +253,12 @@ class RemoteBackend(ABC, Generic[L]):
     def _recovery_batch(self, slot: int) -> Batch:
         """The messages that replay `slot`, and its pending one."""
         log = self._logs[slot]
-        under_way = self._pending.get(slot)
+        pending = self._pending.get(slot)
         batch: list[tuple[int, SlotMessage, Autoreset]] = []
-        if (log.playing or log.failure is not None) and (under_way is None or isinstance(under_way[0], str)):
+        if (log.playing or log.failure is not None) and (pending is None or isinstance(pending[0], str)):
             batch.append((slot, Restore(log), "off"))
-        if under_way is not None:
-            batch.append((slot, *under_way))
+        if pending is not None:
+            batch.append((slot, *pending))
         return batch
 
     def _current_stream(self, slot: int) -> SeedStream:

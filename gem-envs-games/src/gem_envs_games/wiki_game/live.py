@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from gem.checks import check_int
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.http_limits import Limited
 from gem_envs_games.wiki_game.page import Page
 
@@ -26,8 +26,8 @@ _TRIES = 20
 """The most pages that are looked at to find a suitable one."""
 
 
-class WikiUnavailable(ConnectionError):
-    """The wiki does not answer, or not as its API should: a fault of the environment, not a result of an episode."""
+class WikiUnavailable(Fault, ConnectionError):
+    """The wiki does not answer, or not as its API should."""
 
 
 class _Http(Limited, HTTPConnection):
