@@ -2,7 +2,7 @@
 
     python benchmarks/faults.py [--num-envs 1024] [--steps 100000] [--json FILE]
 
-Envs in worker processes are told, at random, to raise an exception or end their process (1% of the steps) or to hang
+Envs in worker processes are made, at random, to raise an exception or end their process (1% of the steps) or to hang
 past the deadline (0.1%); each answer is checked against what was asked for. Child processes, threads, open files and
 temporary files are counted before and after. Memory is the workers' proportional share (PSS), interpreters included.
 """
@@ -27,7 +27,7 @@ DEADLINE = 3.0
 
 
 class Faulty(gem.TurnEnv):
-    """Does as it is told, in episodes of 20 turns."""
+    """Does what its action says, in episodes of 20 turns."""
 
     def __init__(self):
         super().__init__(max_turns=20)
@@ -45,7 +45,7 @@ class Faulty(gem.TurnEnv):
         return gem.Step.ongoing(f"turn {self.turn}")
 
     def sample_action(self):
-        return "go on"
+        return "continue"
 
 
 def children():
@@ -77,14 +77,14 @@ def draw(generator):
         if share < probability:
             return fault
         share -= probability
-    return "go on"
+    return "continue"
 
 
 def play(envs, steps):
-    """Tell the envs what to do until `steps` answers have come; how often each fault was told and reported."""
+    """Tell the envs what to do until `steps` answers have come; how often each fault was ordered and reported."""
     generator = random.Random(5)
     orders = {slot: draw(generator) for slot in range(envs.num_envs)}
-    told = Counter(orders.values())
+    ordered = Counter(orders.values())
     reported = Counter()
     envs.reset()
     envs.send(orders)
@@ -96,11 +96,11 @@ def play(envs, steps):
             error = failure and failure.error.split(":")[0]
             assert error == ERRORS.get(orders[slot]), (slot, orders[slot], failure)
             reported[orders[slot]] += 1
-        again = [result.slot for result in results][: max(0, steps - told.total())]
+        again = [result.slot for result in results][: max(0, steps - ordered.total())]
         orders |= {slot: draw(generator) for slot in again}
-        told.update(orders[slot] for slot in again)
+        ordered.update(orders[slot] for slot in again)
         envs.send({slot: orders[slot] for slot in again})
-    return told, reported
+    return ordered, reported
 
 
 def main():
@@ -120,7 +120,7 @@ def main():
             megabytes_an_env = megabytes(children()) / arguments.num_envs
             workers = len(children())
             started = time.monotonic()
-            told, reported = play(envs, arguments.steps)
+            ordered, reported = play(envs, arguments.steps)
             seconds = time.monotonic() - started
         after = held()
     report = {
@@ -130,13 +130,13 @@ def main():
         "megabytes_an_env": megabytes_an_env,
         "steps": arguments.steps,
         "seconds": seconds,
-        "told": dict(told),
+        "ordered": dict(ordered),
         "reported": dict(reported),
         "before": before,
         "after": after,
     }
-    rows = ["| | told | reported |", "|---|--:|--:|"]
-    rows += [f"| {order} | {told[order]:,} | {reported[order]:,} |" for order in ("go on", *FAULTS)]
+    rows = ["| | ordered | reported |", "|---|--:|--:|"]
+    rows += [f"| {order} | {ordered[order]:,} | {reported[order]:,} |" for order in ("continue", *FAULTS)]
     rows += ["", "| held | before | after |", "|---|--:|--:|"]
     rows += [f"| {kind} | {before[kind]} | {after[kind]} |" for kind in before]
     show(report, "\n".join(rows), arguments.json)

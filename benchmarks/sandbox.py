@@ -9,7 +9,7 @@ milliseconds from the call to the result. The ratios say how many times as long 
 Each test has a process of its own on every side. "How many" runs every test; "whether" asks only whether the
 program passes, so ours stops at the first failure. gem-llm's env always runs every test.
 
-gem-llm's `none` is a subprocess behind a list of forbidden words; its `bwrap` is bubblewrap around that, started anew
+gem-llm's `none` is a subprocess behind a list of forbidden words; its `bwrap` is bubblewrap around that, started again
 for each program. It gets an interpreter that bubblewrap can show: a copy of the one this runs on, made on first use.
 """
 
@@ -66,7 +66,7 @@ def standalone_python(folder):
 
 
 class Side:
-    """A process that runs programs when it is told to."""
+    """A process that runs programs on request."""
 
     def __init__(self, name, python, prefix):
         command = [str(python), __file__, "--side", name, str(prefix)]

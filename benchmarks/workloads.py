@@ -51,7 +51,7 @@ class Window:
         self._first = time.perf_counter()
 
     def arrived(self, steps: int) -> bool:
-        """Count `steps` that arrive now; whether to go on."""
+        """Count `steps` that arrive now; whether to continue."""
         assert self._first is not None
         now = time.perf_counter() - self._first
         if self._begin is not None:

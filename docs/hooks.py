@@ -4,7 +4,7 @@
   same here and where the code is browsed. A link to a file or a folder that the site leaves out becomes plain text.
 - `reference/NAME.md` in the navigation of `mkdocs.yml` is generated from the docstrings of the module NAME: of a pack
   what its plugin offers, else what `__all__` names, else all public names. `ALSO` names what a page shows beside that.
-- Names of the reference that stand in code are links to it.
+- Names of the reference in code are links to it.
 """
 
 import ast
@@ -124,8 +124,8 @@ def page(name: str) -> str:
 
 
 def shown(nav: str) -> Iterator[str]:
-    """What the reference shows, as full names, given the text of `mkdocs.yml`. A package that defines no names stands
-    for all that is in it."""
+    """What the reference shows, as full names, given the text of `mkdocs.yml`. A package that defines no names means
+    everything in it."""
     pages = _PAGE.findall(nav)
     for name in pages:
         yield from ALSO.get(name, ())

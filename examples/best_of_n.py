@@ -40,7 +40,7 @@ def value(env: gem.Env, action: str, seeds: list[int]) -> float:
     """The mean return of `action` followed by random moves, one continuation for each of `seeds`."""
     returns: list[float] = []
     for copy, seed in zip(env.fork(len(seeds)), seeds, strict=True):
-        # Forks agree in everything, their samples included, until they are told otherwise.
+        # Forks are equal in everything, their random generators included, until they are reseeded.
         copy.action_rng.seed(seed)
         step = copy.step(action)
         returns.append(step.reward if step.done else step.reward + play_at_random(copy)[0])

@@ -7,7 +7,7 @@ runs a document's blocks in order, in the current folder, as a reader would who 
 - A block whose first line is a comment with a file's name (`# coin.py`) is that file. Files are written first.
 - `python` blocks run in one namespace; in a README each has its own, because people copy one of them.
 - In `console` blocks the lines that begin with `$ ` are commands; `COMMANDS` says how each is run. Whatever else
-  stands there must be part of what the command before it prints; `…` stands for anything.
+  appears there must be part of what the command before it prints; `…` matches anything.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
 """
 
@@ -90,7 +90,7 @@ def links(text: str) -> list[str]:
 
 
 def inline_code(text: str) -> list[str]:
-    """What stands between single back-ticks."""
+    """The text between single back-ticks."""
     return [" ".join(code.split()) for code in _INLINE.findall(prose(text))]
 
 
@@ -138,12 +138,12 @@ def _run_command(command: str, shown: list[str]) -> None:
         timeout=120,
         check=False,
     )
-    said = f"$ {command}\n{done.stdout}{done.stderr}"
-    assert done.returncode == 0, said
+    session = f"$ {command}\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, session
     printed = _spaced(done.stdout + done.stderr)
     for line in shown:
         pattern = ".*".join(re.escape(_spaced(part).strip()) for part in line.split("…"))
-        assert re.search(pattern, printed, re.DOTALL), f"{line!r} is not in what this prints:\n{said}"
+        assert re.search(pattern, printed, re.DOTALL), f"{line!r} is not in what this prints:\n{session}"
 
 
 def _spaced(text: str) -> str:

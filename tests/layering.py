@@ -1,12 +1,12 @@
-"""The shape of the house (DESIGN: "Imports are a star"), read from the source with `ast`; nothing is imported.
+"""The graph of imports, read from the source with `ast`; nothing is imported.
 
-The graph of a package has its modules as nodes. Every import counts, wherever it stands: in a function, under
+The graph of a package has its modules as nodes. Every import counts: in a function, under
 `TYPE_CHECKING`, in a class, or as `importlib.import_module("a constant")`.
 
 - `import a.b` and `from a.b import c`, where `a/b/c.py` is a module, are arrows to the module that is named last.
 - `from a.b import c`, where `c` is a name inside `a/b`, is an arrow to `a.b`, which may be a package's `__init__`.
 - Parents get no arrow: importing `gem.vector.engine` makes none to `gem.vector`. Python runs that `__init__` first,
-  but a half-run `__init__` hurts only whoever takes a name from it, and whoever does has an arrow to it.
+  but a half-run `__init__` is a problem only for a module that imports a name from it, and that has an arrow to it.
 """
 
 import ast
@@ -101,7 +101,7 @@ def violations(root: Path) -> list[str]:
 
 
 def _outside(package: str, module: str, item: Import, found: Iterable[str]) -> str | None:
-    """Why `module` must not import `item`, if it lies outside its package."""
+    """Why `module` must not import `item`, if it is outside its package."""
     if reason := _outside_the_star(package, item, found):
         return reason
     top = item.module.partition(".")[0]

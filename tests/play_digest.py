@@ -1,4 +1,4 @@
-"""Plays every id of the packs below and prints what came of it, as digests in JSON: run by test_pythons.py."""
+"""Plays every id of the packs below and prints digests of the episodes in JSON: run by test_pythons.py."""
 
 import hashlib
 import json

@@ -25,7 +25,7 @@ class Source:
     trees: Mapping[str, ast.Module]
     """Module → its tree."""
     classes: Mapping[str, list[ast.ClassDef]]
-    """Name → the classes of that name, wherever they are."""
+    """Name → the classes of that name, in any module."""
 
 
 def read(modules: Mapping[str, Path]) -> Source:
@@ -112,12 +112,12 @@ def _of_constructor(source: Source, owner: ast.ClassDef) -> Iterator[str]:
 
 def _explained(name: str, below: ast.stmt | None, text: str) -> bool:
     """Whether there is a text below the attribute, or the docstring of its class names it."""
-    said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-    return said or re.search(rf"`{name}\b|^\s*{name}:", text, re.MULTILINE) is not None
+    explained = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+    return explained or re.search(rf"`{name}\b|^\s*{name}:", text, re.MULTILINE) is not None
 
 
 def _inherited(source: Source, owner: ast.ClassDef) -> Iterator[str]:
-    """The members of the bases of a class; of a base that is not ours, whatever methods the class has."""
+    """The members of the bases of a class; of a base that is not ours, all methods of the class."""
     for base in owner.bases:
         name = ast.unparse(base.value if isinstance(base, ast.Subscript) else base).rpartition(".")[2]
         parents = [each for each in source.classes.get(name, ()) if each is not owner]

@@ -1,4 +1,4 @@
-"""Recordings that somebody else wrote run nothing of theirs unless they are trusted.
+"""Recordings from other people run none of their code unless they are trusted.
 
 Each door is a recording that gets something run: it leaves a mark, or imports a module. That it does run, if it is
 trusted, is the control.
@@ -58,7 +58,7 @@ GONE = {"distribution": "gone", "version": "1"}
 
 
 def tool_env(*tools: Any, name: str = "tool_env", actions: tuple[str, ...] = (), **settings: Any) -> dict[str, Any]:
-    """A recording with tools around its env: one as it stands, or several in a list."""
+    """A recording with tools around its env: one by itself, or several in a list."""
     return {
         "wrappers": [{"name": name, "tools": tools[0] if len(tools) == 1 else [*tools], **settings}],
         "actions": actions,
@@ -195,7 +195,7 @@ def recording(door: dict[str, Any], **places: str) -> dict[str, Any]:
 
 
 def forget() -> None:
-    """Have the planted modules imported anew, if they are."""
+    """Forget the planted modules, so that a later import runs them again."""
     for name in [*sys.modules]:
         if name.partition(".")[0] in PLANTED_MODULES:
             del sys.modules[name]
@@ -265,7 +265,7 @@ def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
         {"id": "math:Arithmetic-v0", **wrapped({"name": "curriculum", "levels": [{"digits": 1}, {"digits": 2}]})},
         wrapped("python_tool", " concat_with_action ", {"name": "turn_limit", "max_turns": 3}),
         tool_env("calculator", "python", {"name": "search", "topk": 2}, format="hermes", max_calls=3),
-        {"id": "nobody:Has-v0", "pack": GONE, "entry_point": "planted:Door"},
+        {"id": "unknown:Env-v0", "pack": GONE, "entry_point": "planted:Door"},
         {"id": "planted.inner:Door", "pack": GONE, "entry_point": "planted:Door"},
     ],
 )

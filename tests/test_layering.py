@@ -1,4 +1,4 @@
-"""The packages keep the shape of DESIGN, and the checker that says so can fail."""
+"""The packages import each other only as ARCHITECTURE.md allows, and the checker finds planted violations."""
 
 from pathlib import Path
 

@@ -183,7 +183,7 @@ def test_the_doctor_names_each_broken_pack_with_its_reason(diagnosis: dict[str, 
         ("gem-core", None),
     ],
 )
-def test_the_doctor_says_what_mends_a_pack(
+def test_the_doctor_says_what_fixes_a_pack(
     diagnosis: dict[str, dict[str, Any]], name: str, command: str | None
 ) -> None:
     assert diagnosis[name]["fix"] == command

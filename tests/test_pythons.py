@@ -1,6 +1,6 @@
 """The same seed gives the same bytes in every process, with any hash seed, in every version of Python on this machine.
 
-`make pythons` sets up the other versions, and CI runs it; where there are none, this Python plays twice.
+`make pythons` sets up the other versions, and CI runs it; without them, this Python plays twice.
 """
 
 import json

@@ -13,5 +13,5 @@ sys.path.append(str(Path(__file__).parent))
 
 @pytest.fixture(scope="session")
 def box():
-    """The sandbox that an env uses unless it is told otherwise."""
+    """The sandbox that an env uses by default."""
     return sandbox.default()

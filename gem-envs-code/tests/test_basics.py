@@ -99,7 +99,7 @@ def test_no_junk_raises():
     env = Basics()
     run = 0
     for reply in [*junk, "```\n" * 25_000, "`" * 100_000, "```" + "x" * 100_000]:
-        # Judging takes a while; a few programs stand for all.
+        # Judging takes a while; so only a few programs.
         run += fenced_code(reply) is not None
         if fenced_code(reply) is None or run <= 10:
             env.reset(seed=1)

@@ -70,7 +70,7 @@ def test_a_judgement_names_the_first_failure_and_counts_the_passed_cases(program
         ("import os; os.abort()", "a crash"),
         ("import os; os.kill(os.getpid(), 9)", "a crash"),
         ("1 / 0", "an error"),
-        ("this is no program", "an error"),
+        ("this is not a program", "an error"),
         ("\x00", "an error"),
         ("x = '\ud800'", "wrong output"),
         ("(" * 5000, "an error"),

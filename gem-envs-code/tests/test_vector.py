@@ -24,11 +24,11 @@ def read(pattern, pid):
     except OSError:  # it has ended
         return b""
 
-def held(pid):
+def below(pid):
     # Without ended processes, and without the helper of multiprocessing, which ends with this process.
     children = [int(word) for word in read("task/*/children", pid).split()]
     living = [child for child in children if b"resource_tracker" not in (read("cmdline", child) or b"resource_tracker")]
-    return living + [one for child in children for one in held(child)]
+    return living + [one for child in children for one in below(child)]
 
 if __name__ == "__main__":
     backend, level = sys.argv[1:]
@@ -37,11 +37,11 @@ if __name__ == "__main__":
     with gem.make_vec("code:Basics-v0", 4, backend=backend, level=level, **workers) as envs:
         envs.reset(seed=0)
         assert envs.step(["```\\nprint(input())\\n```"] * 4).terminated.all()
-        print(*sorted(held(os.getpid())))
+        print(*sorted(below(os.getpid())))
     deadline = time.monotonic() + 20
-    while backend == "process" and held(os.getpid()) and time.monotonic() < deadline:
+    while backend == "process" and below(os.getpid()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    print(*sorted(held(os.getpid())))
+    print(*sorted(below(os.getpid())))
 """
 
 
@@ -76,7 +76,7 @@ def all_end(pids):
 
 @pytest.fixture
 def folder():
-    """A folder for temporary files that the servers of a sandbox can use, whatever their user."""
+    """A folder for temporary files that the servers of a sandbox can use as any user."""
     with tempfile.TemporaryDirectory() as path:
         os.chmod(path, 0o1777)
         yield path

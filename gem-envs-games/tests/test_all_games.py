@@ -1,4 +1,4 @@
-"""Rules that all games share, beyond the contract: replies, ends of episodes, and what the agent is told."""
+"""Rules that all games share, beyond the contract: replies, ends of episodes, and the observations."""
 
 import random
 

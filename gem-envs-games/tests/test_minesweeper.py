@@ -7,7 +7,7 @@ from gem_envs_games.minesweeper import Minesweeper
 
 
 def started(mines=(), rows=4, cols=4, **kwargs):
-    """A game whose mines lie in the given (row, column) cells; without any they are placed as usual."""
+    """A game whose mines are in the given (row, column) cells; without any they are placed as usual."""
     env = Minesweeper(**{"rows": rows, "cols": cols, "num_mines": len(mines) or 1, "max_turns": 100, **kwargs})
     env.reset(seed=0)
     env.mines = frozenset(row * cols + col for row, col in mines)

@@ -137,18 +137,18 @@ BOARD = """
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "reason"),
     [
         ("up", "tried to go up, but a wall is there"),
         ("right", "tried to go right, but the box there cannot be pushed further"),
         ("down", "tried to go down, but the box there cannot be pushed further"),
     ],
 )
-def test_a_move_that_is_not_possible_uses_up_a_turn_and_says_why(name, said):
+def test_a_move_that_is_not_possible_uses_up_a_turn_and_says_why(name, reason):
     env = started(BOARD.replace("S", "O"))
     before = env.position
     step = env.step(f"\\boxed{{{name}}}")
-    assert said in step.observation
+    assert reason in step.observation
     assert (env.position, env.turn, step.reward, step.done) == (before, 1, 0, False)
 
 

@@ -133,9 +133,9 @@ def test_the_file_is_small_and_its_provenance_counts_its_pages_and_names_its_sou
     provenance = DATA.joinpath("WIKI.md").read_text(encoding="utf-8")
     links = sum(len(shipped().page(title).links) for title in shipped().titles)
     assert f"{len(shipped().titles):,} pages with {links:,} links" in provenance
-    for name, said in [("WORDNET-COPYRIGHT.txt", "Princeton University"), ("CLDR-COPYRIGHT.txt", "Unicode, Inc.")]:
+    for name, owner in [("WORDNET-COPYRIGHT.txt", "Princeton University"), ("CLDR-COPYRIGHT.txt", "Unicode, Inc.")]:
         assert f"]({name})" in provenance
-        assert said in DATA.joinpath(name).read_text(encoding="utf-8")
+        assert owner in DATA.joinpath(name).read_text(encoding="utf-8")
     assert "GeoNames" in provenance
     assert "CC BY 4.0" in provenance
 

@@ -230,7 +230,7 @@ class Geography:
             page.link(everything)
 
     def _continent_of(self, code: str) -> str:
-        """The continent of the first country of the same region, so that a region lies in one continent."""
+        """The continent of the first country of the same region, so that a region is in one continent."""
         return self.facts[REGIONS[self.region_of[code]][:2]]["continentcode"]
 
     def _languages(self) -> None:

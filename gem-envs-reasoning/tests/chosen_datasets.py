@@ -12,9 +12,9 @@ CHOSEN = (
     "word_ladder",
     # Items come faster (faster_searches); futoshiki and sokoban are in test_faster_searches alone: they take seconds.
     "knight_swap",
-    # Built anew for each seed; made of other datasets (datasets).
+    # Built again for each seed; made of other datasets (datasets).
     "acre", "composite",
-    # The answer is in the metadata, or there is none; something else is sampled (reasoning).
+    # The answer is in the metadata or missing; something else is sampled (reasoning).
     "graph_color", "rush_hour", "intermediate_integration",
     # Scorers of ours (scoring), and a check of full marks (full_marks).
     "countdown", "propositional_logic", "rubiks_cube", "number_sorting",

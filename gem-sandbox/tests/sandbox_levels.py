@@ -45,7 +45,7 @@ def as_nobody(code: str) -> str:
     if not Path(python).exists():
         pytest.skip("no interpreter that every user can read")
     if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+        pytest.skip("only root can change to another user")
     source = str(Path(sandbox.__file__).parents[1])
     done = subprocess.run(
         [python, "-W", "ignore", "-c", f"import sys\nif sys.version_info < (3, 11): sys.exit('too old')\n{code}"],

@@ -30,7 +30,7 @@ def below(pid: int) -> list[int]:
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
-    """Whether `condition` comes to hold before the time is up."""
+    """Whether `condition` becomes true in time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

@@ -19,9 +19,9 @@ MIB = 1 << 20
 WHOLE = ("memory", "output", "disk", "inodes", "threads", "open_files")
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "a limit that is none": (lambda: sandbox.run("", memry=3), r"no limit 'memry'\. Did you mean 'memory'\?"),
+    "an unknown limit": (lambda: sandbox.run("", memry=3), r"no limit 'memry'\. Did you mean 'memory'\?"),
     "a limit like nothing": (lambda: sandbox.run("", xyz=3), r"no limit 'xyz'\. The limits are timeout, wall, memory"),
-    "an argument that is none": (lambda: sandbox.run("", stdn="x"), r"'stdn'\. Did you mean 'stdin'\?"),
+    "an unknown argument": (lambda: sandbox.run("", stdn="x"), r"'stdn'\. Did you mean 'stdin'\?"),
     "memory in words": (lambda: sandbox.run("", memory="1G"), r"memory, in bytes, is a whole number .* not '1G'"),
     "no timeout": (lambda: sandbox.run("", timeout=None), "timeout is a number of seconds above 0"),
     "limits in a dict": (lambda: sandbox.run("", limits={"memory": 3}), "limits is of type Limits, not dict"),

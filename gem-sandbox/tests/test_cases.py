@@ -225,10 +225,10 @@ def test_the_age_of_its_folder_does_not_tell_a_program_whether_the_one_before_it
 FLOOD = """
 from pathlib import Path
 from gem_sandbox import Sandbox
-said = "\U0001f600" * 2**20
-program = f"import os\\nsaid = {said[0]!r}.encode() * 2**20\\nfor fd in (2, 1):\\n    os.write(fd, said)"
+text = "\U0001f600" * 2**20
+program = f"import os\\ntext = {text[0]!r}.encode() * 2**20\\nfor fd in (2, 1):\\n    os.write(fd, text)"
 with Sandbox(slots=1) as box:
-    right, wrong = (box.run_tests(program, [("", expected)] * 100, stop="never") for expected in (said, "no"))
+    right, wrong = (box.run_tests(program, [("", expected)] * 100, stop="never") for expected in (text, "no"))
 assert (right.count, wrong.count) == (100, 0)
 assert all(len(case.result.stdout) + len(case.result.stderr) < 5000 for case in right.cases)
 print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))

@@ -1,4 +1,4 @@
-"""Processes and threads of one program: as many as asked for, and not one more, whoever counts them."""
+"""Processes and threads of one program: exactly as many as allowed, whichever process starts them."""
 
 from collections.abc import Iterator
 

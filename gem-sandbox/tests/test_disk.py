@@ -95,7 +95,7 @@ MODEST = {
     "appends and empties": "for _ in range(30):\n    with open('a', 'wb') as file: file.write(b'x' * 6 * MIB)",
     "makes and removes files": "for n in range(3000):\n    os.close(make('a'))\n    os.unlink('a')",
     "makes and removes folders": "for n in range(1500):\n    os.mkdir('a')\n    os.rmdir('a')",
-    "lets go of removed files": "for n in range(30):\n    file = make('a')\n    os.unlink('a')\n"
+    "closes removed files": "for n in range(30):\n    file = make('a')\n    os.unlink('a')\n"
     "    os.write(file, b'x' * 6 * MIB)\n    os.close(file)",
     "writes by memory": "file = make('a')\nos.ftruncate(file, 6 * MIB)\nfor n in range(20):\n"
     "    with mmap.mmap(file, 6 * MIB) as place: place[:] = bytes([n]) * 6 * MIB\n    os.write(file, b'x' * MIB)\n"

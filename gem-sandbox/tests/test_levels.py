@@ -78,7 +78,7 @@ def test_a_bubblewrap_that_fails_is_named_with_its_last_words(tmp_path: Path) ->
 
 def test_a_bubblewrap_that_keeps_nothing_in_is_found_out(tmp_path: Path) -> None:
     sandbox_levels.need("landlock")
-    # It starts the server as it is, without anything of what bubblewrap promises.
+    # It starts the server directly, without the isolation of bubblewrap.
     (tmp_path / "bwrap").write_text(
         '#!/bin/bash\nwhile [ "$1" != -- ]; do [ "$1" = --info-fd ] && eval "exec $2>&-"; shift; done\n'
         'shift\nexec "$@"\n'
@@ -155,10 +155,10 @@ def test_root_without_capabilities_has_what_is_left_and_is_told_why() -> None:
     processes = "import os, ctypes\nctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER\n" + PROBE
     processes += "\nimport time\ntime.sleep(0.5)\nprint(open(f'/proc/self/task/{os.getpid()}/children').read())"
     command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-W", "ignore", "-c", processes]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
-    levels = {level: (works, reason) for level, works, reason in json.loads(said[0])}
+    lines = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
+    levels = {level: (works, reason) for level, works, reason in json.loads(lines[0])}
 
-    assert [pid for pid in said[1].split() if command_line(pid)] == []
+    assert [pid for pid in lines[1].split() if command_line(pid)] == []
     assert levels["landlock"] == (True, "")
     for level in ("bubblewrap", "unshare"):
         if level not in sandbox_levels.lacking():

@@ -205,7 +205,7 @@ def test_no_signal_makes_a_program_look_like_a_fault_of_the_sandbox(box: Sandbox
     assert result.reason in ("killed", "cpu", "disk")
 
 
-def test_what_was_used_is_told(box: Sandbox) -> None:
+def test_results_report_what_was_used(box: Sandbox) -> None:
     idle = box.run("import time\ntime.sleep(0.3)")
     busy = box.run("import time\nx = bytearray(50 * 2 ** 20)\nwhile time.process_time() < 0.3: pass")
 

@@ -27,7 +27,7 @@ PROGRAMS = {
     "no output object": "import sys\nprint('x')\nsys.stdout.flush()\nsys.stdout = None",
     "a replaced output": "import sys, io\nkeep = sys.stdout\nsys.stdout = io.StringIO()\nprint('x')\nsys.stdout = keep",
     "an output replaced for good": "import sys, io\nprint('x')\nsys.stdout = io.StringIO()\nprint('y')",
-    "an output wrapped anew": "import sys, io\nsys.stdout = io.TextIOWrapper(sys.stdout.detach())\nprint('x')",
+    "an output wrapped again": "import sys, io\nsys.stdout = io.TextIOWrapper(sys.stdout.detach())\nprint('x')",
     "an open file": "f = open('a.txt', 'w')\nf.write('x' * 10)\nprint(f.tell())",
     "an output of its own": "import io\nout = io.TextIOWrapper(open(1, 'wb', closefd=False))\nout.write('late')",
     "files": "open('a.txt', 'w').write('x')\nprint(open('a.txt').read())",
@@ -171,7 +171,7 @@ def test_every_program_begins_in_an_empty_folder(box: Sandbox) -> None:
         "os.chmod('.', 0o700)",
         "os.open('.', os.O_TMPFILE | os.O_RDWR)",
         "open('a', 'w').write('x' * 1000)",
-        # A file and a lock that are there as long as nobody reads the socket that they were sent through.
+        # A file and a lock that are there until the socket is read that they were sent through.
         "import fcntl, socket\na, b = socket.socketpair()\nfile = os.open('.', os.O_TMPFILE | os.O_RDWR)\n"
         "os.write(file, b'x' * 10**6)\nfolder = os.open('.', os.O_RDONLY)\nfcntl.flock(folder, fcntl.LOCK_EX)\n"
         "socket.send_fds(a, [b'x'], [file, folder, a.fileno(), b.fileno()])\n",
@@ -182,7 +182,7 @@ def test_a_program_cannot_tell_what_the_one_before_did_to_its_folder(box: Sandbo
 import os
 found = os.stat('.')
 print(os.listdir('.'), oct(found.st_mode), found.st_nlink)
-if os.getcwd() == '/sandbox':  # elsewhere a full disk is the end
+if os.getcwd() == '/sandbox':  # in another folder a full disk ends the program
     for name in 'ab':
         print(open(name, 'wb', buffering=0).write(bytes(10 ** 7)))
 """
@@ -289,9 +289,7 @@ def test_the_docstring_of_the_package_is_true() -> None:
         ("generator.seed", "[] {'a': 1} False 1"),
     ],
 )
-def test_modules_that_care_about_forks_are_heard(
-    hook: str, seen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fork_handlers_of_modules_run(hook: str, seen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "careful.py").write_text(
         "import functools, os, random\nforks, cache, generator = [], {'a': 1}, random.Random(0)\n"
         f"os.register_at_fork(after_in_child={hook})\n"

@@ -15,7 +15,7 @@ ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 REFUSED = ERRNO | errno.EPERM
 ASK = 0x7FC00000
 BUSY = ERRNO | errno.EBUSY
-UNDONE = ERRNO  # the program is told that the call has succeeded
+UNDONE = ERRNO  # the call does nothing and reports success
 
 
 def verdict(program: bytes, number: int, *arguments: int, arch: int) -> int:

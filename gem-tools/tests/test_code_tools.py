@@ -1,4 +1,4 @@
-"""The tools that run programs, in the real sandbox: what the agent is told, and what is kept between calls."""
+"""The tools that run programs, in the real sandbox: what the agent sees, and what is kept between calls."""
 
 import asyncio
 import threading
@@ -30,13 +30,13 @@ def in_notebook(*cells, **settings):
     """What a notebook says to each cell."""
     tool = notebook_tool(**settings)
     state = tool.resource.open()
-    said = []
+    output = []
     for code in cells:
         try:
-            said.append(asyncio.run(tool.function(state, code)))
+            output.append(asyncio.run(tool.function(state, code)))
         except ToolError as error:
-            said.append(str(error))
-    return said
+            output.append(str(error))
+    return output
 
 
 def test_python_returns_what_a_program_prints():
@@ -48,9 +48,9 @@ def test_python_returns_what_a_program_prints():
 
 def test_python_has_numpy_and_no_other_library():
     assert answer(python_tool(), code="import numpy as np\nprint(np.arange(5).sum())") == ("10", True)
-    said, success = answer(python_tool(), code="import pydantic")
+    output, success = answer(python_tool(), code="import pydantic")
     assert not success
-    assert "No module named 'pydantic'" in said
+    assert "No module named 'pydantic'" in output
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_python_has_numpy_and_no_other_library():
     ],
 )
 def test_a_program_that_fails_is_answered_with_the_reason(code, says):
-    said, success = answer(python_tool(timeout=0.5), code=code)
+    output, success = answer(python_tool(timeout=0.5), code=code)
     assert not success
-    assert says in said
+    assert says in output
 
 
 def test_a_program_without_output_is_answered_with_a_note():
@@ -93,31 +93,31 @@ def test_python_keeps_nothing_from_one_call_to_the_next():
 
 
 def test_a_notebook_remembers_what_earlier_cells_defined_and_shows_the_last_value():
-    said = in_notebook("x = 3\ndef f(n):\n    return n * x", "print('hello')", "f(2)", "x = 4", "f(2) + 1", "None")
-    assert said[1:3] == ["hello", "6"]
-    assert said[4] == "9"
-    assert said[5] == said[0] == said[3] == "(The program printed nothing.)"
+    output = in_notebook("x = 3\ndef f(n):\n    return n * x", "print('hello')", "f(2)", "x = 4", "f(2) + 1", "None")
+    assert output[1:3] == ["hello", "6"]
+    assert output[4] == "9"
+    assert output[5] == output[0] == output[3] == "(The program printed nothing.)"
 
 
 def test_a_cell_that_fails_keeps_earlier_definitions_and_its_traceback_shows_the_cell():
-    said = in_notebook("a = 1\nb = a / 0\nc = 2", "a", "c")
-    assert 'File "<cell 1>", line 2, in <module>\n    b = a / 0' in said[0]
-    assert "notebook" not in said[0]
-    assert said[1] == "1"
-    assert "NameError: name 'c' is not defined" in said[2]
+    output = in_notebook("a = 1\nb = a / 0\nc = 2", "a", "c")
+    assert 'File "<cell 1>", line 2, in <module>\n    b = a / 0' in output[0]
+    assert "notebook" not in output[0]
+    assert output[1] == "1"
+    assert "NameError: name 'c' is not defined" in output[2]
 
 
 def test_a_cell_that_is_ended_at_a_limit_is_not_kept_and_the_next_one_runs():
-    said = in_notebook("x = 1", "x = 2\nwhile True: pass", "x", timeout=0.5)
-    assert "CPU time" in said[1]
-    assert said[2] == "1"
+    output = in_notebook("x = 1", "x = 2\nwhile True: pass", "x", timeout=0.5)
+    assert "CPU time" in output[1]
+    assert output[2] == "1"
 
 
 def test_a_notebook_is_not_ended_by_exit_and_draws_the_same_numbers_again():
     draw = "import random, numpy\na = random.random(), numpy.random.rand()"
-    said = in_notebook(draw, "a", "import sys; sys.exit(2)", "a", "'end'")
-    assert said[1] == said[3]
-    assert said[4] == "'end'"
+    output = in_notebook(draw, "a", "import sys; sys.exit(2)", "a", "'end'")
+    assert output[1] == output[3]
+    assert output[4] == "'end'"
 
 
 class Guess(gem.TurnEnv):
@@ -156,11 +156,11 @@ def test_bash_runs_commands_in_an_empty_folder_without_network():
     assert answer(bash, commands="echo hi | tr a-z A-Z\nseq 3 | wc -l") == ("HI\n3", True)
     assert answer(bash, commands="touch new") == ("(The program printed nothing.)", True)
     assert "new" not in answer(bash, commands="ls")[0]
-    said, success = answer(bash, commands="cat /etc/shadow; exit 4")
+    output, success = answer(bash, commands="cat /etc/shadow; exit 4")
     assert not success
-    assert "No such file" in said or "denied" in said
+    assert "No such file" in output or "denied" in output
     assert answer(bash, commands="yes")[0].endswith("(The program printed more than 4194304 bytes of output.)")
-    said, success = answer(bash, commands="exec 3<>/dev/tcp/127.0.0.1/80")
+    output, success = answer(bash, commands="exec 3<>/dev/tcp/127.0.0.1/80")
     assert not success
 
 
@@ -168,10 +168,10 @@ def test_bash_has_as_many_processes_beside_it_as_its_documentation_says():
     # `sh` says that it cannot fork, where bash would try again for some seconds.
     count = "exec sh -c 'for i in $(seq 100); do sleep 60 & echo $i; done'"
     for bash, most in ((bash_tool(), 32), (bash_tool(processes=3), 3)):
-        said, success = answer(bash, commands=count)
+        output, success = answer(bash, commands=count)
         assert not success
-        assert said.splitlines()[most - 1] == str(most)
-        assert str(most + 1) not in said.splitlines()
+        assert output.splitlines()[most - 1] == str(most)
+        assert str(most + 1) not in output.splitlines()
 
 
 def test_bash_without_a_process_is_refused():

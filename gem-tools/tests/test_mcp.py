@@ -282,8 +282,8 @@ def test_the_sessions_of_twenty_concurrent_episodes_are_separate(http):
     episodes = [Episode(http.url) for _ in range(20)]
     for _ in range(2):
         calls = [in_another_thread(lambda e=e, n=n: e.call("note", text=str(n))) for n, e in enumerate(episodes)]
-        said = [call() for call in calls]
-    assert said == [f"{number} {number}" for number in range(20)]
+        observations = [call() for call in calls]
+    assert observations == [f"{number} {number}" for number in range(20)]
     for episode in episodes:
         episode.__exit__()
 
@@ -410,8 +410,8 @@ def test_envs_that_share_tools_share_sessions_and_the_last_one_closes_them(http)
     envs = [gem.ToolEnv(gem.make("core:Echo-v0"), tools, runtime=own) for _ in range(3)]
     for env in envs:
         env.reset(seed=0)
-    said = [env.step("<note>x</note>").observation for env in envs]
-    assert said == [f"<result>\n{' '.join('x' * times)}\n</result>" for times in (1, 2, 3)]
+    observations = [env.step("<note>x</note>").observation for env in envs]
+    assert observations == [f"<result>\n{' '.join('x' * times)}\n</result>" for times in (1, 2, 3)]
     for env in envs:
         env.close()
     own.close()

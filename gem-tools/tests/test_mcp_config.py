@@ -161,9 +161,13 @@ def test_no_schema_of_a_server_hangs_or_crashes_and_what_cannot_be_checked_is_ac
     assert validator_of(schema)(given) == given
     made = gem.tool.Tool(name="t", description="", parameters=usable_schema(schema), function=str)
     for format in gem.tool.FORMATS.values():
-        told = format.describe({"t": made})
-        assert len(told) < 60_000
-        assert format.read(f"<t>{told}</t>", {"t": made}) is not None or format.name in ("openai", "hermes", "fenced")
+        shown = format.describe({"t": made})
+        assert len(shown) < 60_000
+        assert format.read(f"<t>{shown}</t>", {"t": made}) is not None or format.name in (
+            "openai",
+            "hermes",
+            "fenced",
+        )
 
 
 def test_the_valid_parts_of_an_invalid_schema_are_still_checked():

@@ -93,15 +93,15 @@ def test_the_expert_searches_where_it_can_and_answers_at_once_where_it_cannot():
     alone, searching = MultiHop(2), ToolEnv(MultiHop(2), "search,fetch")
     for env, turns in ((alone, 1), (searching, 3)):
         env.reset(seed=1)
-        said = []
+        actions = []
         done = False
         while not done:
-            said.append(env.expert_action())
-            step = env.step(said[-1])
+            actions.append(env.expert_action())
+            step = env.step(actions[-1])
             done = step.done
-        assert (step.reward, len(said)) == (1, turns)
-    assert re.fullmatch(r"<search>.*</search>", said[0])
-    assert said[0] != said[1]
+        assert (step.reward, len(actions)) == (1, turns)
+    assert re.fullmatch(r"<search>.*</search>", actions[0])
+    assert actions[0] != actions[1]
 
 
 def test_random_play_searches_and_fetches_existing_documents_with_the_available_tools():

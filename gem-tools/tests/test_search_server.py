@@ -282,12 +282,12 @@ def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
     file.write_text('{"title": "Elm", "text": "A tree."}\n{"title": "Hill", "text": "No tree, but high."}', "utf-8")
     command = [sys.executable, "-m", "gem", "search-server", "--port", "0", "--corpus", file, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        told = json.loads(process.stdout.readline())
-        hits = Remote(told["url"]).search(["high hill"], 5)[0]
+        started = json.loads(process.stdout.readline())
+        hits = Remote(started["url"]).search(["high hill"], 5)[0]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=HANG_LIMIT)
 
-    assert told["serves"] == "2 documents"
+    assert started["serves"] == "2 documents"
     assert [hit.document.title for hit in hits] == ["Hill"]
     assert process.returncode == 130
 

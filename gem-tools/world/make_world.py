@@ -193,16 +193,16 @@ def tell(world, id):
     if kind == "person":
         words["a"] = "an" if words["profession"][0] in "aeiou" else "a"
         words["is_"] = "is" if world.born(id) >= LIVING else "was"
-    told = [rng.choice(sentences.OPENINGS[kind]).format(name=name, **words)]
+    lines = [rng.choice(sentences.OPENINGS[kind]).format(name=name, **words)]
     facts = list(thing["facts"].items())
     rng.shuffle(facts)
     possessive = {"she": "her", "he": "his", "it": "its"}[pronoun]
     for relation, value in facts:
         subject = rng.choice((pronoun, sentences.STAND_INS.get(kind, pronoun)))
         shown = mention(world.things[value]) if isinstance(value, str) else str(value)
-        said = rng.choice(sentences.FACTS[kind, relation]).format(s=subject, v=shown, p=possessive)
-        told.append(said[0].upper() + said[1:])
-    return " ".join(told)
+        sentence = rng.choice(sentences.FACTS[kind, relation]).format(s=subject, v=shown, p=possessive)
+        lines.append(sentence[0].upper() + sentence[1:])
+    return " ".join(lines)
 
 
 def rows(seed):

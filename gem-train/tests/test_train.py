@@ -198,7 +198,7 @@ def test_a_full_disk_costs_only_the_steps_since_the_last_checkpoint(tmp_path):
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, usual[1]))
     try:
-        with pytest.raises(TrainingStopped, match=r"cannot write the run folder .*run: .*begins anew"):
+        with pytest.raises(TrainingStopped, match=r"cannot write the run folder .*run: .*starts from the beginning"):
             run(out)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, usual)

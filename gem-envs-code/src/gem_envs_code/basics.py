@@ -33,7 +33,7 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
 
     Args:
         level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here. `"seccomp"`
-            lets them read the hidden tests, `"process"` lets them do whatever you can do.
+            lets them read the hidden tests, `"process"` lets them do everything that you can do.
         min_level: the weakest level to accept if `level` is None.
         format_error_reward: what a reply without a code block earns.
     """
@@ -85,8 +85,8 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
             raise Fault(str(error)) from error
         if failure is None:
             return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
-        said = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."
-        return Step.final(said, passed / total, success=False)
+        message = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."
+        return Step.final(message, passed / total, success=False)
 
     def sample_action(self) -> str:
         """A program that prints one random word or number."""

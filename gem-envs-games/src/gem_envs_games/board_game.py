@@ -14,7 +14,7 @@ class BoardGame(TurnEnv):
         """The board as the player sees it, without a newline at the end."""
 
     def _solution(self) -> str:
-        """What the player is told when the turns are used up, with a space before it."""
+        """The text for the player when the turns are used up, with a space before it."""
         return ""
 
     def _partial_reward(self) -> float:

@@ -20,7 +20,7 @@ class GuessTheNumber(DrawnSettings):
 
     The first observation has the rules; each later one has the answer to the last guess. An action is `\boxed{7}`.
 
-    Rewards, as in gem-llm: 1 for the number; 0 for any other guess, except that the last guess, if it lies in the
+    Rewards, as in gem-llm: 1 for the number; 0 for any other guess, except that the last guess, if it is in the
     range, earns ``1 - |guess - number| / (max_number - min_number)``. A reply without a number costs 0.1 and loses.
     A guess out of the range or made before uses up a turn and gets no answer.
 

@@ -40,7 +40,7 @@ _GAMES = (
     _Game(
         "GuessTheNumber",
         "guess_the_number:GuessTheNumber",
-        "Find a number, told higher or lower",
+        "Find a number from the answers higher or lower",
         "search",
         {
             "": {"min_number": 1, "max_number": 20, "max_turns": 10},

@@ -19,7 +19,7 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
     The first observation has the rules, and each one has the towers. An action is `\boxed{A C}`: from where, to where.
     From the start the fewest moves are ``2 ** num_disks - 1``.
 
-    Rewards, as in gem-llm: 1 for the last disk's arrival; 0 for any other move, except that the last turn, if it does
+    Rewards, as in gem-llm: 1 for the last disk; 0 for any other move, except that the last turn, if it does
     not win, earns the share of the disks that are on C. A reply without a move costs 0.1 and loses. A move that
     the rules do not allow uses up a turn and changes nothing.
 

@@ -113,5 +113,5 @@ def prepare_draw(dataset: Any, seed: int) -> None:
     _list_functions.seed(seed)
     for part in (dataset, *getattr(dataset, "datasets", {}).values()):
         if isinstance(part, CodeIODataset):
-            # The class has one table for all instances, whatever their difficulty.
+            # The class has one table for all instances, of any difficulty.
             CodeIODataset._jsonl_data = vars(part)["programs"]  # pyright: ignore[reportPrivateUsage]

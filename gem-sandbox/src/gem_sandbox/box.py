@@ -22,7 +22,7 @@ from gem_sandbox.visible import View, view
 
 
 class NotIsolated(UserWarning):
-    """Programs run with limits alone, and can do to this machine whatever its user can."""
+    """Programs run with limits alone, and can do to this machine everything that its user can."""
 
 
 class Sandbox:
@@ -140,7 +140,7 @@ class Sandbox:
 
         Raises:
             SandboxLost: the sandbox failed; nothing is known about the program.
-            ConfigError: there are no cases, `stop` is not one of the three, or an argument that `run` refuses.
+            ConfigError: `cases` is empty, `stop` is not one of the three, or an argument that `run` refuses.
         """
         job = self._job(code, "", files, limits, changes)
         most = job.limits or self.limits

@@ -95,7 +95,7 @@ def run_cases(
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
-        ConfigError: there are no cases, they are not pairs of texts, or `stop` is not one of the three.
+        ConfigError: `cases` is empty, they are not pairs of texts, or `stop` is not one of the three.
     """
     check_type("cases", cases, Iterable)
     wanted = list(cases)

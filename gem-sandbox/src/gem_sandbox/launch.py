@@ -70,7 +70,7 @@ class Server:
     folder: str | None
 
     def end(self) -> None:
-        """End it and whatever runs in it."""
+        """End it and everything that runs in it."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
@@ -155,7 +155,7 @@ def _last_words(stderr: int) -> str:
 def _config(
     level: Level, view: View, preload: tuple[str, ...], folder: str | None, private: int | None
 ) -> dict[str, Any]:
-    """What the server is told when it starts."""
+    """The settings that the server gets when it starts."""
     machine = platform.machine()
     capabilities = _reading(level, view) if private is not None else []
     if level == "seccomp" and capabilities:
@@ -206,7 +206,7 @@ def _counted(level: Level, private: int | None) -> int | None:
 
 
 def _own_tmp(view: View) -> bool:
-    """Whether a program's folder can be its /tmp too: not where something that it sees lies below that."""
+    """Whether a program's folder can be its /tmp too: not if something that it sees is below /tmp."""
     return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.shown))
 
 

@@ -86,6 +86,6 @@ def _name(number: int) -> str:
 
 
 def _out_of_memory(stderr: bytes) -> bool:
-    """Whether the program says that it ended for want of memory. It may say so at any time: it is about itself."""
+    """Whether the last line is a MemoryError. A program could print one, which changes only its own result."""
     lines = stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
     return bool(lines) and _MEMORY_ERROR.match(lines[-1]) is not None

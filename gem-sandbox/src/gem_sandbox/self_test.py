@@ -44,7 +44,7 @@ def start_processes():
 
 def trace_other_processes():
     import ctypes
-    return ctypes.CDLL(None).ptrace(0x4206, task["pid"], 0, 0) == 0  # PTRACE_SEIZE, which stops nobody
+    return ctypes.CDLL(None).ptrace(0x4206, task["pid"], 0, 0) == 0  # PTRACE_SEIZE, which does not stop the process
 
 done = []
 for attempt in (read_files, write_files, list_folders, use_the_network, signal_other_processes, start_processes,
@@ -62,7 +62,7 @@ _READING = {"read files", _LISTING}
 
 
 def check(slot: SandboxSlot, shown: Sequence[str] = (), listed: Sequence[str] = ()) -> None:
-    """Let a program try to get out of `slot`, where it is shown `shown`, and the names of what lies below `listed`.
+    """Let a program try to get out of `slot`, where it is shown `shown`, and the names of what is below `listed`.
 
     Raises:
         SandboxUnavailable: it did, or the slot runs no program.

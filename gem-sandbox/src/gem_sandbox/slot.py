@@ -116,11 +116,11 @@ class SandboxSlot:
         return json.loads(answer)
 
     def forget(self) -> None:
-        """Let go of the server in the child of a fork, where it belongs to the parent."""
+        """Close the connection to the server in the child of a fork: the server belongs to the parent."""
         self._server.socket.close()
 
     def close(self) -> None:
-        """End the server, and whatever runs in it."""
+        """End the server, and everything that runs in it."""
         self._server.end()
 
 

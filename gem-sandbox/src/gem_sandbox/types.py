@@ -49,7 +49,7 @@ class Limits:
 
     Attributes:
         timeout: Seconds of CPU time. 5 by default.
-        wall: Seconds until it is ended whatever it does. None, the default: `4 * timeout + 1`, so that the verdict on
+        wall: Wall-clock seconds until it is ended. None, the default: `4 * timeout + 1`, so that the verdict on
             a program that computes does not depend on how busy the machine is.
         memory: Bytes of address space, beyond what the interpreter has when the program starts. 256 MiB by default.
         output: Bytes of standard output, and as many of standard error. 4 MiB by default.
@@ -57,7 +57,7 @@ class Limits:
         inodes: Files and folders. 1000 by default.
         threads: Threads beside its first, where `processes` is 0 and they can be counted by program: as root, or in a
             user namespace. 64 by default.
-        processes: Processes at once beside its first, whoever of them started them. The kernel has one number for
+        processes: Processes at once beside its first, including those that they start. The kernel has one number for
             threads and processes: where this is above 0, threads beside the first count among them, and `threads` is
             without effect. 0, the default: it can start no process, and no other program either.
         open_files: Descriptors open at once, in each process. 128 by default.
@@ -87,7 +87,7 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """Seconds until the program is ended whatever it does."""
+        """Wall-clock seconds until the program is ended."""
         return 4 * self.timeout + 1 if self.wall is None else self.wall
 
     def changed(self, changes: Mapping[str, Any]) -> "Limits":
@@ -175,7 +175,7 @@ class Result:
         note: What there is to say about `reason`, or "".
         duration: Wall-clock seconds.
         cpu: Seconds of CPU time.
-        max_rss: Bytes of memory it had at most, with the interpreter's.
+        max_rss: The most bytes of memory that it used, the interpreter's included.
         truncated: Whether `stdout` or `stderr` is cut off.
         level: What kept it in.
         isolated: Whether anything did: False at level "process".

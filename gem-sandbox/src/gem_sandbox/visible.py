@@ -28,7 +28,7 @@ class View:
         interpreter: The Python that runs it.
         paths: Files and folders: the interpreter and its libraries.
         hidden: Folders below those that are empty all the same.
-        shown: Files and folders that were asked for, and the program of a slot; they may lie in `hidden`.
+        shown: Files and folders that were asked for, and the program of a slot; they may be below `hidden`.
         devices: Devices it can use.
         search: Folders to import those modules from.
     """
@@ -44,7 +44,7 @@ class View:
 def view(modules: Sequence[str], readable: Sequence[str]) -> View:
     """What a program sees that was promised `modules` (and what they require) and the paths `readable`.
 
-    The folders of installed packages are hidden: they hold whatever else is installed, test data included.
+    The folders of installed packages are hidden: they hold everything else that is installed, test data included.
 
     Raises:
         ModuleMissing: one of the modules is not installed.
@@ -65,7 +65,7 @@ def view(modules: Sequence[str], readable: Sequence[str]) -> View:
     return View(
         interpreter=interpreter,
         paths=paths,
-        # What was asked for is mounted over what lies there, and with it whatever would hide a part of it.
+        # What was requested is mounted over what is there, so the folders that would hide a part of it are left out.
         hidden=tuple(sorted(str(each) for each in installed if not any(map(each.is_relative_to, shown)))),
         shown=shown,
         devices=tuple(device for device in _DEVICES if os.path.exists(device)),

@@ -21,7 +21,7 @@ UNBOUNDED = ("proc", "devpts", "mqueue", "sysfs")
 
 
 def limit() -> None:
-    """For this process and all that it starts; nobody can raise them again."""
+    """For this process and all that it starts; they cannot be raised again."""
     for which, most in LIMITS.items():
         resource.setrlimit(which, (most, most))
 

@@ -31,7 +31,7 @@ TIMEOUT = 0.5
 
 @dataclass
 class Outcome:
-    """What a program said, whether it was taken to have passed its tests, and how the sandbox says it ended."""
+    """What a program printed, whether it was taken to have passed its tests, and how the sandbox says it ended."""
 
     stdout: str = ""
     stderr: str = ""
@@ -84,7 +84,7 @@ def terminate(attack: Attack) -> Outcome:
 
 
 def kill_group(attack: Attack) -> Outcome:
-    """Kill the program's group, which whoever was in it may have left."""
+    """Kill the program's group, which any of its processes may have left."""
     command = [sys.executable, "-c", attack.code]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -97,10 +97,10 @@ def kill_group(attack: Attack) -> Outcome:
 
 def here(attack: Attack) -> Outcome:
     """In the runner's own interpreter, both programs one after the other."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         _execute(attack.code, {})
-    return Outcome(said.getvalue())
+    return Outcome(output.getvalue())
 
 
 def here_with_alarm(attack: Attack) -> Outcome:
@@ -111,11 +111,11 @@ def here_with_alarm(attack: Attack) -> Outcome:
 
     signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, TIMEOUT, TIMEOUT)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.suppress(TimeoutError):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.suppress(TimeoutError):
         _execute(attack.code, {})
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return Outcome(said.getvalue())
+    return Outcome(output.getvalue())
 
 
 def forked(attack: Attack) -> Outcome:
@@ -128,9 +128,9 @@ def forked(attack: Attack) -> Outcome:
         os._exit(0)
     os.close(writing)
     with open(reading, "rb") as pipe:
-        said = pipe.read().decode()
+        output = pipe.read().decode()
     os.wait()
-    return Outcome(said)
+    return Outcome(output)
 
 
 def graded_here(attack: Attack, answer: str) -> Outcome:
@@ -138,12 +138,12 @@ def graded_here(attack: Attack, answer: str) -> Outcome:
     import __main__
 
     answers = [answer]
-    said = io.StringIO()
+    output = io.StringIO()
     names: dict[str, object] = {}
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(output):
         _execute(attack.code, names)
-    passed = bool(__main__.same(said.getvalue(), answers[0])) or names.get("answer") == answers[0]
-    return Outcome(said.getvalue(), passed=passed)
+    passed = bool(__main__.same(output.getvalue(), answers[0])) or names.get("answer") == answers[0]
+    return Outcome(output.getvalue(), passed=passed)
 
 
 def graded_by_exit(attack: Attack, answer: str) -> Outcome:
@@ -154,7 +154,7 @@ def graded_by_exit(attack: Attack, answer: str) -> Outcome:
 
 
 def graded_beside_answer(attack: Attack, answer: str) -> Outcome:
-    """The answers lie in a file beside the program."""
+    """The answers are in a file beside the program."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "expected.txt").write_text(answer)
         outcome = _interpret(attack.code, cwd=folder)
@@ -175,7 +175,7 @@ def graded_by_report(attack: Attack, answer: str) -> Outcome:
 
 
 def graded_apart(attack: Attack, answer: str) -> Outcome:
-    """An interpreter of its own for the program, beside a grader that anybody may read."""
+    """An interpreter of its own for the program, beside a grader that every user may read."""
     held = bytearray(answer.encode())
     outcome = subprocess_(attack)
     return Outcome(outcome.stdout, passed=outcome.stdout.strip() == held.decode())
@@ -233,5 +233,5 @@ def _interpret(code: str, **settings: object) -> Outcome:
     process.kill()
     for thread in threads:
         thread.join(PATIENCE)
-    said, complained = (pieces.get(pipe, b"").decode() for pipe in (process.stdout, process.stderr))
-    return Outcome(said, complained)
+    output, complained = (pieces.get(pipe, b"").decode() for pipe in (process.stdout, process.stderr))
+    return Outcome(output, complained)

@@ -1,7 +1,7 @@
-"""The outer container: where every attack runs, with the sandbox and without it, and nowhere else.
+"""The outer container: where every attack runs, with the sandbox and without it.
 
 It is read-only but for a few small tmpfs, has no network but its own loopback, sees no process but its own, belongs to
-a user whose number is nobody's, and ends with us. `inside` adds limits on memory, processes, files and CPU time, and
+a user id that no account has, and ends with us. `inside` adds limits on memory, processes, files and CPU time, and
 runs nothing before it has seen that all of this holds.
 """
 

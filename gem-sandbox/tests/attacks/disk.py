@@ -35,7 +35,7 @@ for number in range(300):
         written += file.write(block)
 print("BREACH" if written >= 300 << 20 else "")
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
@@ -48,7 +48,7 @@ with open("large", "wb", buffering=0) as file:
         file.write(b"x" * (1 << 20))
 print("BREACH" if os.path.getsize("large") >= 300 << 20 else "")
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
@@ -65,7 +65,7 @@ for size in (1 << 40, 400 << 20):
     print("BREACH")
     break
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "use_up_inodes",
@@ -77,7 +77,7 @@ for number in range(40000):
     os.close(os.open(str(number), os.O_CREAT))
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 2.0, "wall": 4.0},
     ),
     Attack(
@@ -93,7 +93,7 @@ os.chmod(".", 0)
         "left",
     ),
     *(
-        Attack(name, f"writes 48 MB {how}", FILL + code, "said so", options={"timeout": 1.5, "wall": 3.0})
+        Attack(name, f"writes 48 MB {how}", FILL + code, "printed BREACH", options={"timeout": 1.5, "wall": 3.0})
         for name, how, code in (
             (
                 "fill_unlisted_folder",

@@ -1,7 +1,9 @@
-"""Become somebody harmless, then run bubblewrap: `python enter.py PLAN`, the plan in JSON as `container` writes it.
+"""Change to a user without rights, then run bubblewrap: `python enter.py PLAN`.
 
-Root first binds what the container is to see below `/mnt` of a mount namespace of its own, because the harmless user
-may not reach it (an interpreter below `/root`, say). Then it becomes a user whose number belongs to nobody, so that
+PLAN is JSON, as `container` writes it.
+
+Root first binds what the container is to see below `/mnt` of a mount namespace of its own, because that user
+may not reach it (an interpreter below `/root`, say). Then it becomes a user id that no account has, so that
 every limit on processes counts, which for user 0 it does not. With `as_root` that user is number 0 of a user
 namespace, with 65536 numbers of its own: root as far as a program inside can tell.
 """
@@ -11,7 +13,7 @@ import json
 import os
 import sys
 
-NOBODYS = 1_900_000_000
+UNUSED_ID = 1_900_000_000
 NUMBERS = 65_536
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
@@ -52,7 +54,7 @@ def own_namespace() -> None:
         os.read(asked_r, 1)
         for name in ("uid_map", "gid_map"):
             with open(f"/proc/{us}/{name}", "w", encoding="ascii") as table:
-                table.write(f"0 {NOBODYS} {NUMBERS}")
+                table.write(f"0 {UNUSED_ID} {NUMBERS}")
         os.write(entered_w, b"1")
         os._exit(0)
     check(libc.unshare(CLONE_NEWUSER))
@@ -75,8 +77,8 @@ def main() -> None:
         if plan["as_root"]:
             own_namespace()
         else:
-            os.setresgid(NOBODYS, NOBODYS, NOBODYS)
-            os.setresuid(NOBODYS, NOBODYS, NOBODYS)
+            os.setresgid(UNUSED_ID, UNUSED_ID, UNUSED_ID)
+            os.setresuid(UNUSED_ID, UNUSED_ID, UNUSED_ID)
     shown = [text for path, target in plan["shown"] for text in ("--ro-bind", where[path], target)]
     command = [*plan["before"], *shown, *plan["after"]]
     os.execve(plan["bwrap"], command, plan["environ"])

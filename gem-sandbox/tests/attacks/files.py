@@ -46,7 +46,7 @@ for home in {os.path.expanduser("~"), "/root", *("/home/" + name for name in att
         "stat_file",
         "finds out that a file is there, and its size",
         'import os; print("BREACH" if os.stat("/home/agent/.ssh/id_rsa").st_size else "")',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "climb",
@@ -191,7 +191,7 @@ for _ in range(2):
     except BlockingIOError:
         print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "disk_sizes",
@@ -204,7 +204,7 @@ for path in ("/", "/usr", "/home/agent", os.__file__):
     except OSError:
         pass
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "mounts",
@@ -216,7 +216,7 @@ for path in ("/proc/mounts", "/proc/self/mountinfo", "/etc/mtab"):
     except OSError:
         pass
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "devices",
@@ -231,11 +231,11 @@ for name in os.listdir("/dev"):
         except OSError:
             pass
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "type_on_terminal",
-        "writes on the terminal of whoever started the runner",
+        "writes on the terminal of the user who started the runner",
         'open("/dev/tty", "w").write("gem-breach")',
         "typed",
     ),

@@ -1,7 +1,7 @@
 """The program of the outer container: `python -m attacks.inside BAIT MODE NAME...`.
 
 MODE is `control`, for the careless runners, or a level of the sandbox. It prints a line of JSON when an attack starts
-and one with what came of it; an attack without the second line has put an end to its runner.
+and one with its result; an attack without the second line has ended its runner.
 """
 
 import json
@@ -17,19 +17,19 @@ from attacks.model import Attack
 from attacks.world import World
 
 GRACE = 1.5
-"""Seconds that a program may be late before it has had its way."""
+"""Seconds that a program may be late before it counts as too slow."""
 MOST_GRADING = 20.0
 """Seconds for the verdicts on an attack."""
 FLOOD = 32 * 2**20
-"""Bytes of output that are too many for whoever receives them."""
+"""Bytes of output that are too many for the receiver."""
 MEMORY = 128 * 2**20
 NOTHING = Attack("nothing", "does nothing", "", "")
 WALL = 1.0
 
 
-def same(said: str, answer: str) -> bool:
+def same(output: str, answer: str) -> bool:
     """Whether a program's output is the answer."""
-    return said.strip() == answer
+    return output.strip() == answer
 
 
 class Control:
@@ -41,7 +41,7 @@ class Control:
     def grade(self, attack: Attack, answer: str) -> careless.Outcome:
         return careless.GRADERS[attack.runner](attack, answer)
 
-    def settle(self) -> None:
+    def run_harmless(self) -> None:
         pass
 
     def lost(self) -> bool:
@@ -56,7 +56,7 @@ class Boxed:
 
         self.box = sandbox.Sandbox(slots=1, level=level)
         self._reasons: set[str] = set()
-        self.settle()
+        self.run_harmless()
 
     def run(self, attack: Attack) -> careless.Outcome:
         options = {"timeout": careless.TIMEOUT, "wall": WALL, "memory": MEMORY, **attack.options}
@@ -68,18 +68,18 @@ class Boxed:
         verdict = self.box.run_tests(attack.code, [("", answer)], timeout=2.0, wall=4.0, memory=MEMORY)
         return careless.Outcome(passed=verdict.passed)
 
-    def settle(self) -> None:
-        """Run a harmless program, which harm to the sandbox may meet, and before which starts anew what has ended."""
+    def run_harmless(self) -> None:
+        """Run a harmless program: it fails if the sandbox is damaged, and restarts what has ended."""
         self.run(NOTHING)
 
     def lost(self) -> bool:
-        """Whether the sandbox itself has come to harm since the last look."""
+        """Whether the sandbox itself has failed since the last call."""
         reasons, self._reasons = self._reasons, set()
         return "sandbox_error" in reasons
 
 
 def signs(world: World, runner: Control | Boxed, attack: Attack) -> tuple[set[str], careless.Outcome]:
-    """Run one attack, and see what came of it."""
+    """Run one attack; returns the signs of its success, and its outcome."""
     started = time.monotonic()
     outcome = runner.grade(attack, world.bait("answer")) if attack.tests else runner.run(attack)
     seconds = time.monotonic() - started
@@ -89,17 +89,17 @@ def signs(world: World, runner: Control | Boxed, attack: Attack) -> tuple[set[st
         second = runner.run(replace(attack, code=attack.then))
         found |= {"poisoned"} if second.stdout.strip() != "intact" else set()
     if "BREACH" in outcome.stdout.split():
-        found.add("said so")
+        found.add("printed BREACH")
     if outcome.passed:
         found.add("passed")
     if seconds > (MOST_GRADING if attack.tests else attack.options.get("wall", WALL) + GRACE):
         found.add("slow")
     if len(outcome.stdout) + len(outcome.stderr) > FLOOD:
         found.add("flooded")
-    runner.settle()
+    runner.run_harmless()
     if runner.lost():
         found.add("broke the sandbox")
-        runner.settle()
+        runner.run_harmless()
     return found, outcome
 
 

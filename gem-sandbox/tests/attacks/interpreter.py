@@ -11,7 +11,7 @@ ATTACKS = (
     Attack("raise_exit", "raises SystemExit", "raise SystemExit(0)", "died", runner="here"),
     Attack(
         "raise_exit_256",
-        "raises SystemExit with a status that reads as 0",
+        "raises SystemExit with a status that is truncated to 0",
         "raise SystemExit(256)",
         "died",
         runner="here",

@@ -15,19 +15,19 @@ ATTACKS = (
         "run_program",
         "runs a shell",
         'import subprocess; print(subprocess.check_output(["/bin/sh", "-c", "echo BREACH"], text=True))',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "spawn_program",
         "runs a program by posix_spawn",
         'import os; os.waitpid(os.posix_spawn("/bin/echo", ["echo", "BREACH"], {}), 0)',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "become_program",
         "turns into another program",
         'import os; os.execv("/bin/echo", ["echo", "BREACH"])',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "run_from_memory",
@@ -38,7 +38,7 @@ program = os.memfd_create("program")
 os.write(program, open("/bin/echo", "rb").read())
 os.execve(program, ["echo", "BREACH"], {})
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "run_own_binary",
@@ -50,13 +50,13 @@ with open("program", "wb") as file:
 os.chmod("program", 0o700)
 os.execv("program", ["echo", "BREACH"])
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "run_by_loader",
         "runs a program by the dynamic loader",
         'import os; os.execv("/lib64/ld-linux-x86-64.so.2", ["ld", "/bin/echo", "BREACH"])',
-        "said so",
+        "printed BREACH",
         kernel="x86-64",
     ),
     Attack(
@@ -70,7 +70,7 @@ if pid == 0:
 if pid > 0:
     print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "raw_vfork",
@@ -83,7 +83,7 @@ if pid == 0:
 if pid > 0:
     print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "raw_clone3",
@@ -98,11 +98,11 @@ if pid == 0:
 if pid > 0:
     print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "calls_of_32_bits",
-        "makes a call by the gate of 32-bit programs",
+        "makes a call through the interface of 32-bit programs",
         """
 import ctypes, mmap
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -110,7 +110,7 @@ code.write(bytes.fromhex("53 b8 14 00 00 00 cd 80 5b c3"))
 pid = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))()
 print("BREACH" if pid > 0 else "")
 """,
-        "said so",
+        "printed BREACH",
         kernel="32-bit calls",
     ),
     Attack(
@@ -154,7 +154,7 @@ if os.fork() == 0:
         "slow",
         runner="until end of file",
     ),
-    Attack("user_namespace", "makes a user namespace", CALL + "call(272, 0x10000000)", "said so"),
+    Attack("user_namespace", "makes a user namespace", CALL + "call(272, 0x10000000)", "printed BREACH"),
     Attack(
         "become_root",
         "becomes root in a user namespace",
@@ -166,41 +166,47 @@ open("/proc/self/setgroups", "w").write("deny")
 open("/proc/self/uid_map", "w").write(f"0 {user} 1")
 print("BREACH" if os.getuid() == 0 and user != 0 else "")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "mount",
         "mounts a file system in namespaces of its own",
         CALL + 'libc.unshare(0x10020000); call(165, b"none", b"/tmp", b"tmpfs", 0, None)',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "change_root",
         "changes its root folder",
         CALL + 'libc.unshare(0x10020000); call(161, b"/")',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "io_uring",
         "opens an io_uring, whose work no filter sees",
         CALL + "call(425, 8, bytes(120))",
-        "said so",
+        "printed BREACH",
         kernel="io_uring",
     ),
     Attack(
         "performance_events",
         "opens a performance counter",
         CALL + 'call(298, b"\\1\\0\\0\\0\\x70\\0\\0\\0" + bytes(32) + b"\\x60" + bytes(71), 0, -1, -1, 0)',
-        "said so",
+        "printed BREACH",
         kernel="perf_event_open",
     ),
-    Attack("page_faults", "handles page faults by userfaultfd", CALL + "call(323, 1)", "said so", kernel="userfaultfd"),
-    Attack("new_keyring", "makes a key ring", CALL + "call(250, 1, None)", "said so", kernel="key rings"),
+    Attack(
+        "page_faults",
+        "handles page faults by userfaultfd",
+        CALL + "call(323, 1)",
+        "printed BREACH",
+        kernel="userfaultfd",
+    ),
+    Attack("new_keyring", "makes a key ring", CALL + "call(250, 1, None)", "printed BREACH", kernel="key rings"),
     Attack(
         "watch_files",
         "watches a folder of its user",
         CALL + 'libc.inotify_add_watch(libc.inotify_init(), b"/home/agent/project", 0xfff) > 0 and print("BREACH")',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "schedule_itself",
@@ -210,19 +216,19 @@ import os
 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "debug_itself",
         "asks to be debugged, which stops its signals",
         CALL + "call(101, 0, 0, 0, 0)",
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "set_clock_offset",
         "makes a namespace for the clock",
         CALL + "call(272, 0x10000080)",
-        "said so",
+        "printed BREACH",
         kernel="time namespaces",
     ),
 )

@@ -85,13 +85,13 @@ with socket.create_connection(("127.0.0.1", 8765), 0.4) as connection:
         "netlink",
         "opens a netlink socket, which configures the network",
         'import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); print("BREACH")',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "virtual_machine_socket",
         "opens a socket to the machine's host, which no network namespace holds back",
         'import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); print("BREACH")',
-        "said so",
+        "printed BREACH",
         kernel="AF_VSOCK",
     ),
     Attack(
@@ -132,7 +132,7 @@ for _ in range(40):
         pass
 print("BREACH" if sent else "")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "message_queue",
@@ -143,7 +143,7 @@ libc = ctypes.CDLL(None)
 if libc.mq_open(b"/gem-breach", os.O_CREAT | os.O_RDWR, 0o600, None) >= 0:
     print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         kernel="POSIX message queues",
     ),
     Attack(

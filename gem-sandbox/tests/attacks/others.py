@@ -160,7 +160,7 @@ for pid in others:
         print("BREACH")
         break
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "descriptor_of_parent",
@@ -205,7 +205,7 @@ for pid in others:
     Attack("kill_group", "kills the group of processes it is in", "import os; os.kill(0, 9)", "died"),
     Attack(
         "kill_one_by_one",
-        "kills whatever has a number below 500, but for its own family",
+        "kills all processes with ids below 500 except its own relatives",
         """
 import os
 for pid in {*range(2, 500)} - {os.getpid(), os.getppid()}:
@@ -252,7 +252,7 @@ time.sleep(0.2)
     ),
     Attack(
         "stop_parent",
-        "stops its parent, so that nobody waits for it",
+        "stops its parent, so that it is never waited for",
         "import os, time; os.kill(os.getppid(), 19); time.sleep(0.2)",
         "died",
     ),

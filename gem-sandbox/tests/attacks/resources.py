@@ -12,13 +12,13 @@ while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "spin_in_c",
         "computes for seconds in one call, in which Python handles no signal",
         'sum(range(60_000_000)); print("BREACH")',
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "spin_in_threads",
@@ -35,7 +35,7 @@ for thread in threads:
     thread.join()
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "slow_expression",
@@ -49,9 +49,9 @@ for length in range(20, 40):
         print("BREACH")
         break
 """,
-        "said so",
+        "printed BREACH",
     ),
-    Attack("sleep", "sleeps", 'import time; time.sleep(2.5); print("BREACH")', "said so"),
+    Attack("sleep", "sleeps", 'import time; time.sleep(2.5); print("BREACH")', "printed BREACH"),
     Attack(
         "wait_for_input",
         "waits for input that never comes",
@@ -61,7 +61,7 @@ reading, writing = os.pipe()
 select.select([reading], [], [], 2.5)
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "stop_itself",
@@ -76,11 +76,11 @@ print("BREACH")
 import threading, time
 threading.Thread(target=lambda: (time.sleep(2.5), print("BREACH"))).start()
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "close_outputs",
-        "closes its outputs and goes on",
+        "closes its outputs and continues",
         """
 import os, time
 os.closerange(0, 3)
@@ -103,7 +103,7 @@ while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         runner="terminate",
     ),
     Attack(
@@ -115,12 +115,12 @@ signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 time.sleep(2.5)
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         runner="terminate",
     ),
     Attack(
         "catch_everything",
-        "catches whatever exception is to end it",
+        "catches every exception that should end it",
         """
 import time
 started = time.monotonic()
@@ -132,7 +132,7 @@ while time.monotonic() - started < 2.5:
         pass
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         runner="here with alarm",
     ),
     Attack(
@@ -152,7 +152,7 @@ while time.process_time() < 1.0:
     pass
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
         runner="soft limits",
     ),
     Attack(
@@ -165,7 +165,7 @@ for number in range(128):
     if number == 7:
         print("BREACH", flush=True)
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
@@ -181,7 +181,7 @@ for number in range(128):
         print("BREACH", flush=True)
         break
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
@@ -197,12 +197,12 @@ for number in range(8):
         written += os.write(file, block)
 print("BREACH" if written >= 512 << 20 else "")
 """,
-        "said so",
+        "printed BREACH",
         options={"timeout": 1.5, "wall": 3.0},
     ),
     Attack(
         "memory_in_pipes",
-        "takes memory by pipes that nobody reads",
+        "fills memory with pipes that are never read",
         """
 import os
 held = 0
@@ -215,7 +215,7 @@ for _ in range(1500):
         pass
 print("BREACH" if held >= 1500 << 12 else "")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "open_files",
@@ -226,7 +226,7 @@ for _ in range(2000):
     os.open("/dev/null", os.O_RDONLY)
 print("BREACH")
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "output",
@@ -290,7 +290,7 @@ try:
 except OSError:
     pass
 """,
-        "said so",
+        "printed BREACH",
     ),
     Attack(
         "threads",
@@ -308,6 +308,6 @@ try:
 except RuntimeError:
     pass
 """,
-        "said so",
+        "printed BREACH",
     ),
 )

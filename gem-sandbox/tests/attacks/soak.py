@@ -1,6 +1,6 @@
 """Many runs, some of them attacks: `python -m attacks.soak BAIT LEVEL RUNS`, inside the outer container.
 
-Prints a line of JSON with what came of it. `benchmarks/sandbox_soak.py` starts the container.
+Prints its results as a line of JSON. `benchmarks/sandbox_soak.py` starts the container.
 """
 
 import json
@@ -55,7 +55,7 @@ def belongings() -> dict[str, int]:
 
 
 def soak(box: sandbox.Sandbox, world: World, runs: int) -> dict[str, object]:
-    """Run so many programs, and see what came of them."""
+    """Run so many programs, and check their results."""
     generator = random.Random(0)
     reasons: Counter[str] = Counter()
     leaks: set[str] = set()
@@ -110,7 +110,7 @@ def main() -> None:
     bounds.limit()
     holes = bounds.holes()
     if holes:
-        sys.exit(f"the container is none: {holes}")
+        sys.exit(f"the container is not isolated: {holes}")
     world = World(bait.rpartition("-")[2])
     warnings.simplefilter("ignore", sandbox.NotIsolated)
     time.sleep(0.5)  # until the world's servers have started

@@ -62,7 +62,7 @@ def _play(mode: str, names: Sequence[str], *, as_root: bool = False) -> Signs:
     if running is not None:
         found[running] = {"died"}
     if not found:
-        raise NoSandbox(f"nothing came of {', '.join(names)} at {mode}")
+        raise NoSandbox(f"no result of {', '.join(names)} at {mode}")
     return found
 
 

@@ -41,7 +41,7 @@ def page(breached: Mapping[str, Collection[str]]) -> str:
     """The page, for the attacks that succeed at each level."""
     unknown = {name for names in breached.values() for name in names} - set(BY_NAME)
     if unknown:
-        raise ValueError(f"there are no attacks {sorted(unknown)}")
+        raise ValueError(f"unknown attacks: {sorted(unknown)}")
     lines = [HEAD.format(count=len(ALL))]
     for group, attacks in GROUPS.items():
         lines += [f"## {group}", "", f"| attack | what it does | {' | '.join(LEVELS)} |"]

@@ -98,11 +98,16 @@ for top in (os.getcwd(), tempfile.gettempdir(), "/proc/self/fd", "/dev/shm"):
         tests=True,
     ),
     Attack(
-        "exit_256", "leaves with a status that reads as 0", "import os; os._exit(256)", "passed", "by exit", tests=True
+        "exit_256",
+        "exits with a status that is truncated to 0",
+        "import os; os._exit(256)",
+        "passed",
+        "by exit",
+        tests=True,
     ),
     Attack(
         "hide_failure",
-        "changes what happens to an exception that nobody catches",
+        "changes what happens to an uncaught exception",
         """
 import atexit, os, sys
 atexit.register(os._exit, 0)

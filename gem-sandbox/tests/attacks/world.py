@@ -91,7 +91,7 @@ class World:
         libc.syscall(ADD_KEY, b"user", b"gem", secret, len(secret), -3)
 
     def _serve(self) -> None:
-        """A process that answers whoever connects, and looks for whoever listens."""
+        """A process that answers connections, and looks for listening sockets."""
         listeners: list[socket.socket] = []
         for family, address in (
             (socket.AF_INET, ("127.0.0.1", PORT)),
@@ -113,9 +113,9 @@ class World:
             threading.Thread(target=self._answer, args=(listener,), daemon=True).start()
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
-            _, whence = datagrams.recvfrom(100)
+            _, sender = datagrams.recvfrom(100)
             self._counts[0] = 1
-            datagrams.sendto(self.bait("udp").encode(), whence)
+            datagrams.sendto(self.bait("udp").encode(), sender)
 
     def _answer(self, listener: socket.socket) -> None:
         while True:
@@ -172,7 +172,7 @@ class World:
         return {name for name, seen in found.items() if seen}
 
     def leaks(self, text: str) -> set[str]:
-        """The places whose secret stands in a text."""
+        """The places whose secret is in a text."""
         return set(re.findall(rf"BAIT-(\w+)-{self.secret}", text))
 
     def _standing(self) -> tuple[object, ...]:

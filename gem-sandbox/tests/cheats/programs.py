@@ -84,11 +84,11 @@ for number in descriptors():
     "environment": FIND + "print(right_in(os.environ['CASES']))",
     "environment by its file": FIND + "print(right_in(open('/proc/self/environ').read()))",
 }
-"""Answers that lie within reach."""
+"""Answers that the program could find."""
 
 EXITS = {
     "with status 0": "os._exit(0)",
-    "with a status that reads as 0": "os._exit(256)",
+    "with a status that is truncated to 0": "os._exit(256)",
     "by an exception": "raise SystemExit",
     "by a signal": "os.kill(os.getpid(), 9)",
     "for want of memory": "raise MemoryError",
@@ -102,7 +102,7 @@ FLOODS = {
     "every answer, and no end": "while True:\n    print(A, B, sep='\\n')",
     "errors": "print(A, B)\nwhile True:\n    os.write(2, b'x' * 65536)",
 }
-"""Outputs that hold whatever may be right."""
+"""Outputs that contain every possible answer."""
 
 
 def program(code: str, answers: tuple[str, str]) -> str:

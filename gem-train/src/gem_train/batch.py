@@ -1,7 +1,7 @@
 """From episodes to the arrays that a learner reads: one sequence of ids per episode, and the turns in a table.
 
 An episode is *one* sequence, of which only the sampled ids are trained on, so its cost grows linearly with its turns.
-(A segment that a chat template started anew is a sequence of its own.)
+(A segment that a chat template restarted is a sequence of its own.)
 """
 
 from collections.abc import Iterable, Sequence

@@ -43,7 +43,7 @@ class ChatEncoder:
     Args:
         tokenizer: has a chat template.
         history: what to do if the template now renders earlier messages differently (Qwen3's, for example, drops
-            earlier reasoning). `"template"` follows it: the context starts anew as a new segment. `"keep"` leaves the
+            earlier reasoning). `"template"` follows it: the context restarts as a new segment. `"keep"` leaves the
             engine's context as it is and appends to it.
         template_kwargs: passed to the template, such as `{"enable_thinking": False}`.
 

@@ -21,7 +21,7 @@ from gem_train.summary import Interval, Summary
 
 _EPISODES = 3
 _QUIET = 20.0
-"""Seconds after which a pipe gets a line, whatever the step."""
+"""Seconds after which a pipe gets a line, even without a new step."""
 
 
 class Display:
@@ -107,7 +107,7 @@ class Display:
     def interrupted_early(self) -> None:
         """Ctrl-C before there was anything to save."""
         self._live.stop()
-        self._print("stopped before the first step of training: nothing to resume from; the same command begins anew")
+        self._print("stopped before the first step of training: nothing to resume from; the same command starts again")
 
     def interrupted(self, step: int, steps: int, resume_command: str) -> None:
         """Ctrl-C; a checkpoint was saved."""

@@ -46,7 +46,7 @@ class Run:
         watch: judges the steps.
         baselines: what was measured before.
         folder: its files.
-        display: is told what happens.
+        display: gets the events of the run.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> 
     target = find_device(device)
     name = model_folder(name)
     try:
-        # Otherwise transformers asks at the terminal whether to run code that lies beside a model.
+        # Otherwise transformers asks at the terminal whether to run code that comes with a model.
         tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
         loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
         model = cast("PreTrainedModel", loaded)

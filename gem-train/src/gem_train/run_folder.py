@@ -82,14 +82,14 @@ class RunFolder:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Turns whatever cannot be written into one clear line."""
+        """Turns a failed write into one clear line."""
         try:
             yield
         except (OSError, SafetensorError, RuntimeError) as error:
             # When the disk is full, torch raises RuntimeError, and safetensors an error of its own.
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
             newest = self.newest_checkpoint()
-            then = f"resumes from step {step_of(newest)}" if newest else "begins anew"
+            then = f"resumes from step {step_of(newest)}" if newest else "starts from the beginning"
             raise TrainingStopped(
                 f"cannot write the run folder {self.path}: {reason}. When that is solved, the same command with "
                 f"--out {self.path} {then}"
@@ -199,7 +199,7 @@ class RunFolder:
         return found[-1] if found else None
 
     def rewind(self, step: int | None) -> None:
-        """Remove what was written after the checkpoint of `step`; with None everything, since the run begins anew."""
+        """Remove what was written after the checkpoint of `step`; with None everything, since the run starts again."""
         with self._writing():
             metrics: list[dict[str, Any]] = []
             episodes: list[bytes] = []

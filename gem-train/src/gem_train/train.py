@@ -30,7 +30,7 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
     Args:
         config: the settings.
         out: the run folder.
-        display: is told what happens.
+        display: gets the events of the run.
 
     Raises:
         ConfigError: the settings do not fit each other, or the folder holds another run.

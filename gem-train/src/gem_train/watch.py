@@ -60,7 +60,7 @@ class Advice:
     def more_exploration(self) -> str:
         """How to keep replies from becoming all the same."""
         return (
-            f"start anew with a larger optim.entropy (now {self.optim.entropy:g}) or a smaller optim.lr "
+            f"start again with a larger optim.entropy (now {self.optim.entropy:g}) or a smaller optim.lr "
             f"(now {self.optim.lr:g})"
         )
 

@@ -21,7 +21,7 @@ class Minesweeper(DrawnSettings, BoardGame):
     Microsoft's Minesweeper: the game is won when every safe cell is revealed, flags or not; revealing a cell with
     no mine beside it reveals its neighbours too, and so on; a flag keeps its cell from being revealed, by the player
     and by its neighbours. The mines are placed after the first reveal, never on its cell, and not beside it either if
-    the board has room for that whatever the cell: the rules in the observation say which.
+    the board has room for that at any cell: the rules in the observation say which.
 
     Rewards, as in gem-llm: each reveal earns the share of the safe cells that it reveals, so a won game sums to 1. A
     mine ends the game with 0, and a reply without an action costs 0.1 and loses. An action that the rules do not

@@ -29,7 +29,7 @@ class Sokoban(DrawnSettings, BoardGame):
     A level is made by playing backwards from its end, so it can always be solved, and within `max_turns`. At its start
     no box is on a goal.
 
-    Rewards, as in gem-llm: 1 for the last box's arrival; 0 for any other move, except that the last turn, if it does
+    Rewards, as in gem-llm: 1 for the last box on a goal; 0 for any other move, except that the last turn, if it does
     not win, earns the share of the boxes that are on goals. A reply without a direction costs 0.1 and loses. A move
     against a wall, or against a box that cannot move, uses up a turn and changes nothing.
 

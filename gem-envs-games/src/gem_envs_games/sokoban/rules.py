@@ -1,6 +1,6 @@
 """The rules of Sokoban as pure functions: positions, levels, and what a move does.
 
-Cells are numbered row by row. A level lies inside a ring of walls, so a step from a floor cell never leaves the board.
+Cells are numbered row by row. A level is surrounded by walls, so a step from a floor cell never leaves the board.
 """
 
 from collections import deque

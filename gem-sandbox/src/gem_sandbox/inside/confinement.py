@@ -30,7 +30,7 @@ class SeccompFilter:
 
 
 class Confinement(NamedTuple):
-    """What a child goes under before its program begins. Made before the fork, where it costs less."""
+    """The limits and rules that a child applies to itself before its program. Made before the fork: it costs less."""
 
     limits: list[tuple[int, tuple[int, int]]]
     filter: SeccompFilter | None

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-# A place to go on from, which needs no right to list it. Windows and macOS lack some of these.
+# Opens a folder to resolve paths from it, without the right to list it. Windows and macOS lack some of these.
 _PLACE = sum(getattr(os, name, 0) for name in ("O_PATH", "O_DIRECTORY", "O_NOFOLLOW"))
 
 
@@ -44,7 +44,7 @@ def removing(folder: str) -> Iterator[None]:
                     continue
                 yield
                 waiting.append([])
-                with suppress(FileNotFoundError):  # of a folder that was removed, there is no list
+                with suppress(FileNotFoundError):  # the folder was removed meanwhile
                     for entry in _entries(at):
                         if entry.is_dir(follow_symlinks=False):
                             waiting[-1].append(entry.name)

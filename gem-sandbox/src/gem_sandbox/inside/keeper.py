@@ -1,7 +1,7 @@
 """The disk keeper of a slot: a process that the kernel asks before a program takes space on disk.
 
 Linux `Documentation/userspace-api/seccomp_filter.rst`, "Userspace Notification". What the calls could take is added
-up, and only when the sum comes to a limit is the program stopped, and what it has counted. So no program gets past its
+up; only when the sum reaches a limit is the program stopped, to count what it really has. So no program gets past its
 limits, whatever it does with its files, and one that writes none is never asked about.
 """
 
@@ -41,8 +41,8 @@ _FOUND_AT = 64
 class Keeper:
     """The server's side: it starts the keeper, and tells it of each program.
 
-    They share a page, which no program has. What the keeper knows of one program, the next one cannot find anywhere in
-    its copy of the server.
+    They share a page, which no program has. What the keeper knows about one program is nowhere in the copy of the
+    server that the next program gets.
 
     Args:
         top: The folder that holds everything of this slot. The keeper removes it at the end.
@@ -152,7 +152,7 @@ class _Books:
     def _answer(self, listener: int) -> None:
         try:
             asked = fcntl.ioctl(listener, _RECEIVE, bytes(_NOTIFICATION.size))
-        except FileNotFoundError:  # whoever asked was interrupted, and asks again
+        except FileNotFoundError:  # the thread that asked was interrupted, and asks again
             return
         number, pid, _, call, _, _, *arguments = _NOTIFICATION.unpack(asked)
         if pid == self._server or self._allows(pid, self._kinds[call], arguments):
@@ -193,7 +193,7 @@ class _Books:
     def _look(self, thread: int) -> None:
         """Stop the program and count what it has. It resumes and asks again, unless that is more than it may have.
 
-        A program that comes to its end meanwhile was granted nothing more, and is left alone.
+        A program that ends meanwhile was granted nothing more, and is left alone.
         """
         with suppress(FileNotFoundError, ProcessLookupError):
             pid = usage.process_of(thread)

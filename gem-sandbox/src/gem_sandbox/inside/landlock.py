@@ -64,14 +64,14 @@ def writing(folder: str, devices: Sequence[str]) -> int:
 
 
 def restrict(ruleset: int) -> None:
-    """Put this process under rules, beside those that hold for it already, for good."""
+    """Apply rules to this process for the rest of its life, in addition to earlier ones."""
     calls.syscall(_RESTRICT, ruleset, 0)
 
 
 def _readable(paths: list[str], hidden: list[str]) -> list[tuple[str, int]]:
     """Rules for `paths`, but not for the content of what is `hidden` below them.
 
-    A rule for a folder holds for everything below it, and no other rule can take that back. So a folder that holds
+    A rule for a folder applies to everything below it, and no other rule can take that back. So a folder that holds
     something hidden can be listed, and each of the other things in it has a rule of its own.
     """
     rules: list[tuple[str, int]] = []

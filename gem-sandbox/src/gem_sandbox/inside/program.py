@@ -29,8 +29,7 @@ _set_handler = signal._signal.signal  # pyright: ignore  # `signal.signal` write
 def prepare() -> None:
     """Make this process, the server, look like a Python that was started for a program, as far as it can.
 
-    What is done here is there in every child; done in a child, it would cost each of them copies of the pages that it
-    writes to.
+    Every child inherits what is done here; done in each child, it would copy the pages that it writes to each time.
     """
     os.environ.pop("PWD", None)  # bubblewrap's
     sys.argv, sys.orig_argv = [NAME], [sys.executable, NAME]
@@ -50,7 +49,7 @@ def play(source: bytes, streams: tuple[int, int, int], confine: Callable[[], Non
     """
     for own, stream in enumerate(streams):
         os.dup2(stream, own)
-    linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: there is no such file
+    linecache.cache[NAME] = (lambda: source.decode("utf-8", "replace"),)  # for tracebacks: the file does not exist
     sys.path.insert(0, os.getcwd())
     _set_handler(signal.SIGINT, signal.default_int_handler)
     gc.enable()
@@ -60,7 +59,7 @@ def play(source: bytes, streams: tuple[int, int, int], confine: Callable[[], Non
         os.closerange(3, _MOST_DESCRIPTORS)
         module = ModuleType("__main__")
         status = _execute(source, module)
-        # Threads that may not have come to their end, which Python 3.13 does not show.
+        # Threads that may still run, which Python 3.13 does not show.
         if getattr(threading, "_shutdown_locks", True) or threading._threading_atexits:  # pyright: ignore
             threading._shutdown()  # pyright: ignore
         status = _finish(module) or status
@@ -107,7 +106,7 @@ def _execute(source: bytes, module: ModuleType) -> int:
 
 
 def _finish(module: ModuleType) -> int:
-    """What Python does when a program has come to its end; returns its status if that fails, and 0 otherwise."""
+    """What Python does at the end of a program; returns its status if that fails, and 0 otherwise."""
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     atexit._clear()  # pyright: ignore[reportPrivateUsage]
     if threading.active_count() == 1:

@@ -67,7 +67,7 @@ def main(channel: int, supervisor: int) -> None:
 def _next(sock: socket.socket, base: int, workspace: Workspace, poll: select.poll, fork: Callable[[], int]) -> bool:
     """Run the next program. Returns whether the supervisor is still there.
 
-    Nothing of it may outlive this call: the program after it finds whatever is alive in its copy of this process.
+    Nothing of it may outlive this call: the next program would find it in its copy of this process.
     """
     message, fds, _, _ = socket.recv_fds(sock, MOST_BYTES, MOST_DESCRIPTORS)
     if not message:
@@ -211,7 +211,7 @@ def _become(
 
 
 def _write_files(source: int, at: int, table: int) -> None:
-    """Write the files of a program, which lie in `source` behind a table of `table` bytes, at `at`: names and sizes."""
+    """Write the files of a program, which are in `source` after a table of `table` bytes, at `at`: names and sizes."""
     files = json.loads(os.pread(source, table, at))
     at += table
     for name, size in files:

@@ -48,7 +48,7 @@ def fits(folder: str, pids: Iterable[int], job: Mapping[str, Any]) -> bool:
     """Whether what `used` counts is within the limits of `job`. What cannot be looked at is not."""
     try:
         things, size = used(folder, pids, job["inodes"])
-    except FileNotFoundError:  # what came to its end while it was counted, by processes that run
+    except FileNotFoundError:  # removed while it was counted, by processes that still run
         return True
     except OSError:
         return False

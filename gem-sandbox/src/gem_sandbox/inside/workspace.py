@@ -56,7 +56,7 @@ class Workspace:
         """Give up, in the child, what the server may do and a program may not."""
 
     def confinement(self, job: Mapping[str, Any]) -> Confinement:
-        """The limits and the filter of a program, for the child to go under."""
+        """The limits and the filter of a program, for the child to apply."""
         wanted = {
             resource.RLIMIT_AS: job["address_space"],
             resource.RLIMIT_CPU: job["cpu_seconds"],
@@ -75,7 +75,7 @@ class Workspace:
         return Confinement(limits, self._filters.get("forks" if job["processes"] else "alone"))
 
     def sweep(self, job: Mapping[str, Any]) -> None:
-        """End whatever the program left running: nothing, under a filter that keeps it from starting processes."""
+        """End the processes that the program left running; none, if its filter forbids starting any."""
 
     def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
         """Whether the program uses more disk than it may. Looked at now and then, and when it has ended.
@@ -267,7 +267,7 @@ class PrivateWorkspace(Workspace):
 def _aged(folder: str) -> tuple[float, ...]:
     """Give a folder times long ago, so that a change in the next instant is a change too. Returns its state.
 
-    For each program anew: the time of the last change, which no program can set, is then just before it, and
+    Done for each program: the time of the last change, which no program can set, is then just before it, and
     does not tell whether the program before it has left something.
     """
     os.utime(folder, (0, 0))

@@ -10,7 +10,7 @@ from gem.errors import ToolError
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 OPENS, CLOSES = 9, 17
-"""An event lies between these hours of one day, and starts on a full hour."""
+"""An event is between these hours of one day, and starts on a full hour."""
 LONGEST_TEXT = 80
 """Characters in a title or a to-do."""
 MOST_TODOS = 100
@@ -190,7 +190,7 @@ def _hour(start: str) -> int:
 
 def _text(text: str) -> str:
     stripped = text.strip()
-    # Control characters would break the lists, and lone surrogates whatever writes them.
+    # Control characters would break the lists, and lone surrogates cannot be encoded.
     if not stripped or not stripped.isprintable() or len(stripped) > LONGEST_TEXT:
         raise Refused(f"a title or a to-do is one line of 1 to {LONGEST_TEXT} printable characters")
     return stripped

@@ -1,7 +1,7 @@
 """Arguments checked against the JSON schema that a server gives for them, as far as that is cheap and safe.
 
 Schemas of servers are not trusted: a regular expression may take exponential time, references may be circular or
-multiply. The server checks its arguments itself, so whatever cannot be checked here within limits is passed on to it;
+multiply. The server checks its arguments itself, so what cannot be checked here within limits is passed on to it;
 what is checked here gives the agent a message without a request.
 """
 

@@ -25,7 +25,7 @@ def make_server(name: str, tools: Sequence[Tool], documents: Mapping[str, Tool] 
 
     By stdio it has one client. By HTTP each session has its own states of the tools' resources (a notebook, a
     calendar), released when it ends. Sessions need a handshake: a client that asks by HTTP for version 2026-07-28,
-    which does not have one, is told which versions do, and falls back to them.
+    which does not have one, gets the versions that do, and falls back to them.
 
     A `ToolError`, and arguments that do not fit, are results that are marked as errors. A fault is a protocol error.
 

@@ -17,7 +17,7 @@ _TRANSIENT = (429, 500, 502, 503, 504)
 """Statuses after which the request is repeated."""
 _NOT_FOUND = 404
 _LONGEST_WAIT = 10.0
-"""Seconds between two attempts at most, whatever a server asks for."""
+"""Seconds between two attempts at most, even if a server requests more."""
 _NO_QUERY: Mapping[str, str] = {}
 
 
