@@ -182,7 +182,8 @@ def register(id: str, entry_point: str | type[Env], *, max_turns: int | None = N
     Args:
         id: `namespace:Name[-vN][-variant]`.
         entry_point: the class, or `"module:Class"`.
-        max_turns, kwargs: arguments of the class.
+        max_turns: the limit on turns, an argument of the class.
+        kwargs: other arguments of the class.
 
     Raises:
         SpecError: the id or the entry point is not well formed.
