@@ -40,7 +40,7 @@ def shared_sandbox(
     """The sandbox with these settings: one per process, so that all envs share its slots.
 
     Raises:
-        MissingExtra: a module is not installed.
+        ModuleMissing: a module is not installed (`as_gem_errors` makes it `MissingExtra`).
     """
     return Sandbox(modules=modules, readable=readable, level=level)
 
