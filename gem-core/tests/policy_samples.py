@@ -13,11 +13,11 @@ CALLS: list[str] = []
 
 
 def parrot(transcript: Transcript, word: str = "", fails_at: str = "") -> str:
-    said = str(transcript.observation)
-    CALLS.append(said)
-    if fails_at and fails_at in said:
+    observation = str(transcript.observation)
+    CALLS.append(observation)
+    if fails_at and fails_at in observation:
         raise ConnectionError("503")
-    return f"{word}{said}"
+    return f"{word}{observation}"
 
 
 def unclear(messages: object, foo: object, bar: object) -> str:
@@ -44,9 +44,9 @@ class Breaking(Policy):
         self.asked = list(transcripts)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Any:
-        said, self.asked = self.asked, []
-        self.left -= len(said)
-        return {slot: gem.Completion("x") if self.left >= 0 else "just text" for slot in said}
+        answered, self.asked = self.asked, []
+        self.left -= len(answered)
+        return {slot: gem.Completion("x") if self.left >= 0 else "just text" for slot in answered}
 
 
 @dataclass

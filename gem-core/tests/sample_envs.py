@@ -6,7 +6,7 @@ from gem.turn_env import TurnEnv
 
 
 class Sum(TurnEnv):
-    r"""Say the sum of all numbers shown so far: `\boxed{12}`. A wrong sum is told, and the game goes on.
+    r"""Say the sum of all numbers shown so far: `\boxed{12}`. A wrong sum is reported, and the game continues.
 
     The episode is won after `rounds` right sums. Each right sum earns 1; no box loses and costs 0.1.
     """

@@ -1,4 +1,4 @@
-"""Names that several packs claim: one owner each, whatever is asked for first."""
+"""Names that several packs claim: one owner each, in any order of requests."""
 
 import re
 from collections.abc import Callable

@@ -378,12 +378,12 @@ def test_tools_and_wrappers_that_are_none_are_refused(
         parse_wrappers(wrappers, tools, arguments)
 
 
-def test_tools_shows_what_an_agent_is_told() -> None:
-    told = find_format("fenced").describe({"search": tool_samples.search})
-    assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == f"{told}\n"
-    said = gemx("tools", '["tool_samples:search", {"name": "tool_samples:greeter", "word": "hi"}]').stdout
-    assert "Look something up." in said
-    assert said.endswith("\nSettings of tool_samples:greeter: word='hello'\n")
+def test_tools_shows_what_an_agent_sees() -> None:
+    description = find_format("fenced").describe({"search": tool_samples.search})
+    assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == f"{description}\n"
+    listing = gemx("tools", '["tool_samples:search", {"name": "tool_samples:greeter", "word": "hi"}]').stdout
+    assert "Look something up." in listing
+    assert listing.endswith("\nSettings of tool_samples:greeter: word='hello'\n")
     (described,) = gemx_json("tools", "tool_samples:search")["tools"]
     assert (described["name"], described["parameters"]["required"]) == ("search", ["query"])
     assert gemx_json("tools") == {"tools": []}

@@ -1,4 +1,4 @@
-"""What goes wrong under `gemx` is said in one line, and with `--json` as one object."""
+"""`gemx` reports an error in one line, and with `--json` as one object."""
 
 import json
 import os
@@ -64,9 +64,9 @@ def test_with_json_an_error_is_one_object_on_standard_output(arguments: list[str
     done = gemx(*arguments, "--json")
 
     assert done.exit_code == status
-    said = json.loads(done.stdout)
-    assert list(said) == ["error"]
-    assert message in said["error"]
+    result = json.loads(done.stdout)
+    assert list(result) == ["error"]
+    assert message in result["error"]
     assert message in done.stderr
     assert "Traceback" not in done.output
 
@@ -81,9 +81,11 @@ def test_ctrl_c_is_an_object_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.exit_code, json.loads(done.stdout)) == (130, {"error": "interrupted"})
 
 
-@pytest.mark.parametrize(("said", "fault"), [("anything", "ValueError: a fault of the env"), ("quit", "SystemExit: 0")])
-def test_an_exception_of_an_env_in_play_is_one_line_with_its_place(said: str, fault: str) -> None:
-    done = gemx("play", "test_cli_errors:Quitting", "--seed", "1", input=f"{said}\n")
+@pytest.mark.parametrize(
+    ("action", "fault"), [("anything", "ValueError: a fault of the env"), ("quit", "SystemExit: 0")]
+)
+def test_an_exception_of_an_env_in_play_is_one_line_with_its_place(action: str, fault: str) -> None:
+    done = gemx("play", "test_cli_errors:Quitting", "--seed", "1", input=f"{action}\n")
 
     assert done.exit_code == 1
     shown = rf"{re.escape(fault)}, in _step at test_cli_errors.py:\d+"

@@ -75,15 +75,15 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_command_spells_out_what_would_command_the_terminal(arguments: list[str], input: str) -> None:
     done = CliRunner().invoke(main, arguments, input=input, color=True)
 
-    said = STYLES.sub("", done.output)
-    assert re.search(r"\\(x1b|u001b)]52;c;", said), (done.output, done.exception)
-    assert COMMANDS.findall(said) == []
+    printed = STYLES.sub("", done.output)
+    assert re.search(r"\\(x1b|u001b)]52;c;", printed), (done.output, done.exception)
+    assert COMMANDS.findall(printed) == []
     assert isinstance(done.exception, SystemExit | None)  # nothing is left for Python to print
 
 
 def test_text_that_commands_nothing_is_printed_as_it_is() -> None:
-    said = "1\t2\n3 ü 世界 👩‍🚀 🏴\U000e0067\U000e0062\U000e007f שלום [bold]x[/bold] \\x1b"
+    text = "1\t2\n3 ü 世界 👩‍🚀 🏴\U000e0067\U000e0062\U000e007f שלום [bold]x[/bold] \\x1b"
 
-    assert printable(said) == said
+    assert printable(text) == text
     assert printable("a\r\nb\rc") == "a\nb\\rc"
     assert printable("\x1b[31m\u202e\ud800") == r"\x1b[31m\u202e\ud800"

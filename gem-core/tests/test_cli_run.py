@@ -78,11 +78,12 @@ def test_the_error_for_a_file_name_says_what_to_write(
     file.write_text("def answer(observation):\n    return observation\n")
     monkeypatch.chdir(tmp_path)
 
-    said = gemx("run", ECHO, "--policy", name).stderr
+    printed = gemx("run", ECHO, "--policy", name).stderr
 
     module = ".".join(file.relative_to(tmp_path).with_suffix("").parts)
     assert (
-        f"For an object in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}." in said
+        f"For an object in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}."
+        in printed
     )
 
 
@@ -112,9 +113,9 @@ def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_s
 
 
 def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
-    said = run(ECHO, "--policy", "policy_samples:parrot", "--policy-arg", "word=x", "--policy-arg", "at_once=1")
+    printed = run(ECHO, "--policy", "policy_samples:parrot", "--policy-arg", "word=x", "--policy-arg", "at_once=1")
 
-    assert said["policy"] == "policy_samples:parrot(word='x', at_once=1)"
+    assert printed["policy"] == "policy_samples:parrot(word='x', at_once=1)"
     with pytest.raises(PolicyError, match="does not take settings"):
         make_policy({"name": "policy_samples:READY", "word": 1})
     assert isinstance(make_policy("policy_samples:parrot"), FunctionPolicy)
@@ -159,11 +160,11 @@ def never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_several_ids_share_the_episodes_and_are_reported_one_by_one() -> None:
-    said = run(ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30")
+    printed = run(ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30")
     shown = gemx("run", ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30").stdout.splitlines()
 
-    assert (said["id"], said["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
-    assert [(each["id"], each["episodes"], each["turns_mean"]) for each in said["ids"]] == [
+    assert (printed["id"], printed["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
+    assert [(each["id"], each["episodes"], each["turns_mean"]) for each in printed["ids"]] == [
         (ECHO, 10, 1.0),
         (SUM, 20, 3.0),
     ]
@@ -288,9 +289,9 @@ def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) ->
     path = tmp_path / "episodes.jsonl"
     options = [f"{ECHO},{SUM}", "--policy", "expert", "--record", str(path)]
     run(*options, "--episodes", "7")
-    said = run(*options, "--episodes", "20")
+    printed = run(*options, "--episodes", "20")
 
-    assert (said["resumed"], [each["episodes"] for each in said["ids"]]) == (7, [10, 10])
+    assert (printed["resumed"], [each["episodes"] for each in printed["ids"]]) == (7, [10, 10])
     assert len({record.seed for record in read(path)}) == 20
 
 
@@ -298,12 +299,12 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     options = [ECHO, "--policy", "policy_samples:Breaking", "--episodes", "9", "--num-envs", "1", "--record", str(path)]
     done = gemx("run", *options, "--json")
-    said = json.loads(done.stdout)
+    printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
-    assert (said["episodes"], said["asked"], said["partial"]) == (3, 9, True)
-    assert "returns a gem.Completion for each slot, not 'just text'" in said["error"]
-    assert f"gemx: {said['error']}" in done.stderr
+    assert (printed["episodes"], printed["asked"], printed["partial"]) == (3, 9, True)
+    assert "returns a gem.Completion for each slot, not 'just text'" in printed["error"]
+    assert f"gemx: {printed['error']}" in done.stderr
     assert len(list(read(path))) == 3
     assert "6 of 9: a partial report" in gemx("run", *options).stdout
 
@@ -311,10 +312,10 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_disk_ends_the_evaluation_with_the_report_so_far() -> None:
     done = gemx("run", ECHO, "--episodes", "5", "--record", "/dev/full", "--json")
-    said = json.loads(done.stdout)
+    printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
-    assert (said["episodes"], said["error"]) == (1, "/dev/full: No space left on device")
+    assert (printed["episodes"], printed["error"]) == (1, "/dev/full: No space left on device")
     assert done.stderr.endswith("gemx: /dev/full: No space left on device\n")
 
 
@@ -331,17 +332,17 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
         time.sleep(0.02)
     playing.send_signal(signal.SIGINT)
     out, err = playing.communicate(timeout=60)
-    said = json.loads(out)
+    printed = json.loads(out)
 
     assert playing.returncode == 130
     assert "Traceback" not in err
     assert f"The same command, with --record {path}, continues" in err
-    assert 0 < said["episodes"] < 2000
-    assert said["partial"] is True
-    assert len(list(read(path))) == said["episodes"]
+    assert 0 < printed["episodes"] < 2000
+    assert printed["partial"] is True
+    assert len(list(read(path))) == printed["episodes"]
     some: EpisodeRecord = next(read(path))
     assert some.policy == "slow:answer"
-    command[command.index("2000")] = str(said["episodes"])
+    command[command.index("2000")] = str(printed["episodes"])
     again = subprocess.run(command, capture_output=True, check=True, text=True, cwd=tmp_path)
     assert json.loads(again.stdout)["partial"] is False
     assert json.loads(again.stdout)["resumed"] > 0

@@ -154,12 +154,12 @@ def test_a_stack_that_refuses_a_snapshot_is_left_as_it_was() -> None:
     env, same = Counted(Sum()), Counted(Sum())
     env.reset(seed=0)
     same.reset(seed=0)
-    elsewhere = Counted(Loud(Sum()))
-    elsewhere.reset(seed=9)
-    play(elsewhere, ["\\boxed{0}"] * 2)
+    other_env = Counted(Loud(Sum()))
+    other_env.reset(seed=9)
+    play(other_env, ["\\boxed{0}"] * 2)
 
     with pytest.raises(SnapshotError, match=r"Loud.*Sum"):
-        env.restore(elsewhere.snapshot())
+        env.restore(other_env.snapshot())
     assert play_on(env) == play_on(same)
 
 

@@ -229,14 +229,14 @@ def test_a_rollout_can_be_abandoned_while_a_call_hangs(is_async: bool) -> None:
 
 def test_a_policy_that_gives_a_failure_fails_that_one_episode_and_what_is_neither_ends_the_rollout() -> None:
     class Failing(gem.Policy):
-        said: Any = Failure("TimeoutError: too late", "Traceback …")
+        returned: Any = Failure("TimeoutError: too late", "Traceback …")
 
         def send(self, transcripts: Any) -> None:
             self.asked = {slot: each.observation for slot, each in transcripts.items()}
 
         def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Any]:
             asked, self.asked = self.asked, {}
-            return {slot: self.said if "is 9" in seen else Completion("no box") for slot, seen in asked.items()}
+            return {slot: self.returned if "is 9" in seen else Completion("no box") for slot, seen in asked.items()}
 
     policy = Failing()
     with gem.make_vec(SUM, 2) as envs:
@@ -246,6 +246,6 @@ def test_a_policy_that_gives_a_failure_fails_that_one_episode_and_what_is_neithe
         assert 0 < len(failed) < 30
         assert {episode.turns for episode in failed} == {()}
 
-        policy.said = "just text"
+        policy.returned = "just text"
         with pytest.raises(PolicyError, match=r"returns a gem.Completion for each slot, not 'just text'"):
             list(rollout(policy, envs, range(30)))

@@ -1,4 +1,4 @@
-"""Whoever comes from gem-llm is told, name by name, what to write instead."""
+"""Names of gem-llm raise an error that says what to write instead."""
 
 import pytest
 from sample_envs import Counted, Sum

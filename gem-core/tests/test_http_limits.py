@@ -42,7 +42,7 @@ def saying(pieces: Iterator[bytes], pause: float) -> Iterator[int]:
 @pytest.mark.parametrize(
     "pieces",
     [repeat(b""), chain([b"HTTP/1.1 200 OK\r\n"], repeat(b"X: y\r\n")), chain([HEAD], repeat(b"x"))],
-    ids=["nothing", "a head", "a body"],
+    ids=["nothing", "headers", "a body"],
 )
 def test_an_answer_that_trickles_in_ends_at_the_timeout(pieces: Iterator[bytes]) -> None:
     pieces = (piece for _, piece in zip(range(80), pieces, strict=False))

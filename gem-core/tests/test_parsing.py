@@ -1,4 +1,4 @@
-"""Reading an answer out of what a model said."""
+"""Reading an answer from the reply of a model."""
 
 import doctest
 import sys
@@ -114,7 +114,7 @@ def test_fenced_code_takes_the_content_of_the_last_complete_block(text: str, con
     ],
 )
 def test_the_last_box_is_taken_that_can_be_read(text: str, number: int | None) -> None:
-    assert parsing.boxed(text, lambda said: int(said) if said.isdecimal() else None) == number
+    assert parsing.boxed(text, lambda inside: int(inside) if inside.isdecimal() else None) == number
 
 
 def lines_run(text: str) -> int:

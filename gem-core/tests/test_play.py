@@ -19,11 +19,11 @@ def answers(seed: int = 0) -> list[str]:
     """The right sums of an episode, without the box."""
     env = gem.make("sample_envs:Sum")
     env.reset(seed=seed)
-    said: list[str] = []
+    actions: list[str] = []
     for _ in range(3):
-        said.append(env.expert_action() or "")
-        env.step(said[-1])
-    return [action.removeprefix("\\boxed{").removesuffix("}") for action in said]
+        actions.append(env.expert_action() or "")
+        env.step(actions[-1])
+    return [action.removeprefix("\\boxed{").removesuffix("}") for action in actions]
 
 
 @pytest.mark.parametrize("form", ["{}", "\\boxed{{{}}}", "I think it is \\boxed{{{}}}."])
@@ -80,11 +80,11 @@ def test_raw_sends_the_text_unchanged() -> None:
 
 
 def test_raw_keeps_the_spaces_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("sample_envs.Sum._step", lambda self, action: said.append(action) or Step.ongoing(""))
+    actions: list[str] = []
+    monkeypatch.setattr("sample_envs.Sum._step", lambda self, action: actions.append(action) or Step.ongoing(""))
     play(":raw  two words  ", ":raw", ":quit ")
 
-    assert said == [" two words  ", ""]
+    assert actions == [" two words  ", ""]
 
 
 def test_an_unknown_command_and_help_take_no_turn() -> None:

@@ -1,4 +1,4 @@
-"""Recordings keep what was played, one whole line an episode, whatever happens to the process."""
+"""Recordings keep what was played, one whole line per episode, even if the process is killed."""
 
 import itertools
 import json
@@ -263,13 +263,13 @@ def test_kill_9_loses_no_episode_that_was_passed_on(path: Path) -> None:
     command = [sys.executable, "-c", ENDLESS, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=TESTS, env={**os.environ, "GEM_PACKS": "core"}) as child:
         assert child.stdout is not None
-        said = list(itertools.islice(child.stdout, 200))
+        lines = list(itertools.islice(child.stdout, 200))
         child.kill()
-        said += child.stdout.readlines()
+        lines += child.stdout.readlines()
     seeds = [each.seed for each in read(path)]
     record(path, episode())
 
     assert child.returncode == -signal.SIGKILL
-    assert [int(line) for line in said if line.endswith(b"\n")] == seeds[: len(said)]
-    assert len(seeds) - len(said) <= 1
+    assert [int(line) for line in lines if line.endswith(b"\n")] == seeds[: len(lines)]
+    assert len(seeds) - len(lines) <= 1
     assert [each.seed for each in read(path)] == [*seeds, 3]

@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 
 
 def gemx(command: str, *arguments: str) -> Result:
-    """The env of these tests is no pack's, so that its recordings need trust."""
+    """The env of these tests does not belong to a pack, so its recordings need trust."""
     trust = ["--trust"] if command in ("reproduce", "rescore") else []
     return CliRunner().invoke(main, [command, *arguments, *trust])
 
@@ -182,7 +182,7 @@ def test_a_name_in_a_recording_cannot_add_a_line_of_its_own(file: Path, changes:
     assert not any(line.startswith(FORGED) for line in done.output.splitlines())
 
 
-def test_failed_episodes_and_a_torn_line_are_left_out_and_said(tmp_path: Path) -> None:
+def test_failed_episodes_and_a_torn_line_are_left_out_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
     gemx("run", "sample_envs:Fragile", "--episodes", "30", "--record", str(path))
     with path.open("ab") as file:

@@ -17,7 +17,7 @@ from gem.rollout.policy import Policy, expert_policy, random_policy
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
-# The env of these tests is no pack's. What recordings may do without trust is in tests/test_hostile_recordings.py.
+# The env of these tests is not in a pack. What recordings may do without trust is in tests/test_hostile_recordings.py.
 reproduce = functools.partial(recordings.reproduce, trust=True)
 rescore = functools.partial(recordings.rescore, trust=True)
 
@@ -108,7 +108,7 @@ ALTERATIONS: dict[str, tuple[Callable[[EpisodeRecord], EpisodeRecord], int, str]
     "the last action": (lambda record: with_turn(record, 2, action="\\boxed{0}"), 3, "observation"),
     "a reward": (lambda record: with_turn(record, 1, reward=1.0000000000000002), 2, "reward"),
     "the seed": (lambda record: record.model_copy(update={"seed": record.seed + 1}), 0, "observation"),
-    "a seed that is none": (lambda record: record.model_copy(update={"seed": -1}), 0, "error"),
+    "an invalid seed": (lambda record: record.model_copy(update={"seed": -1}), 0, "error"),
     "terminated": (lambda record: record.model_copy(update={"terminated": False}), 3, "terminated"),
     "truncated": (lambda record: record.model_copy(update={"truncated": True}), 3, "truncated"),
     "success": (lambda record: record.model_copy(update={"success": False}), 3, "success"),

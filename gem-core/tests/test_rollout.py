@@ -55,9 +55,9 @@ class Saying(Policy):
         self.asked |= transcripts.keys()
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        said = {slot: Completion(self.text) for slot in self.asked}
+        completions = {slot: Completion(self.text) for slot in self.asked}
         self.asked.clear()
-        return said
+        return completions
 
     def forget(self, slot: int) -> None:
         self.asked.discard(slot)
@@ -164,7 +164,7 @@ def test_an_episode_at_the_turn_limit_is_truncated_and_no_success() -> None:
 
 
 class Endless(gem.TurnEnv):
-    """Goes on, whatever one says."""
+    """Continues after any action."""
 
     def _reset(self, options: object) -> str:
         return "go"

@@ -69,9 +69,9 @@ PLANTED: dict[str, list[tuple[str, str]]] = {
         ("planted_leaks:ClosesOnce", "Closing a second time raises ValueError: closed already"),
     ],
 }
-"""Check → the envs that fail it and no other, and what is said of them."""
+"""Check → the envs that fail it and no other, and the message."""
 
-ROWS = [(env, check, said) for check, rows in PLANTED.items() for env, said in rows]
+ROWS = [(env, check, message) for check, rows in PLANTED.items() for env, message in rows]
 
 
 @pytest.fixture(scope="module")
@@ -100,14 +100,14 @@ def test_an_env_that_keeps_the_contract_fails_no_check(env: str, processes: Spaw
     assert skipped == ({"imports"} if env == "Good" else {"imports", "expert"})
 
 
-@pytest.mark.parametrize(("env", "check", "said"), ROWS, ids=[env for env, _, _ in ROWS])
+@pytest.mark.parametrize(("env", "check", "message"), ROWS, ids=[env for env, _, _ in ROWS])
 def test_a_planted_bad_env_fails_its_check_and_no_other(
-    env: str, check: str, said: str, processes: SpawnedProcesses
+    env: str, check: str, message: str, processes: SpawnedProcesses
 ) -> None:
     failed = {outcome.check: outcome for outcome in run_checks(subject(env, processes)) if outcome.state == "failed"}
 
     assert list(failed) == [check], failed
-    assert said in failed[check].what
+    assert message in failed[check].what
     assert failed[check].fix
     assert failed[check].traceback is None
 

@@ -1,4 +1,4 @@
-"""Checking whole packs: what their plugin modules import, `gemx check`, and what a name stands for."""
+"""Checking whole packs: what their plugin modules import, `gemx check`, and what a name means."""
 
 import json
 import sys
@@ -70,14 +70,14 @@ def test_a_pack_that_keeps_the_contract_passes_every_check(install: Any, name: s
 
 
 @pytest.mark.parametrize(
-    ("imported", "said"),
+    ("imported", "message"),
     [
         ("import planted_envs", "imports planted_envs, a module with an environment"),
         ("import rich.table", "imports rich, a heavy library"),
     ],
 )
 def test_a_plugin_module_that_imports_too_much_fails_the_check_of_imports_and_no_other(
-    install: Any, imported: str, said: str
+    install: Any, imported: str, message: str
 ) -> None:
     install(imported)
     done = gemx_check("planted:A-v0", "--json")
@@ -85,7 +85,7 @@ def test_a_plugin_module_that_imports_too_much_fails_the_check_of_imports_and_no
 
     assert done.exit_code == 1
     assert [check["check"] for check in failed] == ["imports"]
-    assert said in failed[0]["what"]
+    assert message in failed[0]["what"]
     assert "entry points are strings" in failed[0]["fix"]
 
 

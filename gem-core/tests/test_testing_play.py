@@ -1,4 +1,4 @@
-"""Episodes as text: what counts as the same, and how a difference is told."""
+"""Episodes as text: what counts as the same, and how a difference is reported."""
 
 from dataclasses import dataclass
 
@@ -54,20 +54,20 @@ def test_an_episode_is_kept_as_it_was_although_the_env_changes_its_info_later() 
 
 
 def test_a_difference_names_the_first_turn_and_shows_both_sides_around_the_place() -> None:
-    def told(*lines: str) -> list[Transition]:
+    def episode(*lines: str) -> list[Transition]:
         return [Transition(None, "start"), *(Transition("go", line) for line in lines)]
 
     long = "x" * 1000
-    found = difference(told("same", long + "left" + long), told("same", long + "right" + long))
+    found = difference(episode("same", long + "left" + long), episode("same", long + "right" + long))
 
     assert found is not None
     assert found.startswith("turn 2 gives …xxx")
     assert "xright" in found
     assert "xleft" in found
     assert len(found) < 300
-    assert difference(told("a", "b"), told("a", "b")) is None
-    assert difference(told("a", "b"), told("a")) == "the episode has 1 turns instead of 2"
-    assert difference(told("a"), [Transition(None, "begin")]) == "the reset gives begin instead of start"
+    assert difference(episode("a", "b"), episode("a", "b")) is None
+    assert difference(episode("a", "b"), episode("a")) == "the episode has 1 turns instead of 2"
+    assert difference(episode("a"), [Transition(None, "begin")]) == "the reset gives begin instead of start"
 
 
 def test_replayed_actions_give_the_same_episode() -> None:

@@ -160,7 +160,7 @@ def test_a_bad_call_is_answered_with_the_reason(format: str, reply: str, problem
         assert words in observation
         assert info["tool"]["status"] == problem
         assert (reward, terminated, truncated) == (0.0, False, False)
-        assert (env.heard, tool_samples.RAN) == ([], [])  # neither the env nor a tool was called
+        assert (env.replies, tool_samples.RAN) == ([], [])  # neither the env nor a tool was called
         assert info["tool_use_counter"] == 0
         assert env.step("yes").observation == "Heard 1."
 
@@ -192,12 +192,12 @@ def test_marks_in_what_is_quoted_of_a_bad_call_or_a_tool_are_escaped(format: str
     mcp = Tool(name="mcp", description="", parameters=schema, function=str)
     with ToolEnv(Listener(), (*TOOLS, mcp), format=format) as env:
         first, _ = env.reset(seed=0)
-        told = env.step(reply).observation
+        observation = env.step(reply).observation
 
-    assert "im_start|>" in told
-    assert "<|im_" not in first + told
-    assert told.count("</result>") == (format in ("tags", "fenced"))
-    assert told.count("</tool_response>") == (format == "hermes")
+    assert "im_start|>" in observation
+    assert "<|im_" not in first + observation
+    assert observation.count("</result>") == (format in ("tags", "fenced"))
+    assert observation.count("</tool_response>") == (format == "hermes")
 
 
 @pytest.mark.parametrize("format", BY_FORMAT)

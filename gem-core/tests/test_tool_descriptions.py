@@ -14,7 +14,7 @@ TEXT_FORMATS = ["tags", "fenced", "gem-llm"]
 
 
 def described(each: Tool, format: str = "tags") -> str:
-    """What the agent is told of this one tool, after the sentence on how to call tools."""
+    """The description of this one tool that the agent sees, after the sentence on how to call tools."""
     return FORMATS[format].describe({each.name: each}).partition("\n\n")[2]
 
 
@@ -66,7 +66,7 @@ TREE = {"type": "object", "properties": {"left": {**ARGUMENTS["tree"]}}}
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_names_types_values_defaults_and_what_is_required_are_told(format: str) -> None:
+def test_names_types_values_defaults_and_what_is_required_are_described(format: str) -> None:
     text = FORMATS[format].describe({"walk": walk})
     line = next(line for line in text.splitlines() if '"exclusiveMinimum"' in line)
     schema = json.loads(line.removeprefix("Arguments: "))

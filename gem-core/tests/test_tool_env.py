@@ -40,7 +40,7 @@ def test_a_call_goes_to_the_tool_and_anything_else_to_the_env() -> None:
 
     assert answered.observation == "<result>\nran print(1)\n</result>"
     assert passed_on.observation == "Heard 1."
-    assert env.heard == ["<b>bold</b> \\boxed{1} <answer>2</answer>"]
+    assert env.replies == ["<b>bold</b> \\boxed{1} <answer>2</answer>"]
     assert tool_samples.RAN == [("python", "print(1)")]
 
 
@@ -50,14 +50,14 @@ def test_the_first_observation_has_the_task_the_tools_and_the_number_of_calls() 
     observation, info = env.reset(seed=0)
 
     assert observation.startswith("Say something.\n\n")
-    for told in (
+    for expected in (
         "<search>query</search>",
         "Look something up.",
         "how many documents",
         "<now></now>",
         "You have 1 call.",
     ):
-        assert told in observation
+        assert expected in observation
     assert info == {
         "stop": ["</search>", "</now>"],
         "use_tool": False,
@@ -84,7 +84,7 @@ def test_text_after_a_call_does_not_reach_the_tool_and_is_in_the_history_once(fo
     text = env.step(reply).observation
 
     assert tool_samples.RAN == [("python", "print(6 * 7)")]
-    assert env.heard == []
+    assert env.replies == []
     assert text.count("It printed 41.") == 1
     assert text.endswith("\nran print(6 * 7)\n" + text.rpartition("\nran print(6 * 7)\n")[2])
 
@@ -96,7 +96,7 @@ def test_a_call_in_a_thought_is_ignored_and_a_call_after_it_counts() -> None:
     env.step("I have <python>1</python> in mind.</think><python>2</python><think><python>3</python></think>")
     env.step("<think>and here I forget <python>4</python>")
 
-    assert env.heard == ["<think>Should I say <python>1</python>? No.</think> yes"]
+    assert env.replies == ["<think>Should I say <python>1</python>? No.</think> yes"]
     assert tool_samples.RAN == [("python", "2"), ("python", "4")]
 
 

@@ -106,9 +106,9 @@ def test_common_indentation_around_a_program_is_removed(body: str, code: str) ->
 
 @pytest.mark.parametrize("arguments", ['{"code": "1"}', '"{\\"code\\": \\"1\\"}"'])
 def test_arguments_may_be_an_object_or_a_string_that_holds_one(arguments: str) -> None:
-    said = f'<tool_call>{{"name": "python", "arguments": {arguments}}}</tool_call>'
+    reply = f'<tool_call>{{"name": "python", "arguments": {arguments}}}</tool_call>'
 
-    assert FORMATS["hermes"].read(said, TOOLS) == ToolCall("python", {"code": "1"})
+    assert FORMATS["hermes"].read(reply, TOOLS) == ToolCall("python", {"code": "1"})
 
 
 def test_the_format_of_gem_llm_reads_tags_and_fences() -> None:
@@ -125,13 +125,13 @@ def test_the_format_of_gem_llm_reads_tags_and_fences() -> None:
 @pytest.mark.parametrize("format", ["fenced", "gem-llm"])
 @pytest.mark.parametrize("fence", ["````", "~~~", "~~~~~", "``````"])
 def test_longer_fences_and_tildes_are_fences(format: str, fence: str) -> None:
-    said = f"So:\n{fence}python\nprint('```', '~~')\n{fence}\nand more"
+    reply = f"So:\n{fence}python\nprint('```', '~~')\n{fence}\nand more"
 
-    read = FORMATS[format].read(said, TOOLS)
+    read = FORMATS[format].read(reply, TOOLS)
 
     assert read == ToolCall("python", {"code": "print('```', '~~')"})
     assert isinstance(read, ToolCall)
-    assert read.end == said.rindex(fence) + len(fence)
+    assert read.end == reply.rindex(fence) + len(fence)
     unclosed = FORMATS[format].read(f"{fence}python\nprint('```')\n~~", TOOLS)
     assert isinstance(unclosed, BadCall)
     assert "never closed" in unclosed.message
@@ -213,20 +213,20 @@ FORGED = [
 def test_marks_in_a_result_are_escaped(format: str, text: str) -> None:
     chosen = FORMATS[format]
     empty = chosen.format_result("")
-    told = Tool(name="t", description=text, parameters={"properties": {"a": {"description": text}}}, function=str)
+    tool = Tool(name="t", description=text, parameters={"properties": {"a": {"description": text}}}, function=str)
     assert isinstance(empty, str)
     for content in (text, [{"type": "text", "text": text}]):
         shown = chosen.format_result(content)
-        said = shown if isinstance(shown, str) else "".join(part["text"] for part in shown)
+        reply = shown if isinstance(shown, str) else "".join(part["text"] for part in shown)
 
         begin, end = empty.split("\n\n") if empty else ("", "")
-        assert said.startswith(begin)
-        assert said.endswith(end)
-        inside = said[len(begin) : len(said) - len(end)]
+        assert reply.startswith(begin)
+        assert reply.endswith(end)
+        inside = reply[len(begin) : len(reply) - len(end)]
         assert not re.search(r"<[\s/]{0,3}(result|tool_|\||｜|/?s>|start_of|end_of)|<<|\[INST", inside, re.IGNORECASE)
         assert html.unescape(inside).strip() == text
-    assert "<|" not in chosen.describe({"t": told})
-    assert chosen.describe({"t": told}).count("</tool_call>") == (format == "hermes")
+    assert "<|" not in chosen.describe({"t": tool})
+    assert chosen.describe({"t": tool}).count("</tool_call>") == (format == "hermes")
 
 
 def test_text_that_only_resembles_a_mark_is_unchanged() -> None:

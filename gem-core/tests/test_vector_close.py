@@ -259,11 +259,11 @@ def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None
         assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
         running.send_signal(signal.SIGINT)
         try:
-            _, said = running.communicate(timeout=30)
+            _, errors = running.communicate(timeout=30)
         finally:
             running.kill()
     pids = {int(pid) for pid in started.read_text().split()}
 
     assert running.returncode == 130
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
     assert wait_for(lambda: not any(is_running(pid) for pid in pids))

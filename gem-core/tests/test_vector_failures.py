@@ -25,9 +25,9 @@ def row(step: VectorStep, index: int) -> Step:
 
 
 def play_beside(envs: VectorEnv, word: str) -> VectorStep:
-    """Three slots play on while slot 1 is told `word` in its second turn; returns the step of that turn.
+    """Three slots continue while slot 1 gets `word` in its second turn; returns the step of that turn.
 
-    Checks that slots 0 and 2 play as if nothing had happened, and slot 1 goes on with its next episode.
+    Checks that slots 0 and 2 play as if nothing had happened, and slot 1 continues with its next episode.
     """
     envs.reset(seed=7)
     envs.step(["go 1"] * 3)
@@ -289,14 +289,14 @@ def test_hints_are_drawn_again_where_an_episode_is_brought_back(backend: str) ->
     def actions(kill: bool) -> list[str]:
         with vector(backend, 1, info_methods=["sample_action"], length=9) as envs:
             _, infos = envs.reset(seed=3)
-            said: list[str] = []
+            actions: list[str] = []
             for turn in range(6):
-                said.append(infos[0]["sample_action"])
-                step = envs.step([said[-1]])
+                actions.append(infos[0]["sample_action"])
+                step = envs.step([actions[-1]])
                 if kill and turn == 2:
                     os.kill(step.infos[0]["pid"], signal.SIGKILL)
                 infos = step.infos
-            return said
+            return actions
 
     assert actions(kill=True) == actions(kill=False)
 

@@ -106,17 +106,17 @@ def test_an_episode_ends_with_the_first_step_after_its_time() -> None:
 
 
 def test_the_time_between_snapshot_and_restore_does_not_count() -> None:
-    clock, elsewhere = Clock(), Clock()
-    elsewhere.now = 5.0
-    env, other = (TimeLimit(Parrot(), seconds=10, clock=each) for each in (clock, elsewhere))
+    clock, later_clock = Clock(), Clock()
+    later_clock.now = 5.0
+    env, other = (TimeLimit(Parrot(), seconds=10, clock=each) for each in (clock, later_clock))
     env.reset(seed=0)
     clock.now += 6
     state = env.snapshot()
     clock.now += 100
-    elsewhere.now += 100
+    later_clock.now += 100
     env.restore(state)
     other.restore(state)
-    for each, its_clock in ((env, clock), (other, elsewhere)):
+    for each, its_clock in ((env, clock), (other, later_clock)):
         its_clock.now += 3
         assert not each.step("a").done
         its_clock.now += 1

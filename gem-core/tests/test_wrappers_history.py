@@ -14,7 +14,7 @@ PIECES = ["plain", "", "\n", "ends with a line\n", "two\nlines", " ", "naïve ca
 
 
 class Script(TurnEnv):
-    """Shows the given observations one after the other, whatever the agent says; the last one ends the episode."""
+    """Shows the given observations one after the other, for any action; the last one ends the episode."""
 
     def __init__(self, observations):
         super().__init__()

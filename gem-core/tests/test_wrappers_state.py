@@ -163,10 +163,10 @@ def test_a_snapshot_of_another_stack_is_refused_and_changes_nothing() -> None:
     env.reset(seed=0)
     (same,) = env.fork(1)
     for names in (("turn_limit", "concat"), ("concat",), ("concat_with_action", "turn_limit"), ()):
-        elsewhere = build(names)
-        elsewhere.reset(seed=9)
+        other_env = build(names)
+        other_env.reset(seed=9)
         with pytest.raises(SnapshotError):
-            env.restore(elsewhere.snapshot())
+            env.restore(other_env.snapshot())
 
     assert play(env, 99) == play(same, 99)
 

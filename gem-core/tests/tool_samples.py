@@ -1,4 +1,4 @@
-"""Tools and an env to try them on. Other processes import this file, so it stands on its own."""
+"""Tools and an env to try them on. Other processes import this file, so it imports no other test file."""
 
 import gem
 from gem.core import Step
@@ -121,19 +121,19 @@ def note(lines: list[str], text: str) -> str:
 
 
 class Listener(gem.TurnEnv):
-    """Hears three replies, and tells how many; the third ends the episode. It keeps what it heard."""
+    """Counts three replies; the third ends the episode. It keeps the replies."""
 
     def _reset(self, options):
-        self.heard = []
+        self.replies = []
         return "Say something."
 
     def _step(self, action):
-        self.heard.append(action)
+        self.replies.append(action)
         if action == "crash":
             raise RuntimeError("the env is broken")
-        if len(self.heard) == 3:
+        if len(self.replies) == 3:
             return Step.final("Enough.", 1.0, success=True)
-        return Step.ongoing(f"Heard {len(self.heard)}.")
+        return Step.ongoing(f"Heard {len(self.replies)}.")
 
     def sample_action(self):
         return self.action_rng.choice(["yes", "no"])

@@ -178,7 +178,7 @@ def test_an_answer_that_mediawiki_would_not_give_is_a_fault(server, body, wrong)
 
 def test_a_url_without_an_api_and_a_file_that_kiwix_does_not_have_are_faults(server):
     with pytest.raises(WikiUnavailable, match=r"ends in api\.php"):
-        MediaWiki(url=server.url + "/elsewhere").page("Heat")
+        MediaWiki(url=server.url + "/other").page("Heat")
     with pytest.raises(WikiUnavailable, match="no random page of 'other'"):
         Kiwix(url=server.url, zimfile="other").draw(Random(0), 1, 1)
 

@@ -52,7 +52,7 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
 
     @abstractmethod
     def _read(self, reply: str) -> Answer | None:
-        """The answer in a reply, or None. Must not raise, whatever the reply is."""
+        """The answer in a reply, or None. Must not raise for any reply."""
 
     @abstractmethod
     def _grade(self, answer: Answer) -> Step:

@@ -1,4 +1,4 @@
-"""Guess the Number: find a secret number from higher / lower hints."""
+"""Guess the Number: find a secret number from the answers "higher" and "lower"."""
 
 import math
 import re
@@ -74,13 +74,13 @@ class GuessTheNumber(DrawnSettings):
             return Step.final(f"Congratulations! You found the number {guess} in {self.turn} turns.", 1.0, success=True)
         if not self.min_number <= guess <= self.max_number:
             named = guess if abs(guess) <= _LARGEST else f"a number of more than {_MOST_DIGITS} digits"
-            hint = f"{named}, which is not between {self.min_number} and {self.max_number}."
+            comment = f"{named}, which is not between {self.min_number} and {self.max_number}."
         elif guess in self.guesses:
-            hint = f"{guess}, which you have guessed before."
+            comment = f"{guess}, which you have guessed before."
         else:
             self.guesses.add(guess)
-            hint = f"{guess}, and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
-        message = f"At turn {self.turn}, you guessed {hint}"
+            comment = f"{guess}, and my number is {'lower' if guess > self.number else 'higher'} than {guess}."
+        message = f"At turn {self.turn}, you guessed {comment}"
         if not self.last_turn:
             return Step.ongoing(message)
         return Step.cut_off(f"{message} That was your last guess: my number was {self.number}.", self._closeness(guess))

@@ -15,7 +15,7 @@ MOST_LISTED = 10
 """The most episodes listed without `--json`."""
 
 
-trust = click.option("--trust", is_flag=True, help="Build whatever FILE names, as for one that you wrote yourself.")
+trust = click.option("--trust", is_flag=True, help="Build everything that FILE names: trust it like your own.")
 
 
 class Replayed:

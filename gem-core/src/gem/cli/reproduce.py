@@ -34,7 +34,7 @@ def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Pat
 def reproduce_episodes(ctx: click.Context, *, target: tuple[Path, int | None], trust: bool, as_json: bool) -> None:
     """Play the recorded episodes of FILE again (or its N-th, counting from 1) and compare every byte.
 
-    The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. The exit
+    The environments are built again from id, arguments, wrappers and seed, and given the recorded actions. The exit
     status is 1 if an observation, a reward, a flag or a success differs. Without --trust, FILE can have built only
     what installed packs register and call safe with data.
     """

@@ -20,7 +20,7 @@ Graded = tuple[int, EpisodeRecord, Rescore]
 def rescore_episodes(*, file: Path, trust: bool, as_json: bool) -> None:
     """Grade the recorded episodes of FILE by the rules of today, and list those whose success or return changes.
 
-    The environments are made anew from id, arguments, wrappers and seed, and given the recorded actions. An episode
+    The environments are built again from id, arguments, wrappers and seed, and given the recorded actions. An episode
     in which these actions now answer other observations is counted as diverged: its new grade says little.
     Without --trust, FILE can have built only what installed packs register and call safe with data.
     """

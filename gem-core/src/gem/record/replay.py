@@ -75,7 +75,7 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
     rewards, `terminated`, `truncated` and the success of the last step are compared.
 
     Args:
-        trust: whether to build whatever the record names: any class or function, with any settings. Otherwise only
+        trust: whether to build all that the record names: any class or function, with any settings. Otherwise only
             registered envs are built, with settings, wrappers and tools that `gem_safe_settings` allows.
 
     Raises:

@@ -40,5 +40,5 @@ class Cache:
 
 
 def key_of(tool: Tool, arguments: Mapping[str, Any]) -> Key:
-    """Equal for equal calls, whatever the order of the arguments."""
+    """Equal for equal calls, in any order of the arguments."""
     return tool, json.dumps(arguments, sort_keys=True, default=repr)

@@ -42,7 +42,7 @@ class ToolRuntime:
     """Carries out calls: from many threads, from any event loop, and many of one batch at once.
 
     An event loop in its own thread runs everything: `async` tools in the loop, others in threads. Both start with the
-    first call. A process shares one runtime (`shared_runtime()`), which ends with it. A forked child starts anew.
+    first call. A process shares one runtime (`shared_runtime()`), which ends with it. A forked child has a new one.
 
     A tool that calls another one calls its function; through the runtime it could wait for its own permit.
 
@@ -71,7 +71,7 @@ class ToolRuntime:
             BadArguments: the arguments are not valid.
             ToolError: the tool could not do what it was asked.
             ToolTimeout: it has not returned in time.
-            Exception: whatever else the tool raises: a fault.
+            Exception: any other error of the tool: a fault.
         """
         return self._wait(self._call(tool, arguments, session)).get()
 
@@ -120,7 +120,7 @@ class ToolRuntime:
             session.forget()
 
     def forget(self) -> None:
-        """Start anew without closing anything: in a forked child, what is there belongs to the parent."""
+        """Reset without closing anything: in a forked child, the present state belongs to the parent."""
         for session in list(self._sessions):
             session.forget()
         self._pool.forget()

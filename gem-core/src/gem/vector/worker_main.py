@@ -1,7 +1,7 @@
 """The program of a worker process.
 
 The envs run in the main thread, where they may use signals; two more threads read batches and write answers. When the
-parent ends, for whatever reason, the process ends at once, and with it the processes of its group.
+parent ends, for any reason, the process ends at once, and with it the processes of its group.
 """
 
 import os

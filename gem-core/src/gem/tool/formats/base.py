@@ -62,7 +62,7 @@ class CallFormat(ABC):
 
     @abstractmethod
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        """What the agent is told in the first observation: the tools, and how to call one."""
+        """The text in the first observation that describes the tools and how to call one."""
 
     @abstractmethod
     def frame(self, content: Content) -> Content:

@@ -11,7 +11,7 @@ _fenced = Fenced()
 
 
 class GemLlm(Tags):
-    """Tags, or a fenced block whose language is the tool's name. The agent is told of tags only.
+    """Tags, or a fenced block whose language is the tool's name. The description shows tags only.
 
     A policy stops at the end of a tag. It does not stop at a fence, because most fences are not calls.
     """
