@@ -40,7 +40,7 @@ def test_serpapi_is_asked_as_documented_and_its_organic_results_are_the_hits():
     with answering(web) as url:
         hits = SerpApi(KEY, engine="bing", url=f"{url}/search").search(["tea & cups?"], 2)
 
-    (asked,) = web.asked
+    (asked,) = web.requested
     assert (asked.method, asked.path) == ("GET", "/search")
     assert asked.query == {"api_key": KEY, "engine": "bing", "output": "json", "q": "tea & cups?", "num": "2"}
     assert hits == [HITS]
@@ -52,9 +52,9 @@ def test_google_is_asked_as_documented_and_its_items_are_the_hits():
         hits = Google(KEY, "engine-7", url=f"{url}/customsearch/v1").search(["tea"], 2)
         Google(KEY, "engine-7", url=url).search(["tea"], 50)
 
-    assert web.asked[0].path == "/customsearch/v1"
-    assert web.asked[0].query == {"key": KEY, "cx": "engine-7", "q": "tea", "num": "2"}
-    assert web.asked[1].query["num"] == "10"
+    assert web.requested[0].path == "/customsearch/v1"
+    assert web.requested[0].query == {"key": KEY, "cx": "engine-7", "q": "tea", "num": "2"}
+    assert web.requested[1].query["num"] == "10"
     assert hits == [HITS]
 
 
@@ -114,4 +114,4 @@ def test_keys_are_read_from_the_environment_and_a_missing_one_is_named(monkeypat
     web = Web(organic_results=[])
     with answering(web) as url:
         SerpApi(url=url).search(["x"], 1)
-    assert web.asked[0].query["api_key"] == KEY
+    assert web.requested[0].query["api_key"] == KEY
