@@ -4,16 +4,18 @@ A scratch environment is a fresh virtual environment with links to what gem-core
 pack of ours, and none that happens to be installed where the tests run.
 """
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import venv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pytest
 from packaging.requirements import Requirement
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -26,13 +28,28 @@ def build_wheels(projects: Iterable[Path], folder: Path) -> list[Path]:
     return sorted(folder.glob("*.whl"))
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A temporary folder that one of the parallel workers of this run fills with `make`, while the others wait."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            make(folder)
+            (folder / "made").touch()
+    return folder
+
+
 class Scratch:
-    """A virtual environment in `folder`."""
+    """A virtual environment in `folder`, made if it is not there yet."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        venv.create(folder, with_pip=False, symlinks=True)
         self.python = folder / "bin" / "python"
+        if self.python.exists():
+            return
+        venv.create(folder, with_pip=False, symlinks=True)
         (site_packages,) = (folder / "lib").glob("python*/site-packages")
         for name in _needed_by("gem-core"):
             _link(name, site_packages)

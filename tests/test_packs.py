@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scratch import Scratch, build_wheels
+from scratch import Scratch, build_wheels, made_once
 
 from gem.packs.discovery import CORE, KNOWN_PACKS, how_to_install
 
@@ -104,18 +104,23 @@ def write_project(name: str, folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Distribution → its wheel, for the core, the games and every pack above."""
-    folder = tmp_path_factory.mktemp("wheels")
-    ours = [ROOT / "gem-core", ROOT / "gem-envs-games"]
-    built = build_wheels([*ours, *(write_project(name, folder) for name in PLUGINS)], folder)
-    return {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in built}
+
+    def build(folder: Path) -> None:
+        ours = [ROOT / "gem-core", ROOT / "gem-envs-games"]
+        build_wheels([*ours, *(write_project(name, folder) for name in PLUGINS)], folder)
+
+    built = made_once(tmp_path_factory, "wheels", build).glob("*.whl")
+    return {wheel.name.split("-")[0].replace("_", "-"): wheel for wheel in sorted(built)}
 
 
 @pytest.fixture(scope="session")
 def crowded(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Scratch:
     """An environment in which every pack is installed, broken ones included."""
-    scratch = Scratch(tmp_path_factory.mktemp("crowded") / "venv")
-    scratch.install(*wheels.values())
-    return scratch
+
+    def install(folder: Path) -> None:
+        Scratch(folder / "venv").install(*wheels.values())
+
+    return Scratch(made_once(tmp_path_factory, "crowded", install) / "venv")
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,9 @@ import sandbox_levels
 
 import gem_sandbox as sandbox
 from gem_sandbox import LEVELS, Level, NotIsolated, Sandbox, self_test
+from gem_sandbox.diagnostics import diagnose
 from gem_sandbox.errors import ConfigError, ModuleMissing, SandboxUnavailable
-from gem_sandbox.probe import _open, diagnose
+from gem_sandbox.probe import _open
 from gem_sandbox.slot import SandboxSlot
 from gem_sandbox.visible import INSIDE, view
 

@@ -25,4 +25,4 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
 
 @gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {"sandbox": "gem_sandbox.probe:diagnose"}
+    return {"sandbox": "gem_sandbox.diagnostics:diagnose"}

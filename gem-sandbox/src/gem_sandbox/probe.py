@@ -3,7 +3,6 @@
 import os
 import platform
 from dataclasses import dataclass
-from typing import Any
 
 from gem_sandbox import self_test
 from gem_sandbox.errors import SandboxUnavailable
@@ -36,19 +35,6 @@ def levels() -> list[LevelReport]:
         except SandboxUnavailable as error:
             found.append(LevelReport(level, False, str(error)))
     return found
-
-
-def diagnose() -> dict[str, Any]:
-    """For `gemx doctor`: the level that untrusted programs run at, and why not at a stronger one."""
-    reports = levels()
-    works = next((report for report in reports if report.works), None)
-    stronger = reports if works is None else reports[: reports.index(works)]
-    isolates = works is not None and works.level != "process"
-    return {
-        "status": f"level {works.level}" if works is not None and isolates else "none",
-        "ok": isolates,
-        "details": tuple(f"{report.level}: {report.reason}" for report in stronger),
-    }
 
 
 def open_slot(sight: View, preload: tuple[str, ...], level: Level | None, min_level: Level) -> SandboxSlot:

@@ -108,4 +108,4 @@ def gem_commands() -> list[gem.CommandSpec]:
 
 @gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {"sandbox": "gem_sandbox.probe:diagnose"}
+    return {"sandbox": "gem_sandbox.diagnostics:diagnose"}

@@ -1,0 +1,18 @@
+"""What `gemx doctor` shows of the sandbox."""
+
+from typing import Any
+
+from gem_sandbox.probe import levels
+
+
+def diagnose() -> dict[str, Any]:
+    """For `gemx doctor`: the level that untrusted programs run at, and why not at a stronger one."""
+    reports = levels()
+    works = next((report for report in reports if report.works), None)
+    stronger = reports if works is None else reports[: reports.index(works)]
+    isolates = works is not None and works.level != "process"
+    return {
+        "status": f"level {works.level}" if works is not None and isolates else "none",
+        "ok": isolates,
+        "details": tuple(f"{report.level}: {report.reason}" for report in stronger),
+    }
