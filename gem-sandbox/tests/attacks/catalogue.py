@@ -7,10 +7,10 @@ GROUPS = {
     "The disk": disk.ATTACKS,
     "Other processes": others.ATTACKS,
     "Sockets and shared memory": network.ATTACKS,
-    "Using things up": resources.ATTACKS,
+    "Exhausting resources": resources.ATTACKS,
     "The kernel": kernel.ATTACKS,
     "The interpreter, and the next program": interpreter.ATTACKS,
-    "The verdict": verdicts.ATTACKS,
+    "The grader": verdicts.ATTACKS,
 }
 ALL = tuple(attack for group in GROUPS.values() for attack in group)
 BY_NAME = {attack.name: attack for attack in ALL}
