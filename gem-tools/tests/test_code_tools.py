@@ -1,6 +1,8 @@
 """The tools that run programs, in the real sandbox: what the agent sees, and what is kept between calls."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -223,3 +225,16 @@ def test_where_the_level_does_not_work_the_first_call_raises_gems_error_that_say
 def test_a_sandbox_that_failed_is_a_fault_and_not_an_answer():
     with pytest.raises(Fault, match="it died"):
         format_result(lost("it died", "bubblewrap"))
+
+
+def test_a_program_that_used_the_tools_leaves_no_process_behind_when_it_ends():
+    program = (
+        "import asyncio\n"
+        "from gem_tools.code.python import python_tool\n"
+        "print(asyncio.run(python_tool(modules=()).function(code='print(6 * 7)')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")

@@ -1,5 +1,6 @@
 """What the tools that run programs share: sandboxes, and how results are shown."""
 
+import atexit
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -42,7 +43,9 @@ def shared_sandbox(
     Raises:
         ModuleMissing: a module is not installed (`as_gem_errors` makes it `MissingExtra`).
     """
-    return Sandbox(modules=modules, readable=readable, level=level)
+    sandbox = Sandbox(modules=modules, readable=readable, level=level)
+    atexit.register(sandbox.close)
+    return sandbox
 
 
 async def run_program(sandbox: Sandbox, code: str, **arguments: Any) -> Result:
