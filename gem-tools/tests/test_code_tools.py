@@ -69,7 +69,9 @@ def test_python_has_numpy_and_no_other_library():
     ],
 )
 def test_a_program_that_fails_is_answered_with_the_reason(code, says):
-    output, success = answer(python_tool(timeout=0.5), code=code)
+    # On a busy machine only the program that is meant to should reach the limit on CPU time.
+    limit = 0.5 if "CPU time" in says else 10.0
+    output, success = answer(python_tool(timeout=limit), code=code)
     assert not success
     assert says in output
 
