@@ -11,8 +11,9 @@ import sandbox_levels
 from gem_sandbox import Sandbox, run_tests, same_output
 from gem_sandbox.cases import run_cases
 from gem_sandbox.errors import ConfigError, SandboxLost
+from gem_sandbox.levels import Level
+from gem_sandbox.limits import Limits
 from gem_sandbox.slot import Outcome, SlotLost
-from gem_sandbox.types import Level, Limits
 
 SQUARES = [(f"{i}\n", f"{i * i}\n") for i in range(40)]
 

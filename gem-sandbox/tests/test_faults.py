@@ -20,7 +20,7 @@ import sandbox_processes
 from sandbox_processes import eventually, ours
 
 from gem_sandbox import Sandbox, slot
-from gem_sandbox.types import Level
+from gem_sandbox.levels import Level
 
 LEVELS = (*sandbox_levels.CONFINED, "process")
 SET_CHILD_SUBREAPER = 36

@@ -14,10 +14,13 @@ which level.
 
 from gem_sandbox.box import NotIsolated, Sandbox
 from gem_sandbox.cases import CaseVerdict, Stop, Verdict, same_output
-from gem_sandbox.defaults import arun, default, run, run_many, run_tests
 from gem_sandbox.errors import ConfigError, ModuleMissing, SandboxError, SandboxLost, SandboxUnavailable
+from gem_sandbox.job import Job
+from gem_sandbox.levels import LEVELS, Level
+from gem_sandbox.limits import Limits
 from gem_sandbox.probe import LevelReport, levels
-from gem_sandbox.types import LEVELS, Job, Level, Limits, Reason, Result
+from gem_sandbox.results import Reason, Result
+from gem_sandbox.shared import arun, default, run, run_many, run_tests
 
 __version__ = "0.1.0"
 

@@ -11,13 +11,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from gem_sandbox.cases import Case, Same, Stop, Verdict, run_cases, same_output
-from gem_sandbox.checks import check_int
+from gem_sandbox.checks import check_int, check_type
 from gem_sandbox.errors import ConfigError, SandboxUnavailable
 from gem_sandbox.files import footprint, whole_pages
+from gem_sandbox.job import Job
+from gem_sandbox.levels import Level, check_levels
+from gem_sandbox.limits import Limits
 from gem_sandbox.probe import open_slot
-from gem_sandbox.results import lost, result
+from gem_sandbox.results import Result, lost, result
 from gem_sandbox.slot import Outcome, SandboxSlot, SlotGone, SlotLost, encoded
-from gem_sandbox.types import Job, Level, Limits, Result, check_levels, check_type
 from gem_sandbox.visible import View, view
 
 

@@ -6,10 +6,12 @@ from io import BytesIO
 from itertools import zip_longest
 from typing import Any, Literal, get_args
 
+from gem_sandbox.checks import check_type
 from gem_sandbox.errors import ConfigError, SandboxLost
-from gem_sandbox.results import result
+from gem_sandbox.levels import Level
+from gem_sandbox.limits import Limits
+from gem_sandbox.results import Result, result
 from gem_sandbox.slot import Outcome, SlotLost, encoded
-from gem_sandbox.types import Level, Limits, Result, check_type
 
 KEPT = 4096
 """Bytes of each output of a case that its verdict keeps."""

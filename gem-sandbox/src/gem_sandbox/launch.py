@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from gem_sandbox import identity, seccomp
 from gem_sandbox.errors import SandboxUnavailable
 from gem_sandbox.inside import folders
-from gem_sandbox.types import Level
+from gem_sandbox.levels import Level
 from gem_sandbox.visible import INSIDE, View
 
 START_SECONDS = 30.0

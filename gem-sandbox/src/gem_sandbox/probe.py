@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from gem_sandbox import self_test
 from gem_sandbox.errors import SandboxUnavailable
 from gem_sandbox.launch import start
+from gem_sandbox.levels import LEVELS, Level
 from gem_sandbox.slot import SandboxSlot
 from gem_sandbox.syscalls import MACHINES
-from gem_sandbox.types import LEVELS, Level
 from gem_sandbox.visible import View, view
 
 _trusted: set[Level] = set()  # levels that have passed the self-test in this process

@@ -1,12 +1,61 @@
-"""From how the server saw a process end to the result of the program."""
+"""`Result`: how a program ended; made from how the server saw its process end."""
 
 import re
 import signal
+from dataclasses import dataclass
+from typing import Literal
 
+from gem_sandbox.levels import Level
+from gem_sandbox.limits import Limits
 from gem_sandbox.slot import Outcome
-from gem_sandbox.types import Level, Limits, Reason, Result
+
+Reason = Literal["ok", "error", "timeout", "cpu", "memory", "output", "disk", "killed", "sandbox_error"]
+"""How a program ended.
+
+ok: with status 0. error: with another one. cpu: its CPU time was up. timeout: its wall-clock time was up. memory: it
+asked for more than it may have, and did not get over it. output: it wrote more than it may. disk: it ended in failure,
+with its disk full. killed: a signal ended it, which is not one of the above. sandbox_error: the sandbox failed; the
+program is not to blame, and no program can bring this about.
+"""
 
 _MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How a program ended, and what it wrote.
+
+    Attributes:
+        stdout, stderr: What it wrote, decoded as UTF-8; invalid bytes become U+FFFD.
+        exit_code: Its exit status, or None where a signal or the sandbox ended it.
+        signal: The number of the signal that ended it, or None.
+        reason: How it ended, in one word: see `Reason`.
+        note: What there is to say about `reason`, or "".
+        duration: Wall-clock seconds.
+        cpu: Seconds of CPU time.
+        max_rss: The most bytes of memory that it used, the interpreter's included.
+        truncated: Whether `stdout` or `stderr` is cut off.
+        level: What kept it in.
+        isolated: Whether anything did: False at level "process".
+    """
+
+    stdout: str
+    stderr: str
+    exit_code: int | None
+    signal: int | None
+    reason: Reason
+    note: str = ""
+    duration: float
+    cpu: float
+    max_rss: int
+    truncated: bool
+    level: Level
+    isolated: bool
+
+    @property
+    def ok(self) -> bool:
+        """Whether the program ended with status 0, within its limits."""
+        return self.reason == "ok"
 
 
 def result(outcome: Outcome, limits: Limits, level: Level, kept: int | None = None) -> Result:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gem_sandbox.errors import SandboxUnavailable
+from gem_sandbox.job import Job
+from gem_sandbox.limits import Limits
 from gem_sandbox.slot import SandboxSlot, SlotLost
-from gem_sandbox.types import Job, Limits
 
 _PROGRAM = """
 import json, os, socket, sys

@@ -8,8 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from gem_sandbox.job import Job
 from gem_sandbox.launch import Server
-from gem_sandbox.types import Job, Level, Limits
+from gem_sandbox.levels import Level
+from gem_sandbox.limits import Limits
 
 GRACE = 10.0
 """Seconds beyond a program's wall-clock time until its server counts as lost."""

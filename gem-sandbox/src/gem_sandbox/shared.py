@@ -8,7 +8,9 @@ from typing import Any
 
 from gem_sandbox.box import Sandbox
 from gem_sandbox.cases import Case, Same, Stop, Verdict, same_output
-from gem_sandbox.types import Job, Level, Result, check_levels
+from gem_sandbox.job import Job
+from gem_sandbox.levels import Level, check_levels
+from gem_sandbox.results import Result
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
 _lock = threading.Lock()
