@@ -61,7 +61,7 @@ def run(seed, settings):
         checkpoint = checkpoints(path)[-1]
         random_tool = make_vec(ID, config.rollout.num_envs, wrappers=[noisy], env_kwargs=config.env)
         with random_tool, build(config, checkpoint) as parts:
-            played = {"python": success(parts.policy, parts.envs), "noise": success(parts.policy, random_tool)}
+            played = {"python": success(parts.sampler, parts.envs), "noise": success(parts.sampler, random_tool)}
     before = {"success": summary["success_before"], "interval": summary["success_before_ci"]}
     return {"seed": seed, "seconds": summary["seconds"], "after the warm-up": before, **played}
 

@@ -62,7 +62,7 @@ def untrained(out: Path, teacher: str) -> float:
     torch.set_num_threads(1)
     with build(config, teacher=teacher) as parts:
         seeds = (seeding.derive(config.seed, "evaluation", index) for index in range(UNTRAINED_EPISODES))
-        return Report.of(rollout(parts.policy, parts.envs, seeds), id=config.id, policy="tiny", seed=0).success
+        return Report.of(rollout(parts.sampler, parts.envs, seeds), id=config.id, policy="tiny", seed=0).success
 
 
 def row(run: dict[str, Any]) -> str:

@@ -16,8 +16,8 @@ from gem_train.batch import Batch, TokenSequence, collate
 from gem_train.build import Parts, build
 from gem_train.config import load_config
 from gem_train.credit import Credit
+from gem_train.engines.kv_cache import SlotCache
 from gem_train.imitation import imitate
-from gem_train.kv_cache import SlotCache
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 
@@ -34,15 +34,15 @@ def parts():
     teacher = random_policy()
     with build(config) as parts, make_vec(ID, 16, info_methods=teacher.info_methods) as envs:
         settings = {"warmup": config.warmup, "optim": config.optim, "seed": config.seed}
-        for _ in imitate(parts.loaded.model, parts.policy.chat, teacher, envs, **settings):
+        for _ in imitate(parts.loaded.model, parts.sampler.chat, teacher, envs, **settings):
             pass
         yield parts
 
 
 @pytest.fixture(scope="module")
 def episodes(parts: Parts) -> list[Episode]:
-    parts.policy.reseed(1)
-    played = list(rollout(parts.policy, parts.envs, range(48)))
+    parts.sampler.reseed(1)
+    played = list(rollout(parts.sampler, parts.envs, range(48)))
     lengths = {len(turn.completion.ids) for episode in played for turn in episode.turns}
     assert len({len(episode.turns) for episode in played}) > 2
     assert len(lengths) > 2
@@ -73,9 +73,9 @@ def test_the_ids_of_an_episode_are_those_that_the_engine_read(parts: Parts, monk
     monkeypatch.setattr(SlotCache, "use", recording_use)
     hook = parts.loaded.model.register_forward_pre_hook(record_forward, with_kwargs=True)
     try:
-        parts.policy.reseed(2)
+        parts.sampler.reseed(2)
         # One slot per episode, so that a slot reads what its episode does.
-        for slot_episode in rollout(parts.policy, parts.envs, range(16)):
+        for slot_episode in rollout(parts.sampler, parts.envs, range(16)):
             pieces = [(*turn.completion.prompt_ids, *turn.completion.ids) for turn in slot_episode.turns]
             contexts.append(sum(pieces, ()))
     finally:
@@ -169,7 +169,7 @@ def test_log_probabilities_of_learner_and_engine_agree(parts: Parts, batch: Batc
 
 def test_the_policy_follows_new_weights(parts: Parts):
     """After `load`, log-probabilities are those of the new model, even in a running conversation."""
-    model, policy = parts.loaded.model, parts.policy
+    model, policy = parts.loaded.model, parts.sampler
     generator = torch.Generator().manual_seed(0)
     own = {name: tensor.clone() for name, tensor in parts.learner.weights()}
     other = {name: tensor + 0.02 * torch.randn(tensor.shape, generator=generator) for name, tensor in own.items()}
@@ -188,7 +188,7 @@ def test_the_policy_follows_new_weights(parts: Parts):
     past = Transcript("Enter your first guess.")
     try:
         np.testing.assert_allclose(*sampled_and_scored(past), atol=1e-4)
-        policy.load(other.items())
+        policy.load(other.items(), 1)
         np.testing.assert_allclose(*sampled_and_scored(past), atol=1e-4)
         first = past.turns[0].completion
         with torch.inference_mode():
@@ -198,7 +198,7 @@ def test_the_policy_follows_new_weights(parts: Parts):
         renewed = logits.log_softmax(-1)[range(len(first.ids)), first.ids].numpy()
         assert np.abs(renewed - first.logprobs).max() > 1e-2
     finally:
-        policy.load(own.items())
+        policy.load(own.items(), 2)
         policy.forget(0)
 
 

@@ -25,6 +25,8 @@ def test_settings_override_the_tiny_preset():
         ("stepps=3", "there is no setting 'stepps'. Did you mean 'steps'?"),
         ("optim.lrr=1", "there is no setting 'optim.lrr'. Did you mean 'optim.lr'"),
         ("rollouts.episodes=3", "Did you mean 'rollout'?"),
+        ("rollout.engine=hff", "there is no engine 'hff'. Did you mean 'hf'? Known: hf"),
+        ("engine.speed=9", "there is no setting 'engine.speed'"),
         ("optim.lr=-1", "optim.lr = -1"),
         ("optim.lr=fast", "optim.lr = 'fast'"),
         ("rollout.history=forget", "rollout.history = 'forget'"),

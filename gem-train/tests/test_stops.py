@@ -4,7 +4,7 @@ import pytest
 
 from gem.rollout.transcript import Completion, Episode, Transcript, Turn
 from gem_train.chat import ChatEncoder
-from gem_train.policies.hf import HFPolicy
+from gem_train.engines.hf import HFSampler
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 STOPS = [*"aeiou0123456789", "é"]
@@ -12,13 +12,13 @@ REPLIES = 12
 
 
 @pytest.fixture(scope="module")
-def policy() -> HFPolicy:
+def policy() -> HFSampler:
     turn = Turn("Compute 7 é.", Completion("<python>print(7)</python>"), 0.0, {})
     tokenizer = tiny_tokenizer([Episode("", 0, 0, (turn,), "", True, False, True)] * 4)
-    return HFPolicy(tiny_model(tokenizer, 0), ChatEncoder(tokenizer), max_new_tokens=64)
+    return HFSampler(tiny_model(tokenizer, 0), ChatEncoder(tokenizer), max_new_tokens=64)
 
 
-def replies(policy: HFPolicy, stops: list[str]) -> dict[int, Completion]:
+def replies(policy: HFSampler, stops: list[str]) -> dict[int, Completion]:
     """Replies of random weights, one per conversation; the first tokens are the same whatever the stops."""
     found = {}
     for slot in range(REPLIES):

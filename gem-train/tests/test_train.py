@@ -29,8 +29,8 @@ from gem.vector import make_vec
 from gem_train.build import make_evaluation
 from gem_train.config import load_config, read_toml
 from gem_train.display import Display, _episode
+from gem_train.engines.hf import HFSampler
 from gem_train.evaluation import choose_teacher
-from gem_train.policies.hf import HFPolicy
 from gem_train.preflight import check
 from gem_train.summary import Summary
 from gem_train.train import train
@@ -137,7 +137,7 @@ def test_the_result_of_a_run_is_on_standard_output_episodes_included(finished):
 def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
     policy = make_policy({"name": str(finished), "temperature": 0.5})
 
-    assert isinstance(policy, HFPolicy)
+    assert isinstance(policy, HFSampler)
     assert (policy.max_new_tokens, policy.temperature) == (8, 0.5)
     assert capsys.readouterr() == ("", "")
 

@@ -14,10 +14,11 @@ from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms import ALGORITHMS
 from gem_train.algorithms.base import Algorithm
 from gem_train.config import TrainConfig
+from gem_train.engines.make import make_sampler
+from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
 from gem_train.learner import Learner
 from gem_train.models import LoadedModel, load_model, make_tiny
-from gem_train.policies.hf import HFPolicy, make_sampler
 from gem_train.preflight import TINY
 from gem_train.watch import Advice, Watch
 
@@ -28,7 +29,7 @@ class Parts(NamedTuple):
     """What a run is made of."""
 
     loaded: LoadedModel
-    policy: HFPolicy
+    sampler: Sampler
     envs: VectorEnv
     algorithm: Algorithm
     learner: Learner
@@ -62,7 +63,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             temperature=config.rollout.temperature,
             seed=config.seed,
         )
-        yield Parts(loaded, make_sampler(loaded, config.rollout), envs, algorithm, learner)
+        yield Parts(loaded, make_sampler(loaded, config), envs, algorithm, learner)
 
 
 def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:

@@ -5,15 +5,19 @@ Later wins: the defaults below, the preset of `--model tiny`, a TOML file, `--se
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from gem import seeding
 from gem.errors import ConfigError, did_you_mean
+from gem.packs.importing import import_object
 from gem_train.algorithms import ALGORITHMS
+from gem_train.engines import ENGINES
+from gem_train.engines.settings import EngineSettings
 
 
 class _Section(BaseModel):
@@ -29,6 +33,7 @@ class RolloutConfig(_Section):
     backend: Literal["sync", "thread", "process", "ray"] = Field(
         default="sync", description="where they run: thread for those that wait, as for tools (see the vector engine)"
     )
+    engine: str = Field(default="hf", description="what samples the replies; its own settings are the table `engine`")
     max_new_tokens: int = Field(default=1024, ge=1, description="the longest reply, in tokens")
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     history: Literal["template", "keep"] = Field(
@@ -110,6 +115,7 @@ class TrainConfig(_Section):
         default="", description="wrappers around it: names separated by commas, or tables of a name and settings"
     )
     rollout: RolloutConfig = RolloutConfig()
+    engine: EngineSettings = EngineSettings()
     credit: CreditConfig = CreditConfig()
     optim: OptimConfig = OptimConfig()
     warmup: WarmupConfig = WarmupConfig()
@@ -146,8 +152,8 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     """Merge settings, later ones over earlier ones, and validate them.
 
     Raises:
-        ConfigError: a key or an algorithm that does not exist (with the nearest that does), a value out of range, or
-            values that do not fit each other.
+        ConfigError: a key, an algorithm or an engine that does not exist (with the nearest that does), a value out of
+            range, or values that do not fit each other.
     """
     merged: dict[str, Any] = {}
     for source in sources:
@@ -157,12 +163,32 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
         _merge(preset, TINY)
         _merge(preset, merged)
         merged = preset
+    model = _with_settings_of(_engine(merged))
     try:
-        config = TrainConfig.model_validate(merged)
+        config = model.model_validate(merged)
     except ValidationError as error:
-        raise ConfigError("; ".join(dict.fromkeys(map(_problem, error.errors())))) from error
+        problems = (_problem(details, model) for details in error.errors())
+        raise ConfigError("; ".join(dict.fromkeys(problems))) from error
     _check_together(config)
     return config
+
+
+def _engine(merged: Mapping[str, Any]) -> str:
+    """The name of the engine in settings that are not validated yet."""
+    play = merged.get("rollout")
+    default = RolloutConfig().engine
+    name = play.get("engine", default) if isinstance(play, Mapping) else default  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if name not in ENGINES:
+        near = did_you_mean(str(name), ENGINES)  # pyright: ignore[reportUnknownArgumentType]
+        raise ConfigError(f"there is no engine {name!r}.{near} Known: {', '.join(ENGINES)}")
+    return str(name)  # pyright: ignore[reportUnknownArgumentType]
+
+
+@cache
+def _with_settings_of(engine: str) -> type[TrainConfig]:
+    """`TrainConfig` with the settings of this engine as its table `engine`."""
+    settings = import_object(ENGINES[engine].settings)
+    return create_model("TrainConfig", __base__=TrainConfig, engine=(settings, settings()))
 
 
 def _check_together(config: TrainConfig) -> None:
@@ -227,7 +253,7 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def _problem(details: Any) -> str:
+def _problem(details: Any, section: type[BaseModel]) -> str:
     path = [str(part) for part in details["loc"]]
     if path[0] == "wrappers":  # pydantic reports an error for each type it could have
         return "wrappers is names separated by commas, or a list of tables: [[wrappers]], each with a name and settings"
@@ -236,7 +262,6 @@ def _problem(details: Any) -> str:
         return f"{key} is not set"
     if details["type"] != "extra_forbidden":
         return f"{key} = {details['input']!r}: {details['msg'].lower()}"
-    section: type[BaseModel] = TrainConfig
     for part in path[:-1]:
         annotation = section.model_fields[part].annotation
         assert isinstance(annotation, type)

@@ -167,7 +167,7 @@ class Learner:
         return pack(sequences, self._config.row_tokens).to(self.model.device)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Every parameter by name, for the `load` of a policy."""
+        """Every parameter by name, for the `load` of a sampler."""
         return self.model.named_parameters()
 
     def state(self) -> dict[str, Any]:

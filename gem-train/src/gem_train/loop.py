@@ -77,6 +77,7 @@ class Run:
 
     def begin(self) -> None:
         """Evaluate the model before the first step."""
+        self._sync()  # the warm-up changed the weights
         [report, *_] = self.evaluate("before")
         self.baselines = replace(self.baselines, model=report)
         self._save()
@@ -84,25 +85,26 @@ class Run:
     def resume(self, state: Mapping[str, Any]) -> None:
         """Resume from the state in a checkpoint; the model already has its weights."""
         self.parts.learner.restore(state["learner"])
+        self._sync()
         self._started = time.monotonic() - state["seconds"]
         self.folder.rewind(self.parts.learner.step)
         self.display.resumed(self.parts.learner.step)
 
     def learn(self) -> None:
         """The loop."""
-        schedule, (_, policy, envs, algorithm, learner) = self.schedule, self.parts
+        schedule, (_, sampler, envs, algorithm, learner) = self.schedule, self.parts
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:
                 break
-            policy.reseed(seeding.derive(schedule.seed, "sampling", step))
-            episodes = list(rollout(policy, envs, self._seeds(step), schedule.rollout.group_size))
+            sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
+            episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
             batch = collate(episodes)
             scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             with defer_interrupts():
                 metrics = learner.update(batch, scores, credit, algorithm.loss)
-                policy.load(learner.weights())
+                self._sync()
                 values = self._report(episodes, metrics)
             solved = self._judge(values, show=True)
             if solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
@@ -110,9 +112,9 @@ class Run:
 
     def evaluate(self, when: str) -> list[Report]:
         """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
-        self.parts.policy.reseed(seeding.derive(self.schedule.seed, "sampling", when))
+        self.parts.sampler.reseed(seeding.derive(self.schedule.seed, "sampling", when))
         progress = functools.partial(self.display.measuring, f"{when} training")
-        episodes = self.evaluation.play(self.parts.policy, self.parts.envs, progress)
+        episodes = self.evaluation.play(self.parts.sampler, self.parts.envs, progress)
         if when == "after":
             for episode in episodes:
                 self.folder.write_episode(self.parts.learner.step, episode, phase="evaluation")
@@ -133,6 +135,10 @@ class Run:
             return
         self._save()
         self.display.interrupted(self.parts.learner.step, self.schedule.steps, self.folder.resume_command)
+
+    def _sync(self) -> None:
+        """Give the learner's weights to the sampler."""
+        self.parts.sampler.load(self.parts.learner.weights(), self.parts.learner.step)
 
     def _seeds(self, step: int) -> Iterator[int]:
         play = self.schedule.rollout

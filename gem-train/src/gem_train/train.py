@@ -106,7 +106,7 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
         closing(make_policy(teacher)) as player,
         make_envs(config, config.warmup.episodes, player.info_methods) as envs,
     ):
-        model, chat = parts.loaded.model, parts.policy.chat
+        model, chat = parts.loaded.model, parts.sampler.chat
         losses = imitate(model, chat, player, envs, warmup=config.warmup, optim=config.optim, seed=config.seed)
         for step, loss in enumerate(losses, start=1):
             folder.write_metrics("warmup", step, {"loss": loss})

@@ -1,1 +1,1 @@
-"""Policies that sample tokens."""
+"""Policies of this pack: `checkpoint`, a trained model."""

@@ -6,11 +6,11 @@ import torch
 from transformers.utils import logging
 
 from gem.errors import ConfigError
-from gem.rollout.policy import Policy
 from gem_train.checkpoints import best_checkpoint, model_folder, run_of
 from gem_train.config import load_config, read_toml
+from gem_train.engines.make import make_sampler
+from gem_train.engines.sampler import Sampler
 from gem_train.models import load_model
-from gem_train.policies.hf import make_sampler
 
 
 def checkpoint_policy(
@@ -21,7 +21,7 @@ def checkpoint_policy(
     max_new_tokens: int | None = None,
     device: str | None = None,
     seed: int = 0,
-) -> Policy:
+) -> Sampler:
     """The model at `path` with the settings of its run, where it has one; else with the defaults of training.
 
     Args:
@@ -57,4 +57,4 @@ def checkpoint_policy(
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype)
-    return make_sampler(loaded, config.rollout, seed)
+    return make_sampler(loaded, config, seed)

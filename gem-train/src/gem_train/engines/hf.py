@@ -1,4 +1,4 @@
-"""`hf`: a transformers model as a policy, on CPU or GPU.
+"""`hf`: a transformers model as a sampler, on CPU or GPU.
 
 It caches the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
 history. It suits small models, and shows how sampling works.
@@ -13,11 +13,12 @@ from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, FinishReason, Transcript
 from gem_train.chat import ChatEncoder, Prompt
 from gem_train.config import RolloutConfig
-from gem_train.kv_cache import SlotCache
+from gem_train.engines.kv_cache import SlotCache
+from gem_train.engines.sampler import Sampler
+from gem_train.engines.settings import HFSettings
 from gem_train.models import LoadedModel
 
 
@@ -43,7 +44,7 @@ class _Request:
     finish_reason: FinishReason = "length"
 
 
-class HFPolicy(Policy):
+class HFSampler(Sampler):
     """Samples from a transformers causal language model.
 
     A reply ends with the template's end-of-turn token, or after a text in the observation's `info["stop"]`, such as the
@@ -71,7 +72,7 @@ class HFPolicy(Policy):
     ) -> None:
         kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
         if kinds != {"full_attention"}:
-            raise ConfigError(f"the hf policy needs full attention in every layer, and this model has {sorted(kinds)}")
+            raise ConfigError(f"the engine hf needs full attention in every layer, and this model has {sorted(kinds)}")
         if temperature <= 0:
             raise ConfigError(f"temperature must be above 0, not {temperature}")
         self.model = model
@@ -90,8 +91,8 @@ class HFPolicy(Policy):
         """Seed the generator of the sampling."""
         self._generator.manual_seed(seeding.check_seed(seed))
 
-    def load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Take new weights. What is cached was computed with the old ones and is forgotten.
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Take new weights. What is cached was computed with the old ones and is computed again when it is needed.
 
         A tensor that is this model's own already (the learner trains the same module) costs nothing.
         """
@@ -102,6 +103,7 @@ class HFPolicy(Policy):
                     own[name].copy_(tensor)
         for conversation in self._conversations.values():
             conversation.cached = 0
+        self.version = version
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         self._waiting.update(transcripts)
@@ -209,9 +211,7 @@ class HFPolicy(Policy):
         return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]
 
 
-def make_sampler(loaded: LoadedModel, settings: RolloutConfig, seed: int = 0) -> HFPolicy:
-    """A policy that samples from a model as the settings of a run say."""
-    chat = ChatEncoder(loaded.tokenizer, history=settings.history, template_kwargs=settings.template_kwargs)
-    return HFPolicy(
-        loaded.model, chat, max_new_tokens=settings.max_new_tokens, temperature=settings.temperature, seed=seed
-    )
+def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: HFSettings, seed: int = 0) -> HFSampler:
+    """A sampler from the learner's own module, as the settings of a run say."""
+    chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
+    return HFSampler(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature, seed=seed)

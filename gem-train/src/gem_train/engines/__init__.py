@@ -1,0 +1,19 @@
+"""Engines: what samples the replies. One file per engine, in a table by name."""
+
+from typing import NamedTuple
+
+
+class Engine(NamedTuple):
+    """Where an engine is, as `'module:name'`, so that its name and its settings are checked without importing torch."""
+
+    settings: str
+    """A subclass of `gem_train.engines.settings.EngineSettings`, in a module that imports nothing heavy."""
+    make: str
+    """A function `(loaded, play, settings, seed)` that makes a `gem_train.engines.sampler.Sampler`: see
+    `gem_train.engines.make.make_sampler`."""
+
+
+ENGINES: dict[str, Engine] = {
+    "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:make_sampler"),
+}
+"""The engines by name: the values of the setting `rollout.engine`."""
