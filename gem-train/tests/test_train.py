@@ -182,14 +182,16 @@ def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other
         find_named("policy", "checkpoint")(path=str(finished), temperature=-1.0)
 
 
-def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path):
-    run(tmp_path / "run", {"steps": 6})
+@pytest.mark.parametrize("keep", [1, 3])
+def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path, keep):
+    run(tmp_path / "run", {"steps": 6, "keep_checkpoints": keep})
     folder = tmp_path / "run" / "checkpoint"
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     scores = {line["step"]: (line["success"], line["return"]) for line in lines if line["phase"] == "train"}
     best = max(scores, key=lambda step: (scores[step], step))
     assert json.loads((folder / "best.json").read_text())["step"] == best
-    assert {path.name for path in folder.glob("step-*")} == {f"step-{best}", "step-6"}
+    newest = range(7 - keep, 7)
+    assert {path.name for path in folder.glob("step-*")} == {f"step-{step}" for step in (best, *newest)}
 
 
 def test_a_full_disk_costs_only_the_steps_since_the_last_checkpoint(tmp_path):

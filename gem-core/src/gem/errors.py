@@ -19,7 +19,7 @@ GemError
 ├── PolicyError(TypeError)         something that is not a policy, or cannot be built
 ├── ContractViolation(AssertionError) an env that breaks the contract, found by `gemx check`
 ├── NothingToLearn(RuntimeError)   a batch of episodes that all failed
-├── TrainingStopped(RuntimeError)  a training run that learns nothing, gets worse, or cannot write its files
+├── TrainingStopped(RuntimeError)  a training run that cannot continue, or only to no use
 ├── ToolError(RuntimeError)        a tool that cannot do what it was asked; the agent reads its text
 ├── BadArguments(ValueError)       a tool call whose arguments do not fit the tool; the agent reads its text
 └── ConfigError(ValueError)        settings that are unknown or out of range
@@ -104,7 +104,10 @@ class NothingToLearn(GemError, RuntimeError):
 
 
 class TrainingStopped(GemError, RuntimeError):
-    """A training run learns nothing or gets worse, or its files cannot be written. What it saved is kept."""
+    """A training run cannot continue to any use, as when it learns nothing, a number is not finite, or memory runs out.
+
+    What it saved is kept.
+    """
 
 
 class ToolError(GemError, RuntimeError):

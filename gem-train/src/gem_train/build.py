@@ -85,7 +85,7 @@ def make_evaluation(config: TrainConfig) -> Evaluation:
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:
     """What detects a run that goes wrong; see `gem_train.watch.Watch`."""
-    advice = Advice(config.rollout, config.optim, config.warmup, has_expert)
+    advice = Advice(config.rollout, config.optim, config.warmup, config.dtype, has_expert)
     return Watch(config.watch.window, vocabulary, advice)
 
 

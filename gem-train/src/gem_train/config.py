@@ -110,6 +110,7 @@ class TrainConfig(_Section):
     dtype: Literal["float32", "bfloat16"] = "float32"
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
+    keep_checkpoints: int = Field(default=2, ge=1, description="how many of the newest are kept, beside the best")
     env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
     wrappers: str | list[str | dict[str, Any]] = Field(
         default="", description="wrappers around it: names separated by commas, or tables of a name and settings"

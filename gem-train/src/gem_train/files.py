@@ -1,6 +1,7 @@
 """Files that can be cut off at any moment: lines are appended whole, other files are replaced at once."""
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,9 +21,10 @@ def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
 
 
 def append_line(path: Path, values: Mapping[str, Any]) -> None:
-    """Append one object to a JSONL file."""
+    """Append one object to a JSONL file; numbers that are not finite, which JSON does not have, are null."""
+    plain = {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in values.items()}
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(values) + "\n")
+        file.write(json.dumps(plain, allow_nan=False) + "\n")
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

@@ -2,8 +2,10 @@
 
 import functools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -12,9 +14,10 @@ from gem.errors import TrainingStopped
 from gem.rollout import rollout
 from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
+from gem_train import nonfinite
 from gem_train.batch import collate
 from gem_train.build import Parts
-from gem_train.checkpoints import best_checkpoint
+from gem_train.checkpoints import best_checkpoint, step_of
 from gem_train.config import RolloutConfig
 from gem_train.display import Display
 from gem_train.evaluation import Baselines, Evaluation
@@ -31,6 +34,8 @@ class Schedule:
     seed: int
     steps: int
     checkpoint_every: int
+    keep: int
+    """How many of the newest checkpoints are kept."""
     rollout: RolloutConfig
     stop: bool
     """Whether a run that learns nothing or gets worse is stopped."""
@@ -67,6 +72,7 @@ class Run:
         self.display = display
         self._watch = watch
         self._started = time.monotonic()
+        self._weights_are_changing = False
         self._since_saved: list[tuple[float, float]] = []
         """Success and return of each step since the last checkpoint."""
 
@@ -77,6 +83,7 @@ class Run:
 
     def begin(self) -> None:
         """Evaluate the model before the first step."""
+        self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
         self._sync()  # the warm-up changed the weights
         [report, *_] = self.evaluate("before")
         self.baselines = replace(self.baselines, model=report)
@@ -99,13 +106,18 @@ class Run:
                 break
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
+            self._require_finite(step + 1, nonfinite.in_rewards(episodes), "`gemx check` finds such faults of an env")
             batch = collate(episodes)
             scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
-            with defer_interrupts():
+            self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
+            with self._changing_weights():
                 metrics = learner.update(batch, scores, credit, algorithm.loss)
-                self._sync()
+                broken = nonfinite.in_metrics(metrics)
+                if broken is None:
+                    self._sync()
                 values = self._report(episodes, metrics)
+                self._require_finite(step + 1, broken)
             solved = self._judge(values, show=True)
             if solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
                 self._save()
@@ -129,12 +141,44 @@ class Run:
             self.folder.draw(lambda path, title: plot_curve(path, title, lines, self.baselines, after))
 
     def interrupted(self) -> None:
-        """Ctrl-C between two steps: save a checkpoint."""
+        """Ctrl-C: save a checkpoint, unless a second one has cut off an update of the weights."""
         if self.baselines.model is None:
             self.display.interrupted_early()
             return
-        self._save()
-        self.display.interrupted(self.parts.learner.step, self.schedule.steps, self.folder.resume_command)
+        step = self.parts.learner.step
+        if not self._weights_are_changing:
+            self._save()
+        else:
+            newest = self.folder.newest_checkpoint()
+            step = step_of(newest) if newest else 0
+        self.display.interrupted(step, self.schedule.steps, self.folder.resume_command)
+
+    @contextmanager
+    def _changing_weights(self) -> Generator[None]:
+        """Around an update: Ctrl-C waits for its end; what a second one cuts off is not fit to be saved."""
+        with defer_interrupts():
+            self._weights_are_changing = True
+            yield
+            self._weights_are_changing = False
+
+    def _require_finite(self, step: int, found: str | None, advice: str | None = None) -> None:
+        """Stop a run in which a number is not finite, before it is saved."""
+        if found is None:
+            return
+        advice = advice or self._watch.advice.finite_updates()
+        newest = self.folder.newest_checkpoint()
+        kept = "No checkpoint was written yet"
+        if newest is not None:
+            kept = (
+                f"Nothing of it was saved: the checkpoint of step {step_of(newest)} is from before. Start a new run "
+                f"from it with {self._from_checkpoint(newest)}"
+            )
+        raise TrainingStopped(f"stopped at step {step}: {found}. {advice}. {kept}")
+
+    def _from_checkpoint(self, checkpoint: Path) -> str:
+        """The options of a new run from a checkpoint."""
+        config = self.folder.path / "config.toml"
+        return f"--config {config} --model {checkpoint} --set warmup.steps=0 and the settings to change"
 
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
@@ -167,8 +211,7 @@ class Run:
         if best is not None and best[1] > 0.01:
             kept = (
                 f"The best checkpoint is kept (success {best[1]:.2f} in training): start a new run from it with "
-                f"--config {self.folder.path / 'config.toml'} --model {best[0]} --set warmup.steps=0 and the settings "
-                "to change. "
+                f"{self._from_checkpoint(best[0])}. "
             )
         return f"{kept}`--set watch.stop=false` continues regardless"
 
@@ -197,6 +240,7 @@ class Run:
         }
 
     def _save(self) -> None:
+        self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
         state = {
             "learner": self.parts.learner.state(),
             "before": self.baselines.as_json(),
@@ -204,6 +248,6 @@ class Run:
         }
         saved = self._since_saved
         score = (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
-        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step, score)
+        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step, score, keep=self.schedule.keep)
         self._since_saved = []
         self.draw()

@@ -5,7 +5,7 @@ config.toml      every setting in force
 metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train", "step": …}
 episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
-checkpoint/      the newest state to resume from, and the best; the `model` folder in each loads with transformers
+checkpoint/      the newest states to resume from, and the best; the `model` folder in each loads with transformers
 curve.png        success over steps
 summary.json     the result
 ```
@@ -157,15 +157,22 @@ class RunFolder:
             self._recorder.write(episode, {"phase": phase, "step": step})
 
     def save_checkpoint(
-        self, loaded: LoadedModel, state: Mapping[str, Any], step: int, score: tuple[float, float] | None = None
+        self,
+        loaded: LoadedModel,
+        state: Mapping[str, Any],
+        step: int,
+        score: tuple[float, float] | None = None,
+        *,
+        keep: int,
     ) -> None:
-        """Save what the run needs to resume from `step`, and remove the older checkpoints except the best.
+        """Save what the run needs to resume from `step`, and remove the older checkpoints.
 
         Args:
             loaded: the model and its tokenizer.
             state: of the learner and the run.
             step: how many steps have been made.
             score: mean success and mean return of the batches since the checkpoint before; the highest is the best.
+            keep: how many of the newest checkpoints are kept, this one included; the best is kept besides.
         """
         folder = self.path / "checkpoint"
         partial, complete = folder / f".step-{step}", folder / f"step-{step}"
@@ -189,8 +196,8 @@ class RunFolder:
             if score is not None and (best is None or score >= best[1:]):
                 write_json(folder / BEST, {"step": step, "success": score[0], "return": score[1]})
                 best = (complete, *score)
-            for old in checkpoints(self.path):
-                if old not in (complete, best and best[0]):
+            for old in checkpoints(self.path)[:-keep]:
+                if best is None or old != best[0]:
                     shutil.rmtree(old)
 
     def newest_checkpoint(self) -> Path | None:

@@ -1,6 +1,7 @@
 """A whole run: baselines, warm-up, the loop, the result. The only module besides `build` that reads all settings."""
 
 import functools
+import math
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import torch
 
+from gem.errors import TrainingStopped
 from gem.rollout.named_policies import make_policy
 from gem_train.build import Parts, build, make_envs, make_evaluation, make_watch
 from gem_train.config import TrainConfig
@@ -52,7 +54,14 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
             folder.claim()
             vocabulary = int(parts.loaded.model.config.vocab_size)
             watch = make_watch(config, vocabulary, has_expert=baselines.expert is not None)
-            schedule = Schedule(config.seed, config.steps, config.checkpoint_every, config.rollout, config.watch.stop)
+            schedule = Schedule(
+                config.seed,
+                config.steps,
+                config.checkpoint_every,
+                config.keep_checkpoints,
+                config.rollout,
+                config.watch.stop,
+            )
             run = Run(schedule, parts, evaluation, watch, baselines, folder, display)
             try:
                 if state is None:
@@ -110,6 +119,12 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
         losses = imitate(model, chat, player, envs, warmup=config.warmup, optim=config.optim, seed=config.seed)
         for step, loss in enumerate(losses, start=1):
             folder.write_metrics("warmup", step, {"loss": loss})
+            if not math.isfinite(loss):
+                raise TrainingStopped(
+                    f"stopped at step {step} of the warm-up: its loss is {loss}. Nothing of it was saved. Start again "
+                    f"with a smaller warmup.lr (now {config.warmup.lr:g}) or optim.grad_clip (now "
+                    f"{config.optim.grad_clip:g})"
+                )
             display.warmed_up(step, config.warmup.steps, loss)
 
 

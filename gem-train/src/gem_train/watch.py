@@ -33,6 +33,7 @@ class Advice:
     rollout: RolloutConfig
     optim: OptimConfig
     warmup: WarmupConfig
+    dtype: str
     has_expert: bool
     """Whether the environment has an expert that could be imitated."""
 
@@ -57,6 +58,13 @@ class Advice:
             advice += f", or a smaller optim.entropy (now {self.optim.entropy:g})"
         return advice
 
+    def finite_updates(self) -> str:
+        """How to keep weights and gradients finite."""
+        advice = f"{self.gentler_updates()}, or a smaller optim.grad_clip (now {self.optim.grad_clip:g})"
+        if self.warmup.steps:
+            advice += f", or a smaller warmup.lr (now {self.warmup.lr:g}) if the warm-up went wrong already"
+        return advice if self.dtype == "float32" else f"{advice}, or dtype=float32 (now {self.dtype})"
+
     def more_exploration(self) -> str:
         """How to keep replies from becoming all the same."""
         return (
@@ -75,7 +83,7 @@ class Watch:
     """
 
     def __init__(self, window: int, vocabulary: int, advice: Advice) -> None:
-        self._advice = advice
+        self.advice = advice
         self._uniform = math.log(vocabulary)
         self._window: deque[Mapping[str, Any]] = deque(maxlen=window)
         self._first: Mapping[str, Any] | None = None
@@ -108,7 +116,7 @@ class Watch:
             f"no signal: in each of the last {steps} batches every episode was rewarded alike (success {success:.2f}, "
             f"return {self._mean('return'):.2f}, {self._mean('malformed'):.0%} of the replies malformed), so there is "
             "nothing to learn from, and these batches changed no weights. Give the model a start that sometimes "
-            f"succeeds: {self._advice.better_start(cut_replies=self._mean('cut_replies') > 0.5)}",
+            f"succeeds: {self.advice.better_start(cut_replies=self._mean('cut_replies') > 0.5)}",
         )
 
     def _noise(self, metrics: Mapping[str, Any]) -> Finding | None:
@@ -119,7 +127,7 @@ class Watch:
             "collapse",
             f"replies became noise: their entropy is {metrics['entropy']:.2f} nats per token, {self._uniform:.2f} is "
             f"that of a uniform choice, and it began at {self._first['entropy']:.2f}. "
-            f"{self._advice.gentler_updates(less_entropy=True)}",
+            f"{self.advice.gentler_updates(less_entropy=True)}",
         )
 
     def _frozen(self, metrics: Mapping[str, Any]) -> Finding | None:
@@ -130,7 +138,7 @@ class Watch:
             "warning",
             f"replies became rigid: their entropy is {metrics['entropy']:.4f} nats per token, and it began at "
             f"{self._first['entropy']:.2f}, so hardly anything new is tried. If success (now "
-            f"{metrics['success']:.2f}) does not rise, {self._advice.more_exploration()}",
+            f"{metrics['success']:.2f}) does not rise, {self.advice.more_exploration()}",
         )
 
     def _malformed(self) -> Finding | None:
@@ -141,7 +149,7 @@ class Watch:
         return Finding(
             "collapse",
             f"replies lost their form: {share:.0%} of them are malformed, and at best {self._fewest_malformed:.0%} "
-            f"were. {self._advice.gentler_updates()}",
+            f"were. {self.advice.gentler_updates()}",
         )
 
     def _fallen(self) -> Finding | None:
@@ -149,12 +157,12 @@ class Watch:
         now = self._mean("success")
         if math.isnan(self._best) or now > self._best:
             self._best = now
-        episodes = len(self._window) * self._advice.rollout.episodes
+        episodes = len(self._window) * self.advice.rollout.episodes
         chance = 4 * math.sqrt(2 * self._best * (1 - self._best) / episodes)
         if self._best < 0.05 or self._best - now < max(chance, 0.5 * self._best):
             return None
         text = f"success fell from {self._best:.2f} to {now:.2f} (means of {len(self._window)} batches)"
-        gentler = self._advice.gentler_updates()
+        gentler = self.advice.gentler_updates()
         if now < 0.1 * self._best:
             return Finding("collapse", f"success is lost: {text}. {gentler}")
         # A curriculum makes the env harder when it is mastered, so this alone stops nothing.
