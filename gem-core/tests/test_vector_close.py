@@ -113,11 +113,7 @@ PROGRAM = """
     import os, sys, time
     sys.path.append({tests!r})
     import gem
-    import signal
     from pathlib import Path
-
-    # A shell starts what it runs in the background with SIGINT ignored, and children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     if __name__ == "__main__":
         envs = gem.make_vec("vector_envs:Walk", 4, backend="process", num_workers=2)
@@ -253,8 +249,6 @@ def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell starts what it runs in the background with SIGINT ignored, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - it takes no lock
     ) as running:
         assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
         running.send_signal(signal.SIGINT)
