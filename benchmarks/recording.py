@@ -27,7 +27,7 @@ def main():
     arguments = parser.parse_args()
     policy = random_policy()
     with gem.make_vec(ID, 16, info_methods=policy.info_methods) as envs:
-        episodes = list(rollout(policy, envs, seeds=range(EPISODES)))
+        episodes = list(rollout(policy, envs, starts=range(EPISODES)))
     turns = sum(len(episode.turns) for episode in episodes)
     taken = {"recorded": [], "JSON alone": []}
     with tempfile.TemporaryDirectory() as folder:

@@ -315,6 +315,17 @@ def test_values_that_are_not_plain_are_not_on_the_list(value: Any) -> None:
         reproduce(record)
 
 
+def test_options_of_a_reset_that_are_not_numbers_are_not_on_the_list() -> None:
+    record = EpisodeRecord.model_validate(recording({"id": "math:Arithmetic-v0"}))
+
+    assert rescore(record.model_copy(update={"options": {}})).error is None
+    # A number gets as far as the env, which does not take it.
+    assert "option 'index'" in str(rescore(record.model_copy(update={"options": {"index": 2}})).error)
+    for value in ("/etc/passwd", [1], {"a": 1}):
+        with pytest.raises(RecordError, match="the option 'index' of its reset, which is not a number"):
+            rescore(record.model_copy(update={"options": {"index": value}}))
+
+
 @pytest.mark.parametrize("pack", [pack.distribution for pack in registry().load() if pack.safe_settings])
 def test_what_a_pack_calls_safe_are_settings_that_there_are(pack: str) -> None:
     (table,) = [each.safe_settings for each in registry().packs if each.distribution == pack]

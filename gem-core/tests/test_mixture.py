@@ -10,8 +10,8 @@ from vector_backends import BACKENDS, vector
 
 import gem
 from gem.errors import SpecError, UnknownId
-from gem.rollout import assign, rollout
-from gem.rollout.policy import expert_policy
+from gem.rollout import Start, assign, rollout
+from gem.rollout.policy import expert_policy, random_policy
 from gem.vector.mixture import MixtureEnv
 from gem.wrappers import Curriculum
 
@@ -38,15 +38,15 @@ def test_the_shares_hold_at_any_time_and_from_any_first_seed(weights: Mapping[st
     whole = sum(weights.values())
     for first in range(0, 3000, 100):
         counts = Counter[str]()
-        for played, (id, seed) in enumerate(itertools.islice(assign(itertools.count(first), weights), 300)):
-            assert seed == first + played
-            counts[id] += 1
+        for played, start in enumerate(itertools.islice(assign(itertools.count(first), weights), 300)):
+            assert start.seed == first + played
+            counts[str(start.id)] += 1
             for each, weight in weights.items():
                 assert abs(counts[each] - (played + 1) * weight / whole) < 2
 
 
 def test_a_rare_id_is_played_in_its_share_of_short_rollouts_too() -> None:
-    counts = Counter(next(assign([seed], {SHORT: 9, LONG: 1}))[0] for seed in range(1000))
+    counts = Counter(next(assign([seed], {SHORT: 9, LONG: 1})).id for seed in range(1000))
 
     assert 60 < counts[LONG] < 140
 
@@ -65,14 +65,24 @@ def test_which_id_plays_a_seed_does_not_depend_on_how_many_play_at_once() -> Non
 
 def test_an_episode_of_a_mixture_has_the_spec_it_can_be_built_again_from_and_options_reach_the_env() -> None:
     with gem.make_vec([SHORT, LONG], 1, info_methods=["expert_action"], wrappers=["episode_tracking"]) as envs:
-        episodes = list(rollout(expert_policy(), envs, [(LONG, 3), (SHORT, 4)]))
+        episodes = list(rollout(expert_policy(), envs, [Start(3, LONG), Start(4, SHORT)]))
         with pytest.raises(SpecError, match=f"these envs play {SHORT}, {LONG}, and not 'core:Other'"):
-            next(rollout(expert_policy(), envs, [("core:Other", 1)]))
+            next(rollout(expert_policy(), envs, [Start(1, "core:Other")]))
 
     assert [episode.id for episode in episodes] == [LONG, SHORT]
     assert [episode.spec for episode in episodes] == [
         gem.make(id, wrappers=["episode_tracking"]).spec for id in (LONG, SHORT)
     ]
+
+
+def test_the_options_of_a_start_reach_the_env_of_its_id() -> None:
+    capital = "test_dataset_env:Capital"
+    starts = [Start(seed, capital, {"index": 1}) for seed in range(3)]
+    with gem.make_vec({capital: 1, SHORT: 1}, 2, info_methods=["sample_action"]) as envs:
+        episodes = list(rollout(random_policy(), envs, starts))
+
+    assert [episode.turns[0].observation for episode in episodes] == ["What is the capital of Japan?"] * 3
+    assert [episode.options for episode in episodes] == [{"index": 1}] * 3
 
 
 def test_a_class_that_is_named_with_dots_is_played_in_a_mixture() -> None:

@@ -133,6 +133,20 @@ def test_content_parts_are_kept_as_they_are(path: Path) -> None:
     assert [each.turns[0].observation for each in read(path)] == [parts]
 
 
+def test_how_a_reply_was_sampled_and_how_an_episode_started_are_kept(path: Path) -> None:
+    replies = [Completion("a"), Completion("b", finish_reason="context", weight_versions=(3, 4))]
+    turns = tuple(Turn("o", reply, 0.0, {}) for reply in replies)
+    ended: dict[str, Any] = {"terminated": False, "truncated": True, "cut_off": True, "out_of_context": True}
+    record(path, episode(turns=turns, options={"index": 2}, **ended), episode())
+    kept, plain = read(path)
+
+    assert [(turn.finish_reason, turn.weight_versions) for turn in kept.turns] == [("stop", ()), ("context", (3, 4))]
+    assert (kept.cut_off, kept.out_of_context, kept.options) == (True, True, {"index": 2})
+    assert (plain.cut_off, plain.out_of_context, plain.options) == (False, False, None)
+    with pytest.raises(RecordError, match="options that are not JSON"):
+        record(path, episode(options={"index": {2}}))
+
+
 def test_a_failure_is_kept_with_what_the_env_failed_on(path: Path) -> None:
     at_step = episode(failure=Failure("OSError: full", "Traceback …"), failed_on=Completion("break"))
     at_reset = episode(turns=(), failure=Failure("OSError: full", "Traceback …"))

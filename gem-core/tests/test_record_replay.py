@@ -12,7 +12,7 @@ import gem
 from gem import record as recordings
 from gem.core import Step
 from gem.record import Difference, EpisodeRecord, PackVersion, Recorder, TurnRecord, outdated, read
-from gem.rollout import rollout
+from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy, expert_policy, random_policy
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -46,6 +46,26 @@ def test_every_byte_comes_out_the_same(tmp_path: Path, make_policy: Callable[[],
     assert {",".join(record.wrappers) for record in records} == {wrappers}
     assert [reproduce(record) for record in records] == [None] * 10
     assert not any(rescore(record).changed or rescore(record).error for record in records)
+
+
+def test_an_episode_is_replayed_with_the_options_of_its_start(tmp_path: Path) -> None:
+    path, policy = tmp_path / "episodes.jsonl", random_policy()
+    starts = [Start(7, options={"index": index}) for index in range(4)]
+    with (
+        gem.make_vec("test_dataset_env:Capital", 2, info_methods=policy.info_methods) as envs,
+        Recorder(path) as recorder,
+    ):
+        played = list(recorder.record(rollout(policy, envs, starts)))
+    records = list(read(path))
+
+    assert [reproduce(record) for record in records] == [None] * 4
+    assert len({record.turns[0].observation for record in records}) == 4
+    spec = played[0].spec
+    assert spec is not None
+    resumed = recordings.load_recorded(path, [spec], [episode.start for episode in played[:2]], "random", None)
+    assert resumed == ({}, 4), "of another policy"
+    mine = recordings.load_recorded(path, [spec], [episode.start for episode in played[:2]], None, None)  # type: ignore[arg-type]
+    assert (set(mine.episodes), mine.others) == ({episode.start for episode in played[:2]}, 2)
 
 
 def test_wrappers_with_settings_are_recorded_and_reproduced(tmp_path: Path) -> None:

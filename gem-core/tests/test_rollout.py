@@ -11,7 +11,7 @@ from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
 import gem
 from gem.errors import ConfigError, MissingInfo
-from gem.rollout import rollout
+from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy, expert_policy, random_policy
 from gem.rollout.transcript import Completion, Episode, Transcript
 
@@ -186,6 +186,67 @@ def test_an_env_that_never_ends_is_cut_off(own: int | None, asked: int | None, t
             assert (episode.truncated, episode.terminated, episode.success) == (True, False, False)
             assert episode.cut_off == (turns != own)
             assert episode.turns[-1].info["success"] is False
+
+
+class Filling(Saying):
+    """Says something twice, and then finds that the conversation fills the model's context."""
+
+    def __init__(self, turns: int = 2) -> None:
+        super().__init__("go")
+        self.turns = turns
+        self.seen: dict[int, Transcript] = {}
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        super().send(transcripts)
+        self.seen.update(transcripts)
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        asked, self.asked = self.asked, set()
+        full = {slot for slot in asked if len(self.seen[slot].turns) == self.turns}
+        # The last reply before that was cut: it has ids, and goes to the env.
+        cut = Completion("go", ids=(1,), finish_reason="context")
+        return {slot: Completion("", finish_reason="context") if slot in full else cut for slot in asked}
+
+
+@pytest.mark.parametrize("turns", [0, 2])
+def test_an_episode_that_has_outgrown_the_context_is_truncated_and_the_others_are_played(turns: int) -> None:
+    policy = Filling(turns)
+    with gem.make_vec("test_rollout:Endless", 2) as envs:
+        episodes = list(rollout(policy, envs, range(5)))
+
+    assert [episode.seed for episode in in_order(episodes)] == list(range(5))
+    for episode in episodes:
+        assert (len(episode.turns), episode.total_reward, episode.failure) == (turns, float(turns), None)
+        assert (episode.truncated, episode.terminated, episode.success) == (True, False, False)
+        assert (episode.cut_off, episode.out_of_context) == (True, True)
+        assert [turn.completion.finish_reason for turn in episode.turns] == ["context"] * turns
+        assert [turn.info.get("success") for turn in episode.turns[-1:]] == [False] * (turns > 0)
+    assert len(policy.forgotten) == 5
+
+
+def test_a_start_chooses_the_options_of_its_reset_and_the_policy_knows_it() -> None:
+    policy = Filling(1)
+    given = [Start(3, options={"index": 2}), 5, Start(3, group=4)]
+    with gem.make_vec("test_dataset_env:Capital", 1) as envs:
+        episodes = list(rollout(policy, envs, given, group_size=2))
+
+    id = "test_dataset_env:Capital"
+    assert [episode.start for episode in episodes] == [
+        Start(3, id, {"index": 2}, 0),
+        Start(3, id, {"index": 2}, 1),
+        Start(5, id, None, 0),
+        Start(5, id, None, 1),
+        Start(3, id, None, 4),
+        Start(3, id, None, 5),
+    ]
+    assert [episode.turns[0].observation for episode in episodes[:2]] == ["What is the capital of Kenya?"] * 2
+    assert policy.seen[0].start == episodes[-1].start
+
+
+@pytest.mark.parametrize("given", [("core:Echo-v0", 1), "a", 1.5])
+def test_what_is_not_a_start_says_so(given: Any) -> None:
+    with gem.make_vec("core:Echo-v0") as envs, pytest.raises((ConfigError, TypeError), match="seed"):
+        next(rollout(random_policy(), envs, [given]))
 
 
 def test_long_episodes_are_played_to_their_end_beside_short_ones() -> None:

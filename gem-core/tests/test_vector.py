@@ -406,7 +406,10 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
         (lambda envs: gem.make_vec([Env], 2), "call a class yourself, or give it an id with gem.register"),
         (lambda envs: gem.make_vec("core:Echo-v0", "3"), "num_envs is a whole number of at least 1, not '3'"),
         (lambda envs: list(rollout(random_policy(), gem.make("core:Echo-v0"), [1])), "a rollout needs a vector"),
-        (lambda envs: list(rollout(random_policy(), envs, 5)), "seeds must be an iterable, such as range(100), not 5"),
+        (
+            lambda envs: list(rollout(random_policy(), envs, 5)),
+            "starts must be an iterable of seeds or Starts, such as range(100), not 5",
+        ),
         (lambda envs: Wrapper("core:Echo-v0"), "Wrapper wraps an env, such as gem.make(id), not 'core:Echo-v0'"),
         (lambda envs: gem.register("slip:Slip-v0", 5), "register takes a class that derives from gem.Env"),
     ],

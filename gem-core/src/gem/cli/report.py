@@ -72,7 +72,10 @@ def print_report(total: Report, each: Sequence[Report], asked: int) -> None:
             grid.add_row("mean tool calls", f"{total.calls_mean:.2f}, and {total.refused_mean:.2f} refused")
     grid.add_row("failures", str(total.failures), style="bold red" if total.failures else None)
     if total.cut_off:
-        grid.add_row("cut off", f"{total.cut_off}, which had not ended at the limit of turns (--max-turns)")
+        grid.add_row(
+            "cut off",
+            f"{total.cut_off}, which had not ended at the limit of turns (--max-turns) or of the model's context",
+        )
     console().print(grid)
     if len(each) > 1:
         console().print()

@@ -33,7 +33,7 @@ from gem.record import RecordedEpisodes, Recorder, load_recorded
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import MOST_TURNS, assign, rollout
 from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
-from gem.rollout.transcript import Episode
+from gem.rollout.transcript import Episode, Start
 from gem.vector import BackendName, make_vec
 
 MOST_SLOTS = 16
@@ -182,8 +182,8 @@ class _RunPlan(NamedTuple):
     wrappers: list[ComponentRef]
     kwargs: dict[str, Any]
 
-    def starts(self, seed: int, episodes: int) -> list[tuple[str, int]]:
-        """The id and the seed of every episode; more episodes begin with the same ones."""
+    def starts(self, seed: int, episodes: int) -> list[Start]:
+        """The start of every episode; more episodes begin with the same ones."""
         return list(assign([seeding.derive(seed, "run", i) for i in range(episodes)], self.shares))
 
 

@@ -14,7 +14,7 @@ from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef
 from gem.packs.discovery import CORE, how_to_install
 from gem.packs.hookspecs import API_VERSION
-from gem.rollout.transcript import Episode
+from gem.rollout.transcript import Completion, Episode, FinishReason
 
 VERSION = 1
 """The version of the format that this gem-core writes and reads."""
@@ -48,6 +48,10 @@ class TurnRecord(_Record):
     reward: float
     info: dict[str, Any]
     """The `info` of the step, without `SUGGESTIONS` and values that are not JSON."""
+    finish_reason: FinishReason = "stop"
+    """How the reply ended."""
+    weight_versions: tuple[int, ...] = ()
+    """The versions of the weights under which the reply was sampled."""
 
 
 class FailureRecord(_Record):
@@ -63,8 +67,8 @@ class EpisodeRecord(_Record):
     """One episode, with everything that is needed to replay it.
 
     `gem_record` is the version of the format. The env: `id`, `kwargs`, `max_turns` and `wrappers` (the outermost one
-    last). `group` is the index among the episodes from this `seed`. It `started` at a time, took `seconds`, has
-    `turns`, and ended `terminated` or `truncated`, with `success`, or with a `failure`.
+    last). `group` is the index among the episodes from this `seed` and `options`. It `started` at a time, took
+    `seconds`, has `turns`, and ended `terminated` or `truncated`, with `success`, or with a `failure`.
     """
 
     gem_record: Literal[1] = VERSION
@@ -95,6 +99,10 @@ class EpisodeRecord(_Record):
     failure: FailureRecord | None
     cut_off: bool = False
     """Whether the rollout truncated it, and not the env."""
+    out_of_context: bool = False
+    """Whether it did so because the conversation filled the model's context."""
+    options: dict[str, Any] | None = None
+    """The options of the reset."""
     labels: dict[str, Any] = {}
     """Further data of the recording program, such as the phase and the step of a training run."""
 
@@ -174,6 +182,8 @@ def _fields(
         )
     if labels and not _is_json(dict(labels)):
         raise RecordError(f"labels of an episode must be JSON, not {dict(labels)!r}")
+    if episode.options is not None and not _is_json(dict(episode.options)):
+        raise RecordError(f"{episode.id!r} cannot be recorded: its reset has options that are not JSON")
     action = episode.failed_on.text if episode.failed_on else None
     return {
         "gem_record": VERSION,
@@ -196,6 +206,7 @@ def _fields(
                 "action": turn.action,
                 "reward": float(turn.reward),
                 "info": info_of(turn.info),
+                **_sampled(turn.completion),
             }
             for turn in episode.turns
         ],
@@ -205,8 +216,16 @@ def _fields(
         "success": bool(episode.success),
         "failure": {"error": failure.error, "traceback": failure.traceback, "action": action} if failure else None,
         "cut_off": bool(episode.cut_off),
+        **({"out_of_context": True} if episode.out_of_context else {}),
+        **({"options": dict(episode.options)} if episode.options is not None else {}),
         "labels": dict(labels or {}),
     }
+
+
+def _sampled(completion: Completion) -> dict[str, Any]:
+    """What is recorded of how a reply was sampled, as far as it differs from the defaults of a `TurnRecord`."""
+    how = {"finish_reason": completion.finish_reason, "weight_versions": completion.weight_versions}
+    return {name: value for name, value in how.items() if value not in ("stop", ())}
 
 
 def content_of(observation: object) -> Content:

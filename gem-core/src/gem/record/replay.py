@@ -153,7 +153,7 @@ def _recorded_steps(record: EpisodeRecord) -> list[_ReplayedStep]:
 def _replay(record: EpisodeRecord) -> Iterator[_ReplayedStep]:
     """The results of the same actions now, up to the end of the episode or of the actions."""
     with make(_current_spec(record)) as env:
-        observation, _ = env.reset(seed=record.seed)
+        observation, _ = env.reset(seed=record.seed, options=record.options)
         yield _ReplayedStep(content_of(observation), 0.0, False, False, False)
         for turn in record.turns:
             step = env.step(turn.action)

@@ -12,14 +12,14 @@ from gem.packs.spec import EnvSpec
 from gem.record.file import pack_of, read
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.rollout.loop import turn_limit
-from gem.rollout.transcript import Completion, Episode, Turn
+from gem.rollout.transcript import Completion, Episode, Start, Turn
 
 
 class RecordedEpisodes(NamedTuple):
     """The episodes of a run that a file contains."""
 
-    episodes: dict[tuple[str, int], Episode]
-    """The complete ones by id and seed. A failed or incomplete one is played again."""
+    episodes: dict[Start, Episode]
+    """The complete ones by their starts. A failed or incomplete one is played again."""
     others: int
     """The number of episodes with another policy, seed, setting or version of the pack."""
 
@@ -27,7 +27,7 @@ class RecordedEpisodes(NamedTuple):
 def load_recorded(
     path: Path,
     specs: Iterable[EnvSpec],
-    seeds: Collection[tuple[str, int]],
+    starts: Collection[Start],
     policy: ComponentRef,
     max_turns: int | None,
     since: datetime | None = None,
@@ -37,7 +37,7 @@ def load_recorded(
     Args:
         path: the file.
         specs: the envs, with all kwargs and wrappers.
-        seeds: the episodes of the run: pairs of id and seed.
+        starts: of the episodes of the run, with ids.
         policy: the policy of the run.
         max_turns: the turn limit of the rollout; None for its default.
         since: earlier episodes are ignored, because the weights of the policy have changed.
@@ -46,24 +46,28 @@ def load_recorded(
         RecordError: a line is not an episode.
         OSError: the file cannot be read.
     """
-    found: dict[tuple[str, int], Episode] = {}
+    found: dict[Start, Episode] = {}
     others = 0
     if not path.is_file():
         return RecordedEpisodes(found, others)
     by_id = {spec.id: spec for spec in specs}
     wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
-    asked = set(seeds)
+    asked = set(starts)
     for record in read(path):
+        start = Start(record.seed, record.id, record.options, record.group)
         if (
-            (record.id, record.seed) not in asked
-            or record.group != 0
+            start not in asked
             or _settings(record, record.pack, record.policy) != wanted[record.id]
             or not _within(record, turn_limit(by_id[record.id], max_turns))
             or (since is not None and (record.started is None or record.started < since))
         ):
             others += 1
-        elif record.failure is None and record.turns and (record.terminated or record.truncated):
-            found[record.id, record.seed] = _episode(record, by_id[record.id])
+        elif (
+            record.failure is None
+            and (record.turns or record.out_of_context)
+            and (record.terminated or record.truncated)
+        ):
+            found[start] = _episode(record, by_id[record.id])
     return RecordedEpisodes(found, others)
 
 
@@ -80,7 +84,7 @@ def _plain(value: object) -> Any:
 def _within(record: EpisodeRecord, limit: int) -> bool:
     """Whether the episode would be the same with this turn limit."""
     turns = len(record.turns)
-    return turns == limit if record.cut_off else turns <= limit
+    return turns == limit if record.cut_off and not record.out_of_context else turns <= limit
 
 
 def _episode(record: EpisodeRecord, spec: EnvSpec) -> Episode:
@@ -94,6 +98,8 @@ def _episode(record: EpisodeRecord, spec: EnvSpec) -> Episode:
         truncated=record.truncated,
         success=record.success,
         cut_off=record.cut_off,
+        out_of_context=record.out_of_context,
+        options=record.options,
         spec=spec,
         started=record.started,
         seconds=record.seconds,
@@ -101,4 +107,5 @@ def _episode(record: EpisodeRecord, spec: EnvSpec) -> Episode:
 
 
 def _turn(turn: TurnRecord) -> Turn:
-    return Turn(cast("Observation", turn.observation), Completion(turn.action), turn.reward, turn.info)
+    completion = Completion(turn.action, finish_reason=turn.finish_reason, weight_versions=turn.weight_versions)
+    return Turn(cast("Observation", turn.observation), completion, turn.reward, turn.info)

@@ -60,6 +60,10 @@ def _of_record(record: EpisodeRecord) -> Refusals:
         return
     spec = entry.spec
     yield from _of_kwargs(entry, record.kwargs)
+    # A number chooses a row or a level. A text may name a file.
+    for name, value in (record.options or {}).items():
+        if not (value is None or isinstance(value, int | float)):
+            yield f"the option {reprlib.repr(name)} of its reset, which is not a number"
     # The default of the class would replace a missing setting.
     for name in spec.kwargs.keys() - {*record.kwargs, *_safe_kwargs(entry)}:
         yield f"{spec.id!r} without its setting {name!r}"

@@ -4,7 +4,7 @@ from gem.failure import Failure
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import assign, rollout, turn_limit
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Episode, Transcript, Turn
+from gem.rollout.transcript import Completion, Episode, Start, Transcript, Turn
 
 __all__ = [
     "Completion",
@@ -12,6 +12,7 @@ __all__ = [
     "Failure",
     "Policy",
     "Report",
+    "Start",
     "Transcript",
     "Turn",
     "assign",

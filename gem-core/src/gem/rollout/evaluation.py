@@ -51,7 +51,7 @@ class Report:
     """Mean number of refused tool calls: see `gem.ToolEnv`."""
     failures: int
     cut_off: int = 0
-    """Episodes that the rollout truncated at its turn limit: see `gem.rollout.rollout`."""
+    """Episodes that the rollout truncated, at its turn limit or out of context: see `gem.rollout.rollout`."""
 
     @classmethod
     def of(cls, episodes: Iterable[Episode], *, id: str, policy: str, seed: int) -> "Report":

@@ -7,8 +7,8 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, cast
 
 from gem import seeding
 from gem.checks import check_int
@@ -18,7 +18,7 @@ from gem.failure import Failure
 from gem.packs.spec import EnvSpec
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.rollout.transcript import Completion, Episode, Start, Transcript
 from gem.vector import Reset, SlotResult, VectorEnv
 from gem.vector.mixture import options_for
 
@@ -32,21 +32,23 @@ MOST_TURNS = 1000
 def rollout(
     policy: Policy | PolicyFunction,
     envs: VectorEnv,
-    seeds: Iterable[int | tuple[str, int]],
+    starts: Iterable[int | Start],
     group_size: int = 1,
     *,
     max_turns: int | None = None,
 ) -> Iterator[Episode]:
-    """Play `group_size` episodes from each seed, and yield them as they finish.
+    """Play `group_size` episodes from each start, and yield them as they finish.
 
-    Every episode that starts is played to its end; one whose env or policy failed is yielded with its `failure`. The
-    iterator may be abandoned early. The envs may have any autoreset: the rollout resets them itself.
+    Every episode that starts is played to its end; one whose env or policy failed is yielded with its `failure`, and
+    one whose conversation has outgrown the model's context is truncated. The iterator may be abandoned early. The envs
+    may have any autoreset: the rollout resets them itself.
 
     Args:
         policy: a policy or a function (see `FunctionPolicy`); the envs must be made with its `info_methods`.
         envs: the vector. Several ids get their shares of the episodes: see `assign`.
-        seeds: taken one at a time, as slots become free; may be endless. A pair `(id, seed)` chooses the id.
-        group_size: episodes from each seed.
+        starts: seeds, or `Start`s, which may choose the id and have options for the reset. They are taken one at a
+            time, as slots become free; may be endless.
+        group_size: episodes from each start.
         max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the spec if
             that is more.
 
@@ -57,18 +59,18 @@ def rollout(
     """
     if not isinstance(envs, VectorEnv):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an env
         raise ConfigError(f"a rollout needs a vector, such as gem.make_vec(id, 8), not {envs!r}")
-    if not isinstance(seeds, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ConfigError(f"seeds must be an iterable, such as range(100), not {seeds!r}")
+    if not isinstance(starts, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ConfigError(f"starts must be an iterable of seeds or Starts, such as range(100), not {starts!r}")
     if not isinstance(policy, Policy):
         with closing(FunctionPolicy(policy)) as asked:
-            yield from rollout(asked, envs, seeds, group_size, max_turns=max_turns)
+            yield from rollout(asked, envs, starts, group_size, max_turns=max_turns)
         return
-    starts = _starts(seeds, check_int("group_size", group_size, 1), envs.shares)
+    upcoming = _members(starts, check_int("group_size", group_size, 1), envs.shares)
     active = _ActiveEpisodes(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
     # Drop the results of an abandoned rollout.
     envs.recv(min_results=envs.num_envs)
     try:
-        active.start(range(envs.num_envs), starts)
+        active.start(range(envs.num_envs), upcoming)
         pause = 0.0
         while active.in_envs or active.in_policy:
             # Wait for one side only if nothing is pending on the other. If neither had a result, pause.
@@ -85,15 +87,15 @@ def rollout(
                     yield episode
             if waiting:
                 policy.send(waiting)
-            active.start(free, starts)
+            active.start(free, upcoming)
             answers: Mapping[int, Completion | Failure] = {}
             if active.in_policy:
                 answers = policy.recv(timeout=0 if active.in_envs else None)
-            failed = active.answered(answers)
-            for slot, episode in failed.items():
+            ended = active.answered(answers)
+            for slot, episode in ended.items():
                 policy.forget(slot)
                 yield episode
-            active.start(failed, starts)
+            active.start(ended, upcoming)
             pause = 0.0 if results or answers else PAUSE
     finally:
         for slot in active.in_policy:
@@ -105,54 +107,38 @@ def turn_limit(spec: EnvSpec, max_turns: int | None = None) -> int:
     return max_turns or max(MOST_TURNS, spec.max_turns or 0)
 
 
-def assign(seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[tuple[str, int]]:
-    """The id for each seed, by weight; at any time within one episode of the exact share.
+def assign(starts: Iterable[int | Start], shares: Mapping[str, float]) -> Iterator[Start]:
+    """Give each start without an id one, by weight; at any time within one episode of the exact share.
 
-    Depends on the weights, the first seed (so that short runs differ) and the position in `seeds`, not on the lengths
+    Depends on the weights, the first seed (so that short runs differ) and the position in `starts`, not on the lengths
     of episodes.
     """
+    ids: Iterator[str] | None = None
+    for each in starts:
+        if isinstance(each, tuple):  # the form before `Start`
+            raise ConfigError(f"a start is a seed or a gem.rollout.Start(seed, id), not {each!r}")
+        start = each if isinstance(each, Start) else Start(each)
+        if start.id is None and shares:
+            ids = ids or itertools.islice(_by_weight(shares), seeding.derive(start.seed, "mixture") % 1000, None)
+            start = replace(start, id=next(ids))
+        yield start
+
+
+def _by_weight(shares: Mapping[str, float]) -> Iterator[str]:
     total = sum(shares.values())
     credit = dict.fromkeys(shares, 0.0)
-
-    def turns() -> Iterator[str]:
-        while True:
-            for id, share in shares.items():
-                credit[id] += share / total
-            chosen = max(credit, key=credit.__getitem__)
-            credit[chosen] -= 1
-            yield chosen
-
-    seeds = map(seeding.check_seed, seeds)
-    for first in seeds:
-        skipped = seeding.derive(first, "mixture") % 1000
-        ids = itertools.islice(turns(), skipped, None)
-        yield from zip(ids, itertools.chain([first], seeds), strict=False)
+    while True:
+        for id, share in shares.items():
+            credit[id] += share / total
+        chosen = max(credit, key=credit.__getitem__)
+        credit[chosen] -= 1
+        yield chosen
 
 
-class _EpisodeStart(NamedTuple):
-    """The start of an episode; without an id, that of the slot is played."""
-
-    id: str | None
-    seed: int
-    group: int
-
-
-def _starts(
-    seeds: Iterable[int | tuple[str, int]], group_size: int, shares: Mapping[str, float]
-) -> Iterator[_EpisodeStart]:
-    given = iter(seeds)
-    pairs: Iterator[tuple[str | None, int]]
-    for first in given:
-        rest = itertools.chain([first], given)
-        if isinstance(first, tuple):
-            pairs = iter(cast("Iterable[tuple[str, int]]", rest))
-        elif shares:
-            pairs = assign(cast("Iterable[int]", rest), shares)
-        else:
-            pairs = ((None, seed) for seed in cast("Iterable[int]", rest))
-        yield from (
-            _EpisodeStart(id, seeding.check_seed(seed), group) for id, seed in pairs for group in range(group_size)
-        )
+def _members(starts: Iterable[int | Start], group_size: int, shares: Mapping[str, float]) -> Iterator[Start]:
+    """Each start, so many times."""
+    for start in assign(starts, shares):
+        yield from (replace(start, group=start.group + member) for member in range(group_size))
 
 
 class _ActiveEpisodes:
@@ -161,7 +147,7 @@ class _ActiveEpisodes:
     def __init__(self, envs: VectorEnv, max_turns: int | None) -> None:
         self._envs = envs
         self._max_turns = max_turns
-        self._starts: dict[int, _EpisodeStart] = {}
+        self._starts: dict[int, Start] = {}
         self._specs: dict[int, EnvSpec] = {}
         self._limits: dict[int, int] = {}
         self._clocks: dict[int, float] = {}
@@ -170,28 +156,35 @@ class _ActiveEpisodes:
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
 
-    def start(self, slots: Iterable[int], starts: Iterator[_EpisodeStart]) -> None:
+    def start(self, slots: Iterable[int], starts: Iterator[Start]) -> None:
         """Start the next episodes in `slots`, until `starts` is exhausted."""
         begun = dict(zip(slots, starts, strict=False))
-        self._starts.update(begun)
         self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
         for slot, start in begun.items():
             spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
+            self._starts[slot] = replace(start, id=spec.id)
             self._limits[slot] = turn_limit(spec, self._max_turns)
         mixture = bool(self._envs.shares)
-        resets = {slot: Reset(start.seed, options_for(start.id) if mixture else None) for slot, start in begun.items()}
+        resets = {
+            slot: Reset(start.seed, options_for(start.id, start.options) if mixture else start.options)
+            for slot, start in begun.items()
+        }
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
 
     def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
-        """Pass completions to the envs; returns the episodes of the slots for which the policy failed."""
+        """Pass completions to the envs; returns the episodes that the policy cannot continue."""
         completions: dict[int, Completion] = {}
+        full: list[int] = []
         failures: dict[int, Failure] = {}
         for slot, each in answers.items():
             if slot not in self.in_policy:
                 raise PolicyError(f"the policy returned a completion for slot {slot!r}, which did not have a request")
             if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-                completions[slot] = each
+                if each.out_of_context:
+                    full.append(slot)
+                else:
+                    completions[slot] = each
             elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
                 failures[slot] = each
             else:
@@ -200,7 +193,8 @@ class _ActiveEpisodes:
         self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
         self._completions.update(completions)
         self.in_envs |= completions.keys()
-        return {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
+        failed = {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
+        return failed | {slot: self._truncated(slot, out_of_context=True) for slot in full}
 
     def stepped(self, result: SlotResult) -> Episode | None:
         """Add the result of an env; returns the episode if it has ended."""
@@ -211,18 +205,24 @@ class _ActiveEpisodes:
         step = result.step
         transcript = self.transcripts.get(slot)
         if transcript is None:
-            self.transcripts[slot] = Transcript(step.observation, step.info)
+            self.transcripts[slot] = Transcript(step.observation, step.info, start=self._starts[slot])
         else:
             transcript.add(self._completions.pop(slot), step.reward, step.observation, step.info)
             if len(transcript.turns) >= self._limits[slot] and not step.done:
-                step.info["success"] = False
-                return self._episode(slot, step._replace(truncated=True), None, cut_off=True)
+                return self._truncated(slot)
         if step.done:
             return self._episode(slot, step, None)
         self.in_policy.add(slot)
         return None
 
-    def _episode(self, slot: int, step: Step | None, failure: Failure | None, *, cut_off: bool = False) -> Episode:
+    def _truncated(self, slot: int, *, out_of_context: bool = False) -> Episode:
+        """The episode of `slot`, truncated after its last turn."""
+        transcript = self.transcripts[slot]
+        transcript.info["success"] = False
+        step = Step(transcript.observation, 0.0, False, True, transcript.info)
+        return replace(self._episode(slot, step, None), cut_off=True, out_of_context=out_of_context)
+
+    def _episode(self, slot: int, step: Step | None, failure: Failure | None) -> Episode:
         start, spec = self._starts.pop(slot), self._specs.pop(slot)
         seconds = time.perf_counter() - self._clocks.pop(slot)
         transcript = self.transcripts.pop(slot, Transcript(""))
@@ -237,7 +237,7 @@ class _ActiveEpisodes:
             success=step is not None and bool(step.info["success"]),
             failure=failure,
             failed_on=self._completions.pop(slot, None),
-            cut_off=cut_off,
+            options=start.options,
             spec=spec,
             started=datetime.now(UTC) - timedelta(seconds=seconds),
             seconds=seconds,

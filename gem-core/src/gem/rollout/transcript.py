@@ -1,16 +1,42 @@
-"""Turns, growing transcripts, and finished episodes."""
+"""Starts of episodes, turns, growing transcripts, and finished episodes."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from gem import seeding
+from gem.checks import check_int
 from gem.core import ChatMessage, Info, Observation
 from gem.failure import Failure
 from gem.packs.spec import EnvSpec
 
-FinishReason = Literal["stop", "length"]
-"""Whether a reply ended by itself or at a token limit."""
+FinishReason = Literal["stop", "length", "context"]
+"""Whether a reply ended by itself, at a token limit, or because the conversation reached the limit of the model's
+context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where an episode starts: `seed` and `options` of the reset of the env `id` (by default that of the slot).
+
+    Equal starts give equal episodes, but for the noise of the policy; their `group` tells them apart.
+
+    Raises:
+        TypeError, ValueError: see `gem.seeding.check_seed`.
+        ConfigError: `group` is not a whole number of at least 0.
+    """
+
+    seed: int
+    id: str | None = None
+    options: Mapping[str, Any] | None = field(default=None, hash=False)
+    group: int = 0
+    """Its index among the episodes from this start."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", seeding.check_seed(self.seed))  # a NumPy integer becomes an int
+        check_int("group", self.group, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +45,11 @@ class Completion:
 
     `prompt_ids` are the ids that the engine read after its last sampled token of this transcript (with `new_segment`,
     from the beginning, because the chat template changed the history); `ids` are the sampled ids, the stop token
-    included; `logprobs` are their log-probabilities under the sampling distribution.
+    included; `logprobs` are their log-probabilities under the sampling distribution; `weight_versions` are the versions
+    of the weights under which they were sampled, in order, each once.
+
+    With the finish reason `context`, a reply with ids was cut there, as one at a token limit. Without a text and ids
+    nothing could be said: the rollout truncates the episode at its last turn.
     """
 
     text: str
@@ -28,6 +58,12 @@ class Completion:
     logprobs: tuple[float, ...] = ()
     finish_reason: FinishReason = "stop"
     new_segment: bool = False
+    weight_versions: tuple[int, ...] = ()
+
+    @property
+    def out_of_context(self) -> bool:
+        """Whether nothing could be said, because the conversation fills the model's context."""
+        return self.finish_reason == "context" and not self.text and not self.ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +83,13 @@ class Turn:
 
 @dataclass(slots=True)
 class Transcript:
-    """A conversation: its `turns`, and the current `observation` with its `info`."""
+    """A conversation: its `turns`, the current `observation` with its `info`, and where it started."""
 
     observation: Observation
     info: Info = field(default_factory=dict[str, Any])
     turns: list[Turn] = field(default_factory=list[Turn])
+    start: Start | None = None
+    """With the id of the env; None outside a rollout."""
 
     def add(self, completion: Completion, reward: float, observation: Observation, info: Info) -> None:
         """Append a turn: the reply to the current observation, and the next observation."""
@@ -90,13 +128,22 @@ class Episode:
     failed_on: Completion | None = None
     """The reply at which the env failed; None if it failed at its reset, if the policy failed, or without a failure."""
     cut_off: bool = False
-    """Whether the rollout truncated it at its turn limit."""
+    """Whether the rollout truncated it: at its turn limit, or because it was `out_of_context`."""
+    out_of_context: bool = False
+    """Whether its conversation filled the model's context, so that the policy could not reply."""
+    options: Mapping[str, Any] | None = None
+    """The options of its reset."""
     spec: EnvSpec | None = None
     """The spec of the env; None if it was built by hand."""
     started: datetime | None = field(default=None, compare=False)
     """The time of its reset, with the time zone."""
     seconds: float = field(default=0.0, compare=False)
     """Seconds from its reset to its end."""
+
+    @property
+    def start(self) -> Start:
+        """Where it started."""
+        return Start(self.seed, self.id, self.options, self.group)
 
     @property
     def rewards(self) -> tuple[float, ...]:

@@ -15,9 +15,9 @@ _ID_OPTION = "gem.vector: id"
 """The option of a reset that chooses the id."""
 
 
-def options_for(id: str | None) -> Mapping[str, Any] | None:
-    """The options of a `Reset` that choose an id; None leaves the choice to the slot."""
-    return None if id is None else {_ID_OPTION: id}
+def options_for(id: str | None, options: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
+    """The options of a `Reset` that choose an id, beside its other `options`; None leaves the choice to the slot."""
+    return options if id is None else {**(options or {}), _ID_OPTION: id}
 
 
 class MixtureEnv(Wrapper):
