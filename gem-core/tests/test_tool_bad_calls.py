@@ -209,7 +209,9 @@ def test_a_call_beyond_the_budget_is_refused(format: str) -> None:
         first, last, over = env.step(call), env.step(call), env.step(call)
 
         assert "last call" not in first.observation
-        assert "That was your last call." in last.observation
+        begin, end = env.format.frame("|").split("|")
+        assert last.observation.startswith(begin)
+        assert last.observation.endswith(f"That was your last call. Go on without a tool.{end}")
         assert "All 2 calls are used up." in over.observation
         assert over.info["tool"]["status"] == "over_budget"
         assert not over.done

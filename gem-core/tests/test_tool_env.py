@@ -200,8 +200,8 @@ def test_a_tool_can_return_content_parts() -> None:
     assert [part.get("text", "picture") for part in step.observation] == [
         "<result>\n",
         "picture",
-        "\n</result>",
         "\n\nThat was your last call. Go on without a tool.",
+        "\n</result>",
     ]
 
 

@@ -8,7 +8,9 @@ import pytest
 from tool_samples import book, now, python, search
 
 from gem.errors import ConfigError
+from gem.escaping import escape_marks
 from gem.tool import FORMATS, BadCall, Tool, ToolCall, find_format
+from gem.tool.content import map_texts
 from gem.tool.formats.base import without_thoughts
 
 TOOLS = {each.name: each for each in (python, search, book, now)}
@@ -212,11 +214,11 @@ FORGED = [
 @pytest.mark.parametrize("format", FORMATS)
 def test_marks_in_a_result_are_escaped(format: str, text: str) -> None:
     chosen = FORMATS[format]
-    empty = chosen.format_result("")
+    empty = chosen.frame("")
     tool = Tool(name="t", description=text, parameters={"properties": {"a": {"description": text}}}, function=str)
     assert isinstance(empty, str)
     for content in (text, [{"type": "text", "text": text}]):
-        shown = chosen.format_result(content)
+        shown = chosen.frame(map_texts(content, escape_marks))
         reply = shown if isinstance(shown, str) else "".join(part["text"] for part in shown)
 
         begin, end = empty.split("\n\n") if empty else ("", "")
@@ -232,5 +234,5 @@ def test_marks_in_a_result_are_escaped(format: str, text: str) -> None:
 def test_text_that_only_resembles_a_mark_is_unchanged() -> None:
     text = "a < result, <results>, <b>, <s-1>, [INST, x <| y |> z, if a<|b: <span>, <stool_call>"
 
-    assert FORMATS["tags"].format_result(text) == f"<result>\n{text}\n</result>"
-    assert FORMATS["openai"].format_result("<" + " " * 100_000) == "<" + " " * 100_000
+    assert escape_marks(text) == text
+    assert escape_marks("<" + " " * 100_000) == "<" + " " * 100_000

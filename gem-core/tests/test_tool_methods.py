@@ -129,9 +129,9 @@ def test_after_each_call_the_env_says_what_the_agent_sees_and_each_call_takes_a_
     step = env.step(UP)
     refused = env.step("<brighten>by two</brighten>")
 
-    assert step.observation == "<result>\nThe lamp is brighter.\n</result> It is at 1."
+    assert step.observation == "<result>\nThe lamp is brighter. It is at 1.\n</result>"
     assert (step.reward, step.info["tool"]) == (0.25, {"name": "brighten", "status": "ok"})
-    assert refused.observation.endswith("It is at 1.")
+    assert refused.observation.endswith("It is at 1.\n</result>")
     assert refused.info["tool"]["status"] == "malformed"
     assert [env.step(DOWN).truncated for _ in range(4)] == [False, False, False, True]
     with pytest.raises(EpisodeOver):
@@ -144,7 +144,7 @@ def test_after_call_can_end_the_episode_with_a_reward() -> None:
     step = env.step('<brighten>{"by": 5}</brighten>')
 
     assert (step.reward, step.terminated, step.info["success"]) == (-0.5, True, False)
-    assert step.observation.endswith("The bulb is gone.")
+    assert step.observation.endswith("The bulb is gone.\n</result>")
     with pytest.raises(EpisodeOver):
         env.step("Done.")
 
@@ -153,7 +153,7 @@ def test_after_call_cannot_continue_the_episode_after_the_last_refusal() -> None
     env = lit(max_refused=1)
     step = env.step("<brighten>")
     assert (step.truncated, step.info["success"]) == (True, False)
-    assert step.observation.endswith("It is at 0.")
+    assert step.observation.endswith("It is at 0.\n</result>")
 
 
 @pytest.mark.parametrize(

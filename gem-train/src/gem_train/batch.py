@@ -59,7 +59,7 @@ def collate(episodes: Iterable[Episode]) -> Batch:
     """Make a batch of the episodes that did not fail.
 
     Raises:
-        NothingToLearn: all of them failed.
+        NothingToLearn: all of them failed, or none has a turn.
     """
     sequences: list[TokenSequence] = []
     rewards: list[float] = []
@@ -73,6 +73,8 @@ def collate(episodes: Iterable[Episode]) -> Batch:
         sequences.extend(_sequences(episode, first_row=len(rewards)))
         rewards.extend(episode.rewards)
         owners.extend([index] * len(episode.turns))
+    if not sequences:
+        raise NothingToLearn(f"no episode of a batch of {len(played)} has a turn: nothing could be said in any of them")
     return Batch(tuple(sequences), np.array(rewards, np.float32), np.array(owners, np.int64))
 
 
@@ -85,7 +87,8 @@ def _sequences(episode: Episode, first_row: int) -> Iterable[TokenSequence]:
             pieces = []
         pieces.append((completion.prompt_ids, (), -1))
         pieces.append((completion.ids, completion.logprobs, row))
-    yield _sequence(pieces)
+    if pieces:  # an episode may end before its first turn
+        yield _sequence(pieces)
 
 
 def _sequence(pieces: list[tuple[Sequence[int], Sequence[float], int]]) -> TokenSequence:

@@ -11,7 +11,7 @@ from gem.errors import BadArguments, ConfigError, ToolError
 from gem.escaping import escape_marks
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
-from gem.tool.content import Content, check_content, shorten, wrap
+from gem.tool.content import Content, check_content, map_texts, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
@@ -60,7 +60,11 @@ class ToolHost(Protocol):
     """An env with a say in the step of a call: it may count a turn, show its state, give a reward, end the episode."""
 
     def after_call(self, shown: Content) -> Step:
-        """The step of a call, carried out or refused; `shown` is what the agent would see of it otherwise."""
+        """The step of a call, carried out or refused; `shown` is what the agent would see of it otherwise.
+
+        The format's marks go around its observation: nothing is outside of them, because some chat templates (Qwen3's)
+        take a message with more than a tool's response for a new question, and drop the reasoning before it.
+        """
         ...
 
 
@@ -251,7 +255,7 @@ class ToolEnv(Wrapper):
     def _answer(self, call: ToolCall, content: Content, *, success: bool) -> Step:
         result = ToolResult(call, shorten(content, self.max_result), success)
         self._results.append(result)
-        shown = self.format.format_result(result.content)
+        shown = map_texts(result.content, escape_marks)
         if len(self._results) == self.max_calls:
             shown = wrap("", shown, "\n\nThat was your last call. Go on without a tool.")
         reward = self.tool_reward + (self.tool_success_reward if success else self.tool_error_reward)
@@ -259,8 +263,7 @@ class ToolEnv(Wrapper):
 
     def _refuse(self, bad: BadCall, name: str | None) -> Step:
         self._refused += 1
-        shown = self.format.frame(shorten(bad.message, self.max_result))
-        step = self._after_call(shown, self.tool_error_reward, name, bad.problem)
+        step = self._after_call(shorten(bad.message, self.max_result), self.tool_error_reward, name, bad.problem)
         if self._refused == self.max_refused and not step.done:
             return Step.cut_off(step.observation, step.reward, **step.info)
         return step
@@ -268,7 +271,7 @@ class ToolEnv(Wrapper):
     def _after_call(self, shown: Content, reward: float, name: str | None, status: str) -> Step:
         step = Step.ongoing(shown) if self._host is None else self._host.after_call(shown)
         info = self._with_counts({**step.info, "tool": {"name": name, "status": status}}, use_tool=True)
-        return step._replace(reward=step.reward + reward, info=info)
+        return step._replace(observation=self.format.frame(step.observation), reward=step.reward + reward, info=info)
 
     def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
         return {

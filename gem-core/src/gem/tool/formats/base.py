@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gem.escaping import escape_marks
-from gem.tool.content import Content, map_texts
+from gem.tool.content import Content
 from gem.tool.tool import Tool
 
 Problem = Literal["malformed", "unknown", "doubled", "arguments", "over_budget"]
@@ -66,11 +66,7 @@ class CallFormat(ABC):
 
     @abstractmethod
     def frame(self, content: Content) -> Content:
-        """`content` marked as the answer to a call. It must not contain marks of others: see `format_result`."""
-
-    def format_result(self, content: Content) -> Content:
-        """A tool's result as the agent is shown it: marks in it are escaped (`gem.escaping`), to have no effect."""
-        return self.frame(map_texts(content, escape_marks))
+        """`content` marked as the answer to a call. Marks in text from outside are to be escaped before."""
 
 
 def without_thoughts(text: str) -> str:
