@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,8 @@ from safetensors.torch import load_file
 
 from gem.cli.main import main
 from gem.record import EpisodeRecord, read
+from gem_train.checkpoints import checkpoints
+from gem_train.learner import Learner
 
 STEPS = 14
 SETTINGS = {
@@ -106,6 +109,30 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
     assert episodes(stopped) == episodes(unbroken)
+
+
+def test_a_second_ctrl_c_in_the_middle_of_an_update_saves_nothing_of_it(tmp_path, unbroken, monkeypatch):
+    out = tmp_path / "run"
+    updates = 0
+    update = Learner.update
+
+    def cut_off(learner: Learner, *args: Any) -> dict[str, float]:
+        nonlocal updates
+        updates += 1
+        found = update(learner, *args)
+        if updates == 5:
+            learner.step -= 1
+            raise KeyboardInterrupt
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "update", cut_off)
+        stopped = CliRunner().invoke(main, words(out))
+    assert stopped.exit_code == 130
+    assert "stopped in step 5 of 14; the checkpoint of step 3 is kept. To resume:" in stopped.stderr
+    assert [path.name for path in checkpoints(out)] == ["step-0", "step-3"]
+    gemx(*words(out))
+    assert metrics(out) == metrics(unbroken)
 
 
 def test_a_finished_run_is_not_repeated_and_one_with_other_settings_is_refused(tmp_path):

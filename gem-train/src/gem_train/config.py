@@ -128,6 +128,37 @@ class TrainConfig(_Section):
         return self.model_dump(mode="json", exclude_none=True)
 
 
+MAY_CHANGE = (
+    "steps",
+    "threads",
+    "checkpoint_every",
+    "keep_checkpoints",
+    "engine",
+    "log",
+    "watch",
+    "rollout.backend",
+    "rollout.num_envs",
+    "rollout.record",
+    "optim.micro_rows",
+    "optim.micro_tokens",
+    "optim.row_tokens",
+)
+"""Settings, and tables of them, that may differ when a run is resumed: how it is computed, not what."""
+
+
+def may_change(key: str) -> bool:
+    """Whether a setting may differ when a run is resumed."""
+    return any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE)
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings in tables as one mapping, by dotted names."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}  # pyright: ignore[reportUnknownArgumentType]
+    return found
+
+
 TINY: dict[str, Any] = {
     "device": "cpu",
     "threads": 1,

@@ -115,6 +115,12 @@ class Display:
         self._print(f"stopped after step {step} of {steps}, and saved. To resume:")
         self._print(resume_command)
 
+    def interrupted_update(self, step: int, steps: int, saved: int, resume_command: str) -> None:
+        """A second Ctrl-C cut off an update of the weights, so nothing of it was saved."""
+        self._live.stop()
+        self._print(f"stopped in step {step} of {steps}; the checkpoint of step {saved} is kept. To resume:")
+        self._print(resume_command)
+
     def already_finished(self, summary: Summary, folder: RunFolder) -> None:
         """The folder holds this run, finished."""
         self._print("this run has finished already; its result:")

@@ -2,8 +2,8 @@
 
 import functools
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -52,6 +52,7 @@ class Run:
         baselines: what was measured before.
         folder: its files.
         display: gets the events of the run.
+        memory: around "play" and "learn": says what to change when memory runs out (see `gem_train.memory`).
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Run:
         baselines: Baselines,
         folder: RunFolder,
         display: Display,
+        memory: Callable[[str], AbstractContextManager[None]],
     ) -> None:
         self.schedule = schedule
         self.parts = parts
@@ -71,6 +73,7 @@ class Run:
         self.folder = folder
         self.display = display
         self._watch = watch
+        self._memory = memory
         self._started = time.monotonic()
         self._weights_are_changing = False
         self._since_saved: list[tuple[float, float]] = []
@@ -105,13 +108,15 @@ class Run:
             if solved:
                 break
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
-            episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
+            with self._memory("play"):
+                episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
             self._require_finite(step + 1, nonfinite.in_rewards(episodes), "`gemx check` finds such faults of an env")
             batch = collate(episodes)
-            scores = learner.score(batch, algorithm.needs)
+            with self._memory("learn"):
+                scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
-            with self._changing_weights():
+            with self._memory("learn"), self._changing_weights():
                 metrics = learner.update(batch, scores, credit, algorithm.loss)
                 broken = nonfinite.in_metrics(metrics)
                 if broken is None:
@@ -126,7 +131,8 @@ class Run:
         """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
         self.parts.sampler.reseed(seeding.derive(self.schedule.seed, "sampling", when))
         progress = functools.partial(self.display.measuring, f"{when} training")
-        episodes = self.evaluation.play(self.parts.sampler, self.parts.envs, progress)
+        with self._memory("play"):
+            episodes = self.evaluation.play(self.parts.sampler, self.parts.envs, progress)
         if when == "after":
             for episode in episodes:
                 self.folder.write_episode(self.parts.learner.step, episode, phase="evaluation")
@@ -145,12 +151,11 @@ class Run:
         if self.baselines.model is None:
             self.display.interrupted_early()
             return
-        step = self.parts.learner.step
-        if not self._weights_are_changing:
-            self._save()
-        else:
-            newest = self.folder.newest_checkpoint()
-            step = step_of(newest) if newest else 0
+        step, newest = self.parts.learner.step, self.folder.newest_checkpoint()
+        if self._weights_are_changing and newest is not None:
+            self.display.interrupted_update(step + 1, self.schedule.steps, step_of(newest), self.folder.resume_command)
+            return
+        self._save()
         self.display.interrupted(step, self.schedule.steps, self.folder.resume_command)
 
     @contextmanager

@@ -30,8 +30,9 @@ from gem.errors import ConfigError, TrainingStopped
 from gem.record import EpisodeRecord, Recorder, read
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
-from gem_train.config import read_toml
+from gem_train.config import flat, may_change, read_toml
 from gem_train.files import append_line, read_lines, sync, write, write_json, write_lines
+from gem_train.memory import is_out_of_memory
 from gem_train.models import LoadedModel
 from gem_train.summary import Summary
 
@@ -42,7 +43,7 @@ class RunFolder:
     Args:
         path: the folder; `claim` makes it if it does not exist.
         settings: of the run, as plain data. A folder that already holds a checkpoint or a summary must hold this run's;
-            only `steps` may differ, as long as the run has not made more already.
+            only those of `MAY_CHANGE` may differ, and `steps` only if the run has not made more already.
 
     Raises:
         ConfigError: the folder holds a run with other settings, or something that is not a run.
@@ -65,7 +66,7 @@ class RunFolder:
     def _check_same_run(self, old: dict[str, Any]) -> int:
         """Check that `old` settings are the run's; returns the steps they name."""
         steps = self._settings["steps"]
-        _refuse_other(self.path, {**old, "steps": steps}, self._settings)
+        _refuse_other(self.path, old, self._settings)
         newest = self.newest_checkpoint()
         if newest is not None and steps < step_of(newest):
             raise ConfigError(
@@ -86,6 +87,8 @@ class RunFolder:
         try:
             yield
         except (OSError, SafetensorError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise
             # When the disk is full, torch raises RuntimeError, and safetensors an error of its own.
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
             newest = self.newest_checkpoint()
@@ -254,21 +257,10 @@ def _is_before(line: Mapping[str, Any], step: int) -> bool:
 
 
 def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    if old == new:
-        return
-    before, now = _flat(old), _flat(new)
-    names = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
-    raise ConfigError(
-        f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
-        "choose another --out, or repeat that run's settings to resume it"
-    )
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            flat.update(_flat(value, f"{prefix}{key}."))  # pyright: ignore[reportUnknownArgumentType]
-        else:
-            flat[prefix + key] = repr(value)
-    return flat
+    before, now = flat(old), flat(new)
+    names = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key) and not may_change(key))
+    if names:
+        raise ConfigError(
+            f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
+            "choose another --out, or repeat that run's settings to resume it"
+        )

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from gem_train.evaluation import Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
 from gem_train.interrupts import defer_interrupts
 from gem_train.loop import Run, Schedule
+from gem_train.memory import enough_memory
 from gem_train.run_folder import RunFolder
 from gem_train.summary import Summary
 
@@ -47,10 +48,10 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
         evaluation = make_evaluation(config)
         state = _newest_state(folder)
         baselines = _measure(config, evaluation, display) if state is None else Baselines.from_json(state["before"])
-        with (
-            _torch_settings(config.threads),
-            build(config, folder.newest_checkpoint(), teacher=baselines.teacher) as parts,
-        ):
+        memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
+        with _torch_settings(config.threads), ExitStack() as stack:
+            with memory("load the model"):
+                parts = stack.enter_context(build(config, folder.newest_checkpoint(), teacher=baselines.teacher))
             folder.claim()
             vocabulary = int(parts.loaded.model.config.vocab_size)
             watch = make_watch(config, vocabulary, has_expert=baselines.expert is not None)
@@ -62,12 +63,13 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
                 config.rollout,
                 config.watch.stop,
             )
-            run = Run(schedule, parts, evaluation, watch, baselines, folder, display)
+            run = Run(schedule, parts, evaluation, watch, baselines, folder, display, memory)
             try:
                 if state is None:
                     folder.rewind(None)
                     if config.warmup.steps:
-                        _warm_up(config, parts, baselines.teacher, folder, display)
+                        with memory("learn"):
+                            _warm_up(config, parts, baselines.teacher, folder, display)
                     run.begin()
                 else:
                     run.resume(state)
