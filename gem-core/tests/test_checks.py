@@ -20,10 +20,10 @@ def test_anything_else_is_refused_by_name(value: object) -> None:
     with pytest.raises(ConfigError) as raised:
         check_int("size", value, 2, 5)
 
-    assert str(raised.value) == f"size is a whole number from 2 to 5, not {value!r}"
+    assert str(raised.value) == f"size must be an integer from 2 to 5, not {value!r}"
 
 
 def test_a_range_may_have_no_end() -> None:
     assert check_int("size", 10**30, 2) == 10**30
-    with pytest.raises(ConfigError, match="size is a whole number of at least 2, not 1"):
+    with pytest.raises(ConfigError, match="size must be an integer >= 2, not 1"):
         check_int("size", 1, 2)

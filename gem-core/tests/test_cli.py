@@ -69,7 +69,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "not for wrappers"),
         (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment does not have an expert"),
         (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
-        (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns is a whole number of at least 1, not 0"),
+        (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns must be an integer >= 1, not 0"),
     ],
 )
 def test_an_error_is_one_clear_line_and_exits_with_1(arguments: list[str], message: str) -> None:

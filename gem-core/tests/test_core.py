@@ -53,7 +53,7 @@ def test_equal_seeds_give_equal_episodes_and_others_differ() -> None:
     assert episode(1) != episode(2)
 
 
-def test_without_a_seed_the_generators_go_on() -> None:
+def test_without_a_seed_the_generators_continue() -> None:
     def starts(env: Env) -> list[object]:
         return [env.reset(seed=1)[0], env.reset()[0], env.reset()[0]]
 
@@ -200,6 +200,6 @@ def test_however_the_same_arguments_were_given_a_snapshot_fits() -> None:
 def test_a_number_of_copies_that_is_none_is_refused(n: Any) -> None:
     env = Sum()
     env.reset(seed=0)
-    with pytest.raises(ConfigError, match="the number of copies, is a whole number of at least 0, not"):
+    with pytest.raises(ConfigError, match="the number of copies, must be an integer >= 0, not"):
         env.fork(n)
     assert env.fork(0) == []

@@ -88,7 +88,7 @@ def test_a_seed_chooses_a_row_and_all_rows_come_up():
     assert set(first) == {f"What is the capital of {country}?" for country, _ in CAPITALS}
 
 
-def test_without_a_seed_the_rows_go_on_from_the_last():
+def test_without_a_seed_the_rows_continue_after_the_last():
     env = Capital()
     env.reset(seed=0)
     assert len({env.reset()[0] for _ in range(60)}) == len(CAPITALS)

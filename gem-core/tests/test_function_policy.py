@@ -163,7 +163,7 @@ def test_a_call_that_fails_is_one_failed_episode(is_async: bool) -> None:
         (SystemExit(0), "SystemExit: 0"),
     ],
 )
-def test_what_is_no_text_fails_the_episode(returned: object, message: str) -> None:
+def test_an_answer_that_is_not_text_fails_the_episode(returned: object, message: str) -> None:
     def answer(observation: str) -> Any:
         if isinstance(returned, BaseException):
             raise returned

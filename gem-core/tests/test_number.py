@@ -109,7 +109,7 @@ def test_no_other_value_is_read_as_one_of_these_however_it_is_written() -> None:
         "9" * (MAX_DIGITS + 1), "0." + "9" * MAX_DIGITS,
     ],
 )  # fmt: skip
-def test_what_is_no_number_or_could_be_another_is_not_read(text: str) -> None:
+def test_an_ambiguous_text_is_not_read_as_a_number(text: str) -> None:
     assert read_number(text) is None
 
 

@@ -247,7 +247,9 @@ def altered(**changes: object) -> Callable[[bytes], bytes]:
         (altered(colour="red"), "line 2: colour: "),
     ],
 )
-def test_a_line_that_is_no_record_says_which_and_why(path: Path, alter: Callable[[bytes], bytes], message: str) -> None:
+def test_a_line_that_is_not_a_record_is_named_with_the_reason(
+    path: Path, alter: Callable[[bytes], bytes], message: str
+) -> None:
     record(path, episode("a"), episode("b"), episode("c"))
     first, second, third = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + alter(second) + third)

@@ -60,7 +60,7 @@ def test_recording_continues_in_the_same_file(file: Path) -> None:
     assert gemx("reproduce", str(file)).stdout.startswith("15 of 15 ")
 
 
-def test_a_file_that_is_no_recording_is_not_written_to(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recording_is_not_written_to(tmp_path: Path) -> None:
     diary = tmp_path / "diary.txt"
     diary.write_text("Dear diary")
     done = gemx("run", "core:Echo-v0", "--record", str(diary))
@@ -148,7 +148,7 @@ def test_json_in_a_fresh_process_is_one_object_and_nothing_else(file: Path) -> N
     assert set(difference) == {"episode", "id", "seed", "turn", "what", "recorded", "replayed"}
 
 
-def test_another_version_is_said_and_is_no_difference(file: Path) -> None:
+def test_another_version_is_reported_and_does_not_count_as_a_difference(file: Path) -> None:
     alter(file, 1, pack={"distribution": "gem-core", "version": "0.0.1"}, gem_core="0.0.1", id="core:Echo-v0")
     alter(file, 2, pack={"distribution": "gem-envs-gone", "version": "2.0"})
     for command in ("reproduce", "rescore"):

@@ -78,7 +78,7 @@ def test_one_wrapper_with_settings_may_stand_alone_and_stays_as_it_was_given() -
 
 
 @pytest.mark.parametrize("id", ["subprocess:Popen", "os:system", "gem.parsing:boxed"])
-def test_what_is_no_environment_is_not_called(id: str) -> None:
+def test_something_other_than_an_environment_is_not_called(id: str) -> None:
     with pytest.raises(SpecError, match="not an environment"):
         gem.make(id, args=["true"])
 
@@ -139,7 +139,7 @@ def test_a_class_can_be_named_directly(id: str) -> None:
     assert f"{type(env).__module__}:{type(env).__name__}" == id
 
 
-def test_a_class_whose_name_is_no_name_of_an_env_is_refused() -> None:
+def test_a_class_whose_name_cannot_name_an_env_is_refused() -> None:
     with pytest.raises(SpecError, match="'sample_envs:_Hidden' is not an environment id"):
         gem.make("sample_envs:_Hidden")
 

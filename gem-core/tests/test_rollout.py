@@ -380,7 +380,7 @@ def test_seeds_may_be_numpys_integers_and_never_negative() -> None:
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_group_has_at_least_one_episode(size: Any) -> None:
-    with gem.make_vec("core:Echo-v0", 1) as envs, pytest.raises(ConfigError, match="group_size is a whole number"):
+    with gem.make_vec("core:Echo-v0", 1) as envs, pytest.raises(ConfigError, match="group_size must be an integer"):
         next(rollout(lambda observation: "x", envs, itertools.count(), size))
 
 

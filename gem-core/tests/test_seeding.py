@@ -55,8 +55,8 @@ def test_a_seed_out_of_range_is_refused(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [True, 1.0, "1", None])
-def test_what_is_no_whole_number_is_no_seed(seed: object) -> None:
-    with pytest.raises(TypeError, match="whole number"):
+def test_only_an_integer_is_a_seed(seed: object) -> None:
+    with pytest.raises(TypeError, match="integer"):
         seeding.check_seed(seed)  # pyright: ignore[reportArgumentType]
 
 

@@ -54,7 +54,7 @@ def test_a_step_after_the_end_is_refused_until_the_next_reset(action: str) -> No
     assert not env.step("\\boxed{0}").done
 
 
-def test_the_turn_limit_truncates_and_is_no_success() -> None:
+def test_the_turn_limit_truncates_without_success() -> None:
     env = Sum(rounds=9, max_turns=3)
     env.reset(seed=0)
     steps = [env.step(env.expert_action()) for _ in range(3)]
@@ -122,8 +122,8 @@ def test_a_reset_that_fails_begins_no_episode() -> None:
 
 
 @pytest.mark.parametrize("max_turns", [0, -1, 2.5, "abc", True])
-def test_a_limit_that_is_no_whole_number_of_at_least_one_is_refused(max_turns: Any) -> None:
-    with pytest.raises(ConfigError, match="max_turns is a whole number of at least 1"):
+def test_a_limit_that_is_not_a_positive_integer_is_refused(max_turns: Any) -> None:
+    with pytest.raises(ConfigError, match="max_turns must be an integer >= 1"):
         Sum(max_turns=max_turns)
 
 

@@ -323,7 +323,7 @@ def test_env_kwargs_reach_the_env_whatever_they_are_called_and_those_of_a_slot_w
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"num_envs": 0}, "at least 1"),
+        ({"num_envs": 0}, "integer >= 1"),
         ({"ids": []}, "at least one"),
         ({"ids": {WALK: 0}}, "weights"),
         ({"ids": {WALK: float("nan")}}, "weights"),
@@ -404,7 +404,7 @@ def test_slots_share_the_threads_there_are_where_the_system_gives_no_more(monkey
         (lambda envs: envs.reset(options={"form": "x"}), "Walk: reset takes no option 'form'. Did you mean 'from'"),
         (lambda envs: gem.make_vec(type(envs), 2), "make_vec takes an id, a list of ids, or a mapping"),
         (lambda envs: gem.make_vec([Env], 2), "call a class yourself, or give it an id with gem.register"),
-        (lambda envs: gem.make_vec("core:Echo-v0", "3"), "num_envs is a whole number of at least 1, not '3'"),
+        (lambda envs: gem.make_vec("core:Echo-v0", "3"), "num_envs must be an integer >= 1, not '3'"),
         (lambda envs: list(rollout(random_policy(), gem.make("core:Echo-v0"), [1])), "a rollout needs a vector"),
         (
             lambda envs: list(rollout(random_policy(), envs, 5)),

@@ -113,7 +113,7 @@ def test_it_survives_a_snapshot_on_any_level_in_the_middle_of_an_episode():
 
 
 @pytest.mark.parametrize("state", [b"", b"nonsense", b"\0\0\0\0nonsense", b"\0\0\0\7"])
-def test_what_is_no_snapshot_of_it_is_refused_and_changes_nothing(state):
+def test_a_foreign_snapshot_is_refused_and_changes_nothing(state):
     env = made()
     env.reset(seed=0)
     before = env.snapshot()

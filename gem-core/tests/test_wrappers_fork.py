@@ -204,7 +204,7 @@ def test_copies_that_cannot_be_brought_to_the_envs_state_are_closed() -> None:
     assert [each.closed for each in built] == [False, True, True, True]
 
 
-def test_functions_are_no_part_of_a_snapshot_and_survive_a_restore() -> None:
+def test_functions_are_left_out_of_a_snapshot_and_survive_a_restore() -> None:
     env = stack()
     other = Scaled(Loud(Counted(Sum(rounds=6, largest=10**6))), lambda reward: 10 * reward)
     env.reset(seed=0)

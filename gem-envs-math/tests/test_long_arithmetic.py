@@ -90,5 +90,5 @@ def test_the_expert_without_a_tool_answers_at_once():
 
 @pytest.mark.parametrize("digits", [0, 501, 2.5, "4", True])
 def test_a_number_of_digits_out_of_range_is_refused(digits):
-    with pytest.raises(ConfigError, match="digits is a whole number from 1 to 500"):
+    with pytest.raises(ConfigError, match="digits must be an integer from 1 to 500"):
         LongArithmetic(digits=digits)

@@ -53,7 +53,7 @@ def test_settings_and_levels_shape_the_item():
         ("chain_sum", {"min_term": 2}, "Did you mean 'min_terms'"),
         ("chain_sum", {"min_terms": 0}, "min_terms must be positive"),
         ("chain_sum", {"min_terms": "two"}, "It has: min_terms"),
-        ("chain_sum", {"level": 99}, "level is a whole number from 0 to"),
+        ("chain_sum", {"level": 99}, "level must be an integer from 0 to"),
         ("chain_sum", {"seed": 3}, "reset"),
         ("acre", {"level": 0}, "no levels"),
         ("codeio", {"difficulty": 11}, "difficulty"),

@@ -22,7 +22,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "an unknown limit": (lambda: sandbox.run("", memry=3), r"no limit 'memry'\. Did you mean 'memory'\?"),
     "a limit like nothing": (lambda: sandbox.run("", xyz=3), r"no limit 'xyz'\. The limits are timeout, wall, memory"),
     "an unknown argument": (lambda: sandbox.run("", stdn="x"), r"'stdn'\. Did you mean 'stdin'\?"),
-    "memory in words": (lambda: sandbox.run("", memory="1G"), r"memory, in bytes, is a whole number .* not '1G'"),
+    "memory in words": (lambda: sandbox.run("", memory="1G"), r"memory, in bytes, must be an integer .* not '1G'"),
     "no timeout": (lambda: sandbox.run("", timeout=None), "timeout is a number of seconds above 0"),
     "limits in a dict": (lambda: sandbox.run("", limits={"memory": 3}), "limits is of type Limits, not dict"),
     "input": (lambda: sandbox.run("", stdin=7), "stdin is of type str or bytes, not int"),  # pyright: ignore
@@ -35,8 +35,8 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a list of levels": (lambda: sandbox.run("", level=["unshare"]), "level is one of"),  # pyright: ignore
     "no min_level": (lambda: sandbox.run("", min_level=None), "min_level is one of"),  # pyright: ignore
     "a level of a sandbox": (lambda: Sandbox(min_level="x"), "min_level is one of"),  # pyright: ignore
-    "slots in words": (lambda: Sandbox(slots="2"), "slots is a whole number of at least 1, not '2'"),  # pyright: ignore
-    "no slots": (lambda: Sandbox(slots=0), "slots is a whole number of at least 1, not 0"),
+    "slots in words": (lambda: Sandbox(slots="2"), "slots must be an integer >= 1, not '2'"),  # pyright: ignore
+    "no slots": (lambda: Sandbox(slots=0), "slots must be an integer >= 1, not 0"),
     "a sandbox's limits": (lambda: Sandbox(limits=3), "limits is of type Limits, not int"),  # pyright: ignore
     "one module": (lambda: Sandbox(modules="numpy"), r"write modules=\['numpy'\]"),
     "a module": (lambda: Sandbox(modules=[re]), "each of modules is of type str, not module"),  # pyright: ignore
@@ -65,7 +65,7 @@ def test_an_argument_of_another_kind_is_refused_in_words(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*WHOLE, "timeout", "wall"])
 @pytest.mark.parametrize("value", [0, -1, "1", True, [], math.nan, math.inf, 1 << 70])
-def test_a_limit_that_is_no_number_or_out_of_range_is_refused(name: str, value: Any) -> None:
+def test_a_limit_that_is_not_a_number_or_out_of_range_is_refused(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"^{name}\\b"):
         Limits(**{name: value})
 

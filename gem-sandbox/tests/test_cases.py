@@ -287,7 +287,7 @@ def test_blanks_at_the_ends_do_not_count(written: str, expected: str, same: bool
     assert same_output(written.encode(), expected.encode()) is same
 
 
-def test_no_cases_are_no_test(box: Sandbox) -> None:
+def test_a_test_without_cases_is_refused(box: Sandbox) -> None:
     with pytest.raises(ConfigError, match="at least one"):
         box.run_tests("", [])
 
@@ -298,7 +298,7 @@ def test_it_is_there_without_a_sandbox_of_ones_own() -> None:
     assert run_tests("print(input())", [("a", "a"), ("b", "b")], timeout=5).passed
 
 
-def test_a_slot_that_dies_once_changes_no_verdict_and_twice_is_no_verdict() -> None:
+def test_a_slot_that_dies_once_changes_no_verdict_and_twice_gives_none() -> None:
     losses = 1
 
     def play(stdin: object) -> tuple[Level, Outcome]:

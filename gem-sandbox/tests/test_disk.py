@@ -166,7 +166,7 @@ def left(box: Sandbox) -> set[str]:
     return set(os.listdir(f"{folder}/left")) if folder else set()
 
 
-def test_a_user_without_rights_is_held_to_the_limits_on_disk_too() -> None:
+def test_the_limits_on_disk_hold_for_a_user_without_rights_too() -> None:
     sandbox_levels.need("landlock")
     chosen = {name: TAKE + WAYS[name] for name in WAYS if "chain" not in name and name != "folders"}
     code = f"""

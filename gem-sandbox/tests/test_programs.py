@@ -264,11 +264,11 @@ def test_large_input_code_and_output_pass_through(box: Sandbox) -> None:
     assert box.run(code, stdin=stdin).stdout == f"1000000\n{stdin}"
 
 
-def test_bytes_that_are_no_text_are_replaced(box: Sandbox) -> None:
+def test_bytes_that_are_not_text_are_replaced(box: Sandbox) -> None:
     assert box.run("import sys\nsys.stdout.buffer.write(b'a\\xffb')").stdout == "a\ufffdb"
 
 
-def test_half_a_surrogate_pair_is_no_fault(box: Sandbox) -> None:
+def test_half_a_surrogate_pair_is_not_a_fault(box: Sandbox) -> None:
     assert box.run("print(input(), '\ud800')", stdin="\udc00\n").stdout == "? ?\n"
 
 

@@ -179,7 +179,7 @@ def test_bash_has_as_many_processes_beside_it_as_its_documentation_says():
 
 
 def test_bash_without_a_process_is_refused():
-    with pytest.raises(ConfigError, match="processes is a whole number of at least 1"):
+    with pytest.raises(ConfigError, match="processes must be an integer >= 1"):
         bash_tool(processes=0)
 
 

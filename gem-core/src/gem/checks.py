@@ -7,14 +7,14 @@ from gem.errors import ConfigError
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """`value` as an `int`, if it is a whole number from `low` to `high` (None for no bound).
+    """`value` as an `int`, if it is an integer from `low` to `high` (None for no bound).
 
     Raises:
         ConfigError: it is not; the message calls it `name`.
     """
     if not is_int(value) or value < low or (high is not None and value > high):
-        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ConfigError(f"{name} is a whole number {bounds}, not {value!r}")
+        bounds = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{name} must be an integer {bounds}, not {value!r}")
     return int(value)
 
 

@@ -175,7 +175,7 @@ class Env(ABC):
         that call are shared. Close the copies when you are done.
 
         Raises:
-            ConfigError: `n` is not a whole number of at least 0.
+            ConfigError: `n` is not an integer >= 0.
             SnapshotError: the inner env of a wrapper has been replaced since the wrapper was built.
         """
         check_int("n, the number of copies,", n, 0)

@@ -36,7 +36,7 @@ def fresh() -> int:
 
 
 def check_seed(seed: int) -> int:
-    """`seed` itself if it is a whole number from 0 to 2**63 - 1.
+    """`seed` itself if it is an integer from 0 to 2**63 - 1.
 
     Raises:
         TypeError: it is not an integer.
@@ -45,7 +45,7 @@ def check_seed(seed: int) -> int:
     if type(seed) is int and 0 <= seed < SEEDS:
         return seed
     if not is_int(seed):
-        raise TypeError(f"a seed is a whole number, not {seed!r}")
+        raise TypeError(f"a seed must be an integer, not {seed!r}")
     value = int(seed)
     if not 0 <= value < SEEDS:
         raise ValueError(f"a seed is between 0 and 2**{SEED_BITS} - 1, not {seed}")

@@ -15,8 +15,8 @@ def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
     """
     integer = hasattr(value, "__index__") and not isinstance(value, bool)
     if not integer or value < low or (high is not None and value > high):
-        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ConfigError(f"{name} is a whole number {bounds}, not {value!r}")
+        bounds = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ConfigError(f"{name} must be an integer {bounds}, not {value!r}")
     return int(value)
 
 

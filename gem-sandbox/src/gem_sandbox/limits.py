@@ -22,7 +22,7 @@ _COUNTS = {
     "processes": ("processes", 0, _MOST_THINGS),
     "open_files": ("open_files", 1, _MOST_THINGS),
 }
-"""Limits that are whole numbers: what messages call them, the least and the most."""
+"""Limits that are integers: what messages call them, the least and the most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ class Start:
 
     Raises:
         TypeError, ValueError: see `gem.seeding.check_seed`.
-        ConfigError: `group` is not a whole number of at least 0.
+        ConfigError: `group` is not an integer >= 0.
     """
 
     seed: int
