@@ -1,10 +1,45 @@
 """Settings of the tests of gem-train."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
+import transformers
+from transformers import PreTrainedModel
+
+SMALL = {
+    "vocab_size": 512,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+    "pad_token_id": 0,
+    "bos_token_id": None,
+    "eos_token_id": 1,
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:
     """A tiny model is faster on one thread, above all beside other tests."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def make_model() -> Callable[..., PreTrainedModel]:
+    """Makes a small model of an architecture, with weights so large that attention matters."""
+
+    def make(name: str, attention: str = "sdpa", **settings: Any) -> PreTrainedModel:
+        config = getattr(transformers, f"{name}Config")(**{**SMALL, **settings})
+        torch.manual_seed(0)
+        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation=attention).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.dim() > 1:
+                    parameter.mul_(6)
+        return model
+
+    return make

@@ -11,6 +11,7 @@ from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import model_folder
 from gem_train.devices import find_device
+from gem_train.model_checks import use_packed_attention
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 DType = Literal["float32", "bfloat16"]
@@ -69,8 +70,10 @@ def make_tiny(episodes: Iterable[Episode], seed: int, *, device: str = "auto", d
 
 def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType) -> PreTrainedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
+    model.eval()
+    use_packed_attention(model)
     if dtype == "bfloat16":
         # Weights stay float32, or small updates would be lost in rounding; sampler and learner compute alike.
         model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
-    return model.eval()
+    return model

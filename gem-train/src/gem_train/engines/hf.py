@@ -19,6 +19,7 @@ from gem_train.config import RolloutConfig
 from gem_train.engines.kv_cache import SlotCache
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
+from gem_train.model_checks import context_limit
 from gem_train.models import LoadedModel
 
 
@@ -51,14 +52,14 @@ class HFSampler(Sampler):
     end of a tool call.
 
     Args:
-        model: with full attention in every layer.
+        model: with full attention in every layer, or with the same window in all; then conversations end at the window.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest reply, in tokens.
         temperature: of sampling, above 0. Log-probabilities are those of the distribution that was drawn from.
         seed: of the sampling.
 
     Raises:
-        ConfigError: the model has layers with a sliding window, which the cache does not keep.
+        ConfigError: the model's layers are not all alike, or have no attention.
     """
 
     def __init__(
@@ -70,16 +71,13 @@ class HFSampler(Sampler):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> None:
-        kinds = set(getattr(model.config, "layer_types", None) or ["full_attention"])
-        if kinds != {"full_attention"}:
-            raise ConfigError(f"the engine hf needs full attention in every layer, and this model has {sorted(kinds)}")
         if temperature <= 0:
             raise ConfigError(f"temperature must be above 0, not {temperature}")
         self.model = model
         self.chat = chat
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
-        self._max_positions: int = model.config.max_position_embeddings
+        self._max_positions = context_limit(model.config)
         self._generator = torch.Generator(model.device)
         self._stop_ids = torch.tensor(chat.stop_ids, device=model.device)
         self._cache = SlotCache(model.config.num_hidden_layers)

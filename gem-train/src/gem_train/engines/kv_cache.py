@@ -74,9 +74,10 @@ class SlotLayer(CacheLayerMixin):
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Allocate, now that shapes, type and device are known."""
         _, heads, _, key_dim = key_states.shape
-        self._keys = key_states.new_zeros(*self._wanted, heads, key_dim)
+        # Under autocast, rotary embeddings leave keys in float32; attention computes in the type of the values.
+        self._keys = value_states.new_zeros(*self._wanted, heads, key_dim)
         self._values = value_states.new_zeros(*self._wanted, heads, value_states.shape[-1])
-        self.dtype, self.device = key_states.dtype, key_states.device
+        self.dtype, self.device = value_states.dtype, value_states.device
         self.is_initialized = True
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
@@ -84,7 +85,7 @@ class SlotLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         where = self.rows[:, None], self.positions
-        self._keys[where] = key_states.transpose(1, 2)
+        self._keys[where] = key_states.transpose(1, 2).to(self.dtype)
         self._values[where] = value_states.transpose(1, 2)
         keys, values = self._keys[:, : self.num_keys], self._values[:, : self.num_keys]
         return keys[self.rows].transpose(1, 2), values[self.rows].transpose(1, 2)
