@@ -1,8 +1,10 @@
 """The rollout carries what is ready, plays every episode to its end, and contains failures."""
 
 import itertools
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ from vector_backends import BACKENDS, MORTAL, PARALLEL, vector
 
 import gem
 from gem.errors import ConfigError, MissingInfo
-from gem.rollout import Start, rollout
+from gem.rollout import Failure, Start, rollout
+from gem.rollout.loop import PAUSE
 from gem.rollout.policy import Policy, expert_policy, random_policy
 from gem.rollout.transcript import Completion, Episode, Transcript
 
@@ -186,6 +189,9 @@ def test_an_env_that_never_ends_is_cut_off(own: int | None, asked: int | None, t
             assert (episode.truncated, episode.terminated, episode.success) == (True, False, False)
             assert episode.cut_off == (turns != own)
             assert episode.turns[-1].info["success"] is False
+
+
+WORK = -1.0
 
 
 class Filling(Saying):
@@ -367,6 +373,77 @@ def test_an_abandoned_rollout_forgets_its_requests_and_leaves_the_envs_usable() 
 
         assert policy.asked == {}
         assert len(list(rollout(policy, envs, range(6)))) == 6
+
+
+def test_an_abandoned_rollout_forgets_the_conversations_whose_envs_are_at_work_too() -> None:
+    class FailsOne(Saying):
+        def recv(self, min_results: int = 1, timeout: float | None = None) -> Any:
+            answers = super().recv()
+            return {slot: answer if slot else Failure("no", "") for slot, answer in answers.items()}
+
+    policy = FailsOne("\\boxed{0}")
+    with gem.make_vec("sample_envs:Sum", 3) as envs:
+        episodes = rollout(policy, envs, itertools.count())
+        next(episodes)
+        episodes.close()
+
+    assert sorted(policy.forgotten) == [0, 1, 2]
+
+
+def test_starts_may_come_later_while_an_episode_is_running() -> None:
+    more: list[Start | None] = [Start(0), Start(1), None]
+
+    class Later(Iterator[Start | None]):
+        def __next__(self) -> Start | None:
+            return more.pop(0) if more else None
+
+    played: list[int] = []
+    with gem.make_vec("core:Echo-v0", 4) as envs:
+        for episode in rollout(Saying("x"), envs, Later()):
+            played.append(episode.seed)
+            if len(played) == 2:
+                more += [Start(2), None, Start(3)]
+
+    assert sorted(played) == [0, 1, 2, 3]
+
+
+def test_a_policy_that_works_when_it_is_polled_is_not_kept_waiting_for_envs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float | None] = []
+
+    class Working(Saying):
+        """Sends one env off until it has answered the other one, in small pieces of work."""
+
+        pieces = 5
+
+        def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+            if 1 in self.asked:
+                self.asked.remove(1)
+                return {1: Completion(f"await {tmp_path}/file")}
+            if not self.asked or timeout is None:
+                return super().recv()
+            waits.append(WORK)
+            time.sleep(3 * PAUSE)
+            self.pieces -= 1
+            if self.pieces:
+                return {}
+            (tmp_path / "file").touch()
+            return super().recv()
+
+    with vector("thread", 2, length=1) as envs:
+        receive = envs.recv
+
+        def recv(min_results: int = 1, timeout: float | None = None) -> list[Any]:
+            waits.append(timeout)
+            return receive(min_results, timeout)
+
+        monkeypatch.setattr(envs, "recv", recv)
+        assert len(list(rollout(Working("go"), envs, range(2)))) == 2
+
+    pieces = [index for index, wait in enumerate(waits) if wait == WORK]
+    assert len(pieces) == 5
+    assert PAUSE not in waits[pieces[0] : pieces[-1]]
 
 
 def test_seeds_may_be_numpys_integers_and_never_negative() -> None:

@@ -5,6 +5,7 @@ Both sides have `send` and `recv`. The loop passes on whatever is ready, so neit
 
 import itertools
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -32,7 +33,7 @@ MOST_TURNS = 1000
 def rollout(
     policy: Policy | PolicyFunction,
     envs: VectorEnv,
-    starts: Iterable[int | Start],
+    starts: Iterable[int | Start | None],
     group_size: int = 1,
     *,
     max_turns: int | None = None,
@@ -47,7 +48,8 @@ def rollout(
         policy: a policy or a function (see `FunctionPolicy`); the envs must be made with its `info_methods`.
         envs: the vector. Several ids get their shares of the episodes: see `assign`.
         starts: seeds, or `Start`s, which may choose the id and have options for the reset. They are taken one at a
-            time, as slots become free; may be endless.
+            time, as slots become free; may be endless. None means "not now": slots stay free until the next results,
+            and the rollout ends if there are none to wait for.
         group_size: episodes from each start.
         max_turns: turns after which an episode is truncated; by default `MOST_TURNS`, or the `max_turns` of the spec if
             that is more.
@@ -65,40 +67,36 @@ def rollout(
         with closing(FunctionPolicy(policy)) as asked:
             yield from rollout(asked, envs, starts, group_size, max_turns=max_turns)
         return
-    upcoming = _members(starts, check_int("group_size", group_size, 1), envs.shares)
+    upcoming = _Upcoming(starts, check_int("group_size", group_size, 1), envs.shares)
     active = _ActiveEpisodes(envs, None if max_turns is None else check_int("max_turns", max_turns, 1))
     # Drop the results of an abandoned rollout.
     envs.recv(min_results=envs.num_envs)
     try:
-        active.start(range(envs.num_envs), upcoming)
         pause = 0.0
-        while active.in_envs or active.in_policy:
+        while active.start(upcoming):
             # Wait for one side only if nothing is pending on the other. If neither had a result, pause.
             results = envs.recv(timeout=pause if active.in_policy else None) if active.in_envs else []
-            free: list[int] = []
+            ended: dict[int, Episode] = {}
             waiting: dict[int, Transcript] = {}
             for result in results:
                 episode = active.stepped(result)
                 if episode is None:
                     waiting[result.slot] = active.transcripts[result.slot]
                 else:
-                    policy.forget(result.slot)
-                    free.append(result.slot)
-                    yield episode
+                    ended[result.slot] = episode
             if waiting:
                 policy.send(waiting)
-            active.start(free, upcoming)
+            # Both sides are at work while the caller is: it may take its time with an episode.
+            yield from active.freed(ended, policy, upcoming)
             answers: Mapping[int, Completion | Failure] = {}
+            asked = time.perf_counter()
             if active.in_policy:
                 answers = policy.recv(timeout=0 if active.in_envs else None)
-            ended = active.answered(answers)
-            for slot, episode in ended.items():
-                policy.forget(slot)
-                yield episode
-            active.start(ended, upcoming)
-            pause = 0.0 if results or answers else PAUSE
+            # A policy that works in `recv` must not be kept from it.
+            pause = 0.0 if results or answers or time.perf_counter() - asked > PAUSE else PAUSE
+            yield from active.freed(active.answered(answers), policy, upcoming)
     finally:
-        for slot in active.in_policy:
+        for slot in active.transcripts:
             policy.forget(slot)
 
 
@@ -113,15 +111,7 @@ def assign(starts: Iterable[int | Start], shares: Mapping[str, float]) -> Iterat
     Depends on the weights, the first seed (so that short runs differ) and the position in `starts`, not on the lengths
     of episodes.
     """
-    ids: Iterator[str] | None = None
-    for each in starts:
-        if isinstance(each, tuple):  # the form before `Start`
-            raise ConfigError(f"a start is a seed or a gem.rollout.Start(seed, id), not {each!r}")
-        start = each if isinstance(each, Start) else Start(each)
-        if start.id is None and shares:
-            ids = ids or itertools.islice(_by_weight(shares), seeding.derive(start.seed, "mixture") % 1000, None)
-            start = replace(start, id=next(ids))
-        yield start
+    return _Upcoming(starts, 1, shares)
 
 
 def _by_weight(shares: Mapping[str, float]) -> Iterator[str]:
@@ -135,10 +125,35 @@ def _by_weight(shares: Mapping[str, float]) -> Iterator[str]:
         yield chosen
 
 
-def _members(starts: Iterable[int | Start], group_size: int, shares: Mapping[str, float]) -> Iterator[Start]:
-    """Each start, so many times."""
-    for start in assign(starts, shares):
-        yield from (replace(start, group=start.group + member) for member in range(group_size))
+class _Upcoming(Iterator[Start]):
+    """Each start, so many times, with an id by weight; it may stop at a None, and have more later."""
+
+    def __init__(self, starts: Iterable[int | Start | None], group_size: int, shares: Mapping[str, float]) -> None:
+        self._given = iter(starts)
+        self._group_size = group_size
+        self._shares = shares
+        self._ids: Iterator[str] | None = None
+        self._members: deque[Start] = deque()
+
+    def __next__(self) -> Start:
+        if not self._members:
+            given = next(self._given)
+            if given is None:
+                raise StopIteration
+            start = self._with_id(given)
+            self._members.extend(replace(start, group=start.group + member) for member in range(self._group_size))
+        return self._members.popleft()
+
+    def _with_id(self, given: int | Start) -> Start:
+        if isinstance(given, tuple):  # the form before `Start`
+            raise ConfigError(f"a start is a seed or a gem.rollout.Start(seed, id), not {given!r}")
+        start = given if isinstance(given, Start) else Start(given)
+        if start.id is not None or not self._shares:
+            return start
+        if self._ids is None:
+            skipped = seeding.derive(start.seed, "mixture") % 1000
+            self._ids = itertools.islice(_by_weight(self._shares), skipped, None)
+        return replace(start, id=next(self._ids))
 
 
 class _ActiveEpisodes:
@@ -152,13 +167,15 @@ class _ActiveEpisodes:
         self._limits: dict[int, int] = {}
         self._clocks: dict[int, float] = {}
         self._completions: dict[int, Completion] = {}
+        self._free = list(range(envs.num_envs))
         self.transcripts: dict[int, Transcript] = {}
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
 
-    def start(self, slots: Iterable[int], starts: Iterator[Start]) -> None:
-        """Start the next episodes in `slots`, until `starts` is exhausted."""
-        begun = dict(zip(slots, starts, strict=False))
+    def start(self, starts: Iterator[Start]) -> bool:
+        """Start the next episodes in the free slots; returns whether any episode is running."""
+        begun = dict(zip(self._free, starts, strict=False))
+        self._free = self._free[len(begun) :]
         self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
         for slot, start in begun.items():
             spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
@@ -171,6 +188,15 @@ class _ActiveEpisodes:
         }
         self._envs.send(resets, autoreset="off")
         self.in_envs.update(begun)
+        return bool(self.in_envs or self.in_policy)
+
+    def freed(self, ended: Mapping[int, Episode], policy: Policy, starts: Iterator[Start]) -> Iterator[Episode]:
+        """Start others in the slots of the episodes that have `ended`, and then yield these."""
+        for slot in ended:
+            policy.forget(slot)
+        self._free += ended
+        self.start(starts)
+        yield from ended.values()
 
     def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
         """Pass completions to the envs; returns the episodes that the policy cannot continue."""

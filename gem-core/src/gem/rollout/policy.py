@@ -30,7 +30,8 @@ class Policy(ABC):
         """The completions that are ready, by slot; a `Failure` instead fails that one episode.
 
         Waits until there are `min_results` (or as many as are pending, if that is less), or for `timeout` seconds;
-        `timeout=0` does not wait. An exception ends the rollout.
+        `timeout=0` does not wait: a policy that works in this call does a little work, such as one token of each reply,
+        and returns, because environments may be ready meanwhile. An exception ends the rollout.
         """
 
     def forget(self, slot: int) -> None:
