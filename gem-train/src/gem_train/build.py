@@ -18,6 +18,7 @@ from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
 from gem_train.learner import Learner
+from gem_train.lora import choose_trained
 from gem_train.models import LoadedModel, load_model, make_tiny
 from gem_train.preflight import TINY
 from gem_train.watch import Advice, Watch
@@ -56,6 +57,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
         else:
             name = config.model if checkpoint is None else str(checkpoint)
             loaded = load_model(name, device=config.device, dtype=config.dtype)
+        choose_trained(loaded.model, config.lora, config.seed)
         learner = Learner(
             loaded.model,
             config.optim,

@@ -30,6 +30,11 @@ def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
     return (path, best["success"], best["return"]) if path.is_dir() else None
 
 
+def holds_model(folder: Path) -> bool:
+    """Whether a folder holds a model that transformers loads: all of it, or an adapter and the name of its base."""
+    return (folder / "config.json").is_file() or (folder / "adapter_config.json").is_file()
+
+
 def model_folder(name: str) -> str:
     """The folder with the model of a run folder (of its newest checkpoint) or of a checkpoint; otherwise `name` itself.
 
@@ -37,9 +42,9 @@ def model_folder(name: str) -> str:
         ConfigError: the run folder holds no checkpoint yet.
     """
     path = Path(name).expanduser()
-    if (path / "model" / "config.json").is_file():
+    if holds_model(path / "model"):
         return str(path / "model")
-    if (path / "config.toml").is_file() and not (path / "config.json").exists():
+    if (path / "config.toml").is_file() and not holds_model(path):
         found = checkpoints(path)
         if not found:
             raise ConfigError(f"the run folder {path} holds no checkpoint yet; train it for a step first")

@@ -74,6 +74,25 @@ class OptimConfig(_Section):
     micro_rows: int = Field(default=1, ge=1, description="rows in one forward pass; bounds memory, changes no result")
 
 
+class LoraConfig(_Section):
+    """A low-rank adapter that is trained instead of all weights; see `gem_train.lora`."""
+
+    rank: int = Field(default=0, ge=0, description="of the adapter; 0 for none: all weights are trained")
+    alpha: float | None = Field(
+        default=None, gt=0, description="the adapter's output is multiplied by alpha / rank; by default alpha is 2 rank"
+    )
+    dropout: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="0, and nothing else: sampler and learner must compute the same probabilities",
+    )
+    targets: str = Field(
+        default="all-linear",
+        description="names of the linear layers that get one, separated by commas, as q_proj,v_proj",
+    )
+
+
 class WarmupConfig(_Section):
     """Imitation before reinforcement: the model learns the environment's language from the play of a policy."""
 
@@ -119,6 +138,7 @@ class TrainConfig(_Section):
     engine: EngineSettings = EngineSettings()
     credit: CreditConfig = CreditConfig()
     optim: OptimConfig = OptimConfig()
+    lora: LoraConfig = LoraConfig()
     warmup: WarmupConfig = WarmupConfig()
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
@@ -227,6 +247,16 @@ def _check_together(config: TrainConfig) -> None:
     if config.algorithm not in ALGORITHMS:
         near = did_you_mean(config.algorithm, ALGORITHMS)
         raise ConfigError(f"there is no algorithm {config.algorithm!r}.{near} Known: {', '.join(ALGORITHMS)}")
+    if config.lora.dropout:
+        raise ConfigError(
+            "lora.dropout must be 0: with dropout the learner would compute other probabilities than those that the "
+            "sampler drew from"
+        )
+    if config.lora.rank and config.model == "tiny":
+        raise ConfigError(
+            "an adapter is added to a trained model, and 'tiny' begins with random weights: train it without lora.rank "
+            "first, then start from it with --model and its run folder"
+        )
     play = config.rollout
     if play.episodes % play.group_size:
         raise ConfigError(

@@ -43,7 +43,8 @@ def imitate(
         optim: the optimizer's other settings.
         seed: of the run.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
     for step in range(warmup.steps):
         for group in optimizer.param_groups:
             group["lr"] = warmup.lr * (1 - step / warmup.steps)
@@ -53,7 +54,7 @@ def imitate(
         loss = all_token_loss(model, packed)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), optim.grad_clip)
+        torch.nn.utils.clip_grad_norm_(trained, optim.grad_clip)
         optimizer.step()
         yield loss.item()
 

@@ -57,8 +57,9 @@ class Learner:
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
+        self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._optimizer = torch.optim.AdamW(
-            model.parameters(), lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
+            self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
         )
 
     def score(self, batch: Batch, needs: Iterable[Need]) -> Scores:
@@ -153,7 +154,7 @@ class Learner:
         norm = 0.0
         means = {name: value.item() for name, value in sums.items()}
         if torch.is_grad_enabled() and not self._is_too_far(means):
-            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.grad_clip).item()
+            norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip).item()
             self._optimizer.step()
         return {"grad_norm": norm, **means}
 
@@ -167,8 +168,8 @@ class Learner:
         return pack(sequences, self._config.row_tokens).to(self.model.device)
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
-        """Every parameter by name, for the `load` of a sampler."""
-        return self.model.named_parameters()
+        """Every parameter that is trained by name, for the `load` of a sampler."""
+        return ((name, tensor) for name, tensor in self.model.named_parameters() if tensor.requires_grad)
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs besides the model's weights."""

@@ -1,6 +1,7 @@
 """A model and its tokenizer, on a device."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from pickle import UnpicklingError
 from typing import Literal, NamedTuple, cast
 
@@ -11,6 +12,7 @@ from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import model_folder
 from gem_train.devices import find_device
+from gem_train.lora import check_adapter
 from gem_train.model_checks import use_packed_attention
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
@@ -38,6 +40,9 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> 
     """
     target = find_device(device)
     name = model_folder(name)
+    if Path(name).is_dir():
+        check_adapter(Path(name))
+        name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
         # Otherwise transformers asks at the terminal whether to run code that comes with a model.
         tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))

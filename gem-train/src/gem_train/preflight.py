@@ -9,8 +9,9 @@ from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.rollout.named_policies import check_policy, make_policy
-from gem_train.checkpoints import model_folder
+from gem_train.checkpoints import holds_model, model_folder
 from gem_train.evaluation import AUTO
+from gem_train.lora import check_adapter
 
 TINY = "tiny"
 
@@ -50,8 +51,9 @@ def check_model(name: str) -> None:
         return
     folder = Path(model_folder(name))
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
+        if not holds_model(folder):
             raise ConfigError(f"the folder {name} holds no model: there is no config.json in it. {_CHOICES}")
+        check_adapter(folder)
         return
     # A name on the hub is `name` or `owner/name`.
     if folder.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():

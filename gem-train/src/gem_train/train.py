@@ -19,6 +19,7 @@ from gem_train.evaluation import Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
 from gem_train.interrupts import defer_interrupts
 from gem_train.loop import Run, Schedule
+from gem_train.lora import check_peft
 from gem_train.memory import enough_memory
 from gem_train.run_folder import RunFolder
 from gem_train.summary import Summary
@@ -45,6 +46,8 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
             display.already_finished(finished, folder)
             return finished
         find_device(config.device)  # a wrong one is an error before anything is played
+        if config.lora.rank:
+            check_peft()
         evaluation = make_evaluation(config)
         state = _newest_state(folder)
         baselines = _measure(config, evaluation, display) if state is None else Baselines.from_json(state["before"])

@@ -6,7 +6,7 @@ import torch
 from transformers.utils import logging
 
 from gem.errors import ConfigError
-from gem_train.checkpoints import best_checkpoint, model_folder, run_of
+from gem_train.checkpoints import best_checkpoint, holds_model, model_folder, run_of
 from gem_train.config import load_config, read_toml
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
@@ -45,7 +45,7 @@ def checkpoint_policy(
             raise ConfigError(f"{path} is not a run folder with a best checkpoint; leave out best")
         folder = found[0]
     model = Path(model_folder(str(folder)))
-    if not (model / "config.json").is_file():
+    if not holds_model(model):
         raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")
     run = run_of(folder)
     settings = {"id": "any", "model": path} if run is None else read_toml(run / "config.toml")
