@@ -6,6 +6,7 @@ history. It suits small models, and shows how sampling works.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 import torch
 from torch import Tensor
@@ -13,10 +14,11 @@ from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.rollout.transcript import Completion, FinishReason, Transcript
+from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
 from gem_train.chat import ChatEncoder, Prompt
 from gem_train.config import RolloutConfig
 from gem_train.engines.kv_cache import SlotCache
+from gem_train.engines.noise import Noise, draw
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
 from gem_train.model_checks import context_limit
@@ -27,6 +29,9 @@ from gem_train.models import LoadedModel
 class _Conversation:
     """The state of one transcript."""
 
+    seed: int
+    """Of the sampler when the conversation began."""
+    start: Start
     context: list[int] = field(default_factory=list[int])
     """Every id read or sampled."""
     cached: int = 0
@@ -40,8 +45,12 @@ class _Request:
     stops: tuple[str, ...]
     stop_ids: int
     """An upper bound on the ids of the longest of them: one per byte."""
+    noise: Noise
+    limit: int
+    """The most ids that the reply can have."""
     ids: list[int] = field(default_factory=list[int])
     logprobs: list[float] = field(default_factory=list[float])
+    versions: list[int] = field(default_factory=list[int])
     finish_reason: FinishReason = "length"
 
 
@@ -78,7 +87,6 @@ class HFSampler(Sampler):
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
         self._max_positions = context_limit(model.config)
-        self._generator = torch.Generator(model.device)
         self._stop_ids = torch.tensor(chat.stop_ids, device=model.device)
         self._cache = SlotCache(model.config.num_hidden_layers)
         self._conversations: dict[int, _Conversation] = {}
@@ -86,8 +94,10 @@ class HFSampler(Sampler):
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
-        """Seed the generator of the sampling."""
-        self._generator.manual_seed(seeding.check_seed(seed))
+        """Set the seed of the sampling, for the conversations that begin from now on."""
+        self._seed = seeding.check_seed(seed)
+        # Conversations outside a rollout have no start; they are told apart by their order.
+        self._unnamed = count()
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Take new weights. What is cached was computed with the old ones and is computed again when it is needed.
@@ -112,7 +122,7 @@ class HFSampler(Sampler):
         if not waiting:
             return {}
         requests = [self._read(slot, transcript) for slot, transcript in waiting.items()]
-        self._generate(requests)
+        self._generate([request for request in requests if request.limit])
         return {request.slot: self._completion(request) for request in requests}
 
     def forget(self, slot: int) -> None:
@@ -120,22 +130,30 @@ class HFSampler(Sampler):
         self._conversations.pop(slot, None)
 
     def _read(self, slot: int, transcript: Transcript) -> _Request:
-        conversation = self._conversations.setdefault(slot, _Conversation())
+        conversation = self._conversations.get(slot)
+        if conversation is None:
+            start = transcript.start or Start(next(self._unnamed))
+            conversation = self._conversations[slot] = _Conversation(self._seed, start)
         prompt = self.chat.prompt(transcript, conversation.context)
         if prompt.new_segment:
             conversation.context, conversation.cached = [], 0
         conversation.context.extend(prompt.ids)
-        needed = len(conversation.context) + self.max_new_tokens
-        if needed > self._max_positions:
-            raise ConfigError(
-                f"a conversation of {len(conversation.context)} ids and a reply of up to {self.max_new_tokens} "
-                f"do not fit the model's {self._max_positions} positions; lower max_new_tokens or the env's max_turns"
-            )
+        room = max(0, self._max_positions - len(conversation.context))
         stops = tuple(transcript.info.get("stop", ()))
-        return _Request(slot, prompt, stops, max((len(stop.encode()) for stop in stops), default=0))
+        return _Request(
+            slot,
+            prompt,
+            stops,
+            max((len(stop.encode()) for stop in stops), default=0),
+            Noise(conversation.seed, conversation.start, len(transcript.turns)),
+            limit=min(room, self.max_new_tokens),
+            finish_reason="context" if room < self.max_new_tokens else "length",
+        )
 
     def _completion(self, request: _Request) -> Completion:
         ids = tuple(request.ids)
+        if not ids:
+            return Completion("", finish_reason="context")
         return Completion(
             text=self.chat.text(ids),
             prompt_ids=request.prompt.ids,
@@ -143,14 +161,15 @@ class HFSampler(Sampler):
             logprobs=tuple(request.logprobs),
             finish_reason=request.finish_reason,
             new_segment=request.prompt.new_segment,
+            weight_versions=tuple(request.versions),
         )
 
     @torch.inference_mode()
     def _generate(self, requests: list[_Request]) -> None:
         """Sample the replies of all requests in one batch; a row that has ended drops out of it."""
         active = requests
-        for _ in range(self.max_new_tokens):
-            chosen, logprobs = self._sample(self._forward(active))
+        while active:
+            chosen, logprobs = self._sample(active, self._forward(active))
             stopped = torch.isin(chosen, self._stop_ids)
             still: list[_Request] = []
             for request, token, logprob, stop in zip(
@@ -158,14 +177,14 @@ class HFSampler(Sampler):
             ):
                 request.ids.append(token)
                 request.logprobs.append(logprob)
+                if request.versions[-1:] != [self.version]:
+                    request.versions.append(self.version)
                 self._conversations[request.slot].context.append(token)
                 if stop or self._at_a_stop(request):
                     request.finish_reason = "stop"
-                else:
+                elif len(request.ids) < request.limit:
                     still.append(request)
             active = still
-            if not active:
-                return
 
     def _at_a_stop(self, request: _Request) -> bool:
         """Whether the reply has just reached one of its stop texts."""
@@ -200,13 +219,10 @@ class HFSampler(Sampler):
             conversation.cached = len(conversation.context)
         return output.logits[torch.arange(len(requests), device=device), inverse]
 
-    def _sample(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+    def _sample(self, requests: list[_Request], logits: Tensor) -> tuple[Tensor, Tensor]:
         """One token per row and its log-probability, both ``[batch]``."""
-        logprobs = (logits.float() / self.temperature).log_softmax(-1)
-        # argmax(p / e) with e exponential draws from p, several times faster than torch.multinomial.
-        noise = torch.empty_like(logprobs).exponential_(generator=self._generator)
-        chosen = (logprobs.exp() / noise).argmax(-1)
-        return chosen, logprobs.gather(-1, chosen[:, None])[:, 0]
+        noise = [request.noise[len(request.ids)] for request in requests]
+        return draw(logits, self.temperature, torch.tensor(noise, dtype=torch.float64, device=logits.device))
 
 
 def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: HFSettings, seed: int = 0) -> HFSampler:
