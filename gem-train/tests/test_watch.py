@@ -30,6 +30,10 @@ def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> li
             "6.14 nats per token, 6.24 is",
         ),
         ([(5, {}), (20, {"entropy": 0.001})], 6, "warning", "larger optim.entropy (now 0.02)"),
+        # With a critic, or without a baseline, there is a signal where nothing differs.
+        ([(20, {"success": 0.0, "alike": 1.0})], 10, "collapse", "nothing to learn from. Give"),
+        ([(5, {}), (20, {"success": 1.0, "alike": 1.0})], 15, "solved", "every episode of the last 10"),
+        ([(5, {"engine_gap": 0.02}), (9, {"engine_gap": 0.5, "engine_gap_max": 4.0})], 6, "collapse", "0.5 nats from"),
         ([(20, {}), (20, {"malformed": 0.9})], 26, "collapse", "replies lost their form"),
         ([(20, {}), (20, {"success": 0.2})], 29, "warning", "success fell from 0.50 to 0.23"),
     ],
@@ -40,8 +44,18 @@ def test_a_run_that_goes_wrong_is_detected(stretches, step, kind, words):
     assert words in found[0][1].text
 
 
-def test_success_that_is_lost_stops_the_run():
-    assert [finding.kind for _, finding in findings((20, {}), (20, {"success": 0.0}))] == ["warning", "collapse"]
+def test_success_that_is_lost_stops_the_run_unless_a_curriculum_made_the_env_harder():
+    def kinds(level: float) -> list[str]:
+        return [found.kind for _, found in findings((20, {"level": 0.0}), (20, {"success": 0.0, "level": level}))]
+
+    assert kinds(0.0) == ["warning", "collapse"]
+    assert kinds(1.0) == ["warning"]
+
+
+def test_an_algorithm_may_leave_out_the_metrics_of_the_updates():
+    watch = make_watch(load_config([{"id": "core:Echo-v0"}]), 512, has_expert=True)
+    own = {name: GOOD[name] for name in ("success", "return", "malformed", "cut_replies")}
+    assert [watch.see(own) for _ in range(20)] == [None] * 20
 
 
 @pytest.mark.parametrize(
@@ -53,6 +67,8 @@ def test_success_that_is_lost_stops_the_run():
         [(20, {}), (20, {"entropy": 0.001, "success": 0.97})],
         [(20, {"success": 0.02}), (20, {"success": 0.0})],
         [(20, {"success": 0.8}), (20, {"success": 0.6})],
+        [(40, {"success": 1.0, "signal": 0.0, "level": 0.0})],  # a curriculum is about to make the env harder
+        [(9, {"alike": 1.0}), (1, {}), (9, {"alike": 1.0})],
     ],
 )
 def test_ordinary_fluctuations_are_not_reported(stretches):

@@ -88,7 +88,7 @@ def make_evaluation(config: TrainConfig) -> Evaluation:
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:
     """What detects a run that goes wrong; see `gem_train.watch.Watch`."""
     advice = Advice(config.rollout, config.optim, config.warmup, config.dtype, has_expert)
-    return Watch(config.watch.window, vocabulary, advice)
+    return Watch(config.watch, vocabulary, advice)
 
 
 def _play(config: TrainConfig, teacher: str) -> Iterator[Episode]:

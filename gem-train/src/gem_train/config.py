@@ -115,6 +115,9 @@ class WatchConfig(_Section):
 
     stop: bool = Field(default=True, description="whether such a run is stopped; otherwise it is only reported")
     window: int = Field(default=10, ge=1, description="consecutive steps that are judged together")
+    max_engine_gap: float = Field(
+        default=0.1, gt=0, description="how far the sampler's log-probabilities may be from the learner's, on average"
+    )
 
 
 class TrainConfig(_Section):

@@ -95,8 +95,10 @@ class Display:
             status += f"  malformed {metrics['malformed']:.0%}"
         if metrics["failures"]:
             status += f"  failures {metrics['failures']:.0f}"
-        status += f"  entropy {metrics['entropy']:.2f}  kl {metrics['kl']:.4f}"
-        if not metrics["signal"]:
+        for name, digits in (("entropy", 2), ("kl", 4), ("engine_gap", 4)):
+            if name in metrics:
+                status += f"  {name.replace('_', ' ')} {metrics[name]:.{digits}f}"
+        if not metrics.get("signal", 1):
             status = f"no signal  {status}"
         self._advance("training", step, steps, status, every=10)
 

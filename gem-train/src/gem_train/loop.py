@@ -24,6 +24,7 @@ from gem_train.evaluation import Baselines, Evaluation
 from gem_train.interrupts import defer_interrupts
 from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder
+from gem_train.step_metrics import StepClock, play_metrics
 from gem_train.watch import Finding, Watch
 
 
@@ -74,6 +75,7 @@ class Run:
         self.display = display
         self._watch = watch
         self._memory = memory
+        self._clock = StepClock()
         self._started = time.monotonic()
         self._weights_are_changing = False
         self._since_saved: list[tuple[float, float]] = []
@@ -108,19 +110,21 @@ class Run:
             if solved:
                 break
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
-            with self._memory("play"):
+            with self._doing("play"):
                 episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
             self._require_finite(step + 1, nonfinite.in_rewards(episodes), "`gemx check` finds such faults of an env")
             batch = collate(episodes)
-            with self._memory("learn"):
+            with self._doing("learn"):
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
-            with self._memory("learn"), self._changing_weights():
-                metrics = learner.update(batch, scores, credit, algorithm.loss)
+            with self._changing_weights():
+                with self._doing("learn"):
+                    metrics = learner.update(batch, scores, credit, algorithm.loss)
                 broken = nonfinite.in_metrics(metrics)
                 if broken is None:
-                    self._sync()
+                    with self._clock.of("sync"):
+                        self._sync()
                 values = self._report(episodes, metrics)
                 self._require_finite(step + 1, broken)
             solved = self._judge(values, show=True)
@@ -165,6 +169,12 @@ class Run:
             self._weights_are_changing = True
             yield
             self._weights_are_changing = False
+
+    @contextmanager
+    def _doing(self, what: str) -> Generator[None]:
+        """Around "play" and "learn": its time is measured, and memory that runs out gets advice."""
+        with self._clock.of(what), self._memory(what):
+            yield
 
     def _require_finite(self, step: int, found: str | None, advice: str | None = None) -> None:
         """Stop a run in which a number is not finite, before it is saved."""
@@ -222,27 +232,14 @@ class Run:
 
     def _report(self, episodes: Sequence[Episode], metrics: dict[str, float]) -> dict[str, Any]:
         step = self.parts.learner.step
-        values = {**self._play_metrics(episodes), **metrics, "seconds": self.seconds}
+        played = play_metrics(episodes, version=step - 1)
+        values = {**played, **metrics, **self._clock.metrics(played["tokens"]), "seconds": self.seconds}
         self.folder.write_metrics("train", step, values)
         for episode in episodes[: self.schedule.rollout.record]:
             self.folder.write_episode(step, episode, phase="train")
         self._since_saved.append((values["success"], values["return"]))
         self.display.stepped(step, self.schedule.steps, values)
         return {"step": step, **values}
-
-    def _play_metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
-        report, each = self.evaluation.report(episodes), self.evaluation.report_per_id(episodes)
-        turns = [turn for episode in episodes for turn in episode.turns]
-        return {
-            "success": report.success,
-            "return": report.return_mean,
-            "turns": report.turns_mean,
-            "failures": report.failures,
-            "malformed": sum(bool(turn.info.get("malformed")) for turn in turns) / max(1, len(turns)),
-            "tokens": sum(len(turn.completion.ids) for turn in turns),
-            "cut_replies": sum(turn.completion.finish_reason == "length" for turn in turns) / max(1, len(turns)),
-            **({f"success/{report.id}": report.success for report in each} if len(each) > 1 else {}),
-        }
 
     def _save(self) -> None:
         self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))

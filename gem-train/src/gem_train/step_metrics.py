@@ -1,0 +1,64 @@
+"""The metrics of a training step that come from its episodes and its clock; those of the update are the learner's."""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from statistics import fmean
+
+from gem.rollout.evaluation import Report
+from gem.rollout.transcript import Episode
+
+
+def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
+    """What the episodes of a step show.
+
+    Args:
+        episodes: of one batch, failed ones included.
+        version: of the weights that are updated from them; `lag` counts from it.
+    """
+    report, per_id = Report.of(episodes, id="", policy="", seed=0), Report.per_id(episodes, policy="", seed=0)
+    sound = [episode for episode in episodes if episode.failure is None]
+    completions = [turn.completion for episode in episodes for turn in episode.turns]
+    turns = max(1, len(completions))
+    lags = [version - reply.weight_versions[0] for reply in completions if reply.weight_versions]
+    levels = [
+        episode.turns[-1].info["level"] for episode in sound if episode.turns and "level" in episode.turns[-1].info
+    ]
+    return {
+        "success": report.success,
+        "return": report.return_mean,
+        "turns": report.turns_mean,
+        "failures": report.failures,
+        "alike": float(len({episode.rewards for episode in sound}) == 1),
+        "malformed": sum(bool(turn.info.get("malformed")) for episode in episodes for turn in episode.turns) / turns,
+        "tokens": sum(len(reply.ids) for reply in completions),
+        "cut_replies": sum(reply.finish_reason != "stop" for reply in completions) / turns,
+        "segments": 1 + fmean(sum(turn.completion.new_segment for turn in each.turns[1:]) for each in episodes),
+        "lag": fmean(lags) if lags else 0.0,
+        "lag_max": max(lags, default=0),
+        **({"level": fmean(levels)} if levels else {}),
+        **({f"success/{report.id}": report.success for report in per_id} if len(per_id) > 1 else {}),
+    }
+
+
+class StepClock:
+    """Seconds of a step by what was going on."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = dict.fromkeys(("play", "learn", "sync"), 0.0)
+
+    @contextmanager
+    def of(self, doing: str) -> Generator[None]:
+        """Count the block as `play`, `learn` or `sync`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[doing] += time.perf_counter() - began
+
+    def metrics(self, tokens: float) -> dict[str, float]:
+        """The seconds, and the sampled `tokens` per second of the whole step; starts again from 0."""
+        seconds, self._seconds = self._seconds, dict.fromkeys(self._seconds, 0.0)
+        whole = sum(seconds.values())
+        values = {f"seconds_{doing}": each for doing, each in seconds.items()}
+        return {**values, "tokens_per_second": tokens / whole if whole else 0.0}
