@@ -1,13 +1,19 @@
 """The curriculum: which level an episode is played on, and that an episode follows from its seed and its level."""
 
+import json
 from functools import partial
 
 import pytest
 from sample_envs import Closable, Counted, Sum
+from vector_backends import BACKENDS, vector
 
 import gem
 from gem.core import Env
 from gem.errors import ConfigError, SnapshotError
+from gem.rollout import Start, rollout
+from gem.rollout.policy import expert_policy
+from gem.vector import Reset
+from gem.vector.mixture import MixtureEnv, options_for
 from gem.wrappers import Curriculum
 
 LEVELS = [{"largest": 9}, {"largest": 99}, {"largest": 999}]
@@ -162,6 +168,87 @@ def test_a_curriculum_that_is_refused_leaves_no_env_open(settings):
     with Noted() as env, pytest.raises(ConfigError):
         Curriculum(env, **settings)
     assert all(env.closed for env in made)
+
+
+CURRICULUM = {"name": "curriculum", "levels": LEVELS, "window": 2}
+MIXED = {"sample_envs:Sum": 3, "core:Echo-v0": 1}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("ids", "wrappers"), [("sample_envs:Sum", [CURRICULUM, "sample_envs:Counted"]), (MIXED, [])])
+def test_a_vector_continues_from_the_progress_of_another_in_every_slot(backend, ids, wrappers):
+    """Half of a run, and the other half in new envs, are a whole run."""
+    settings = {"info_methods": ["expert_action"], "wrappers": wrappers}
+
+    def levels(envs, seeds):
+        starts = [Start(seed, "sample_envs:Sum") for seed in seeds]
+        return {episode.seed: episode.turns[-1].info.get("level") for episode in rollout(expert_policy(), envs, starts)}
+
+    with vector("sync", 2, ids, **settings) as envs:
+        whole = levels(envs, range(8)) | levels(envs, range(8, 12))
+    with vector(backend, 2, ids, **settings) as envs:
+        first = {}
+        for seeds in ([0, 1], [2, 3], [4, 5], [6, 7]):  # in step, as the sync backend plays them
+            first |= levels(envs, seeds)
+        kept = json.loads(json.dumps(envs.progress()))
+    with vector(backend, 2, ids, **settings) as envs:
+        assert envs.progress() != kept or not wrappers
+        envs.set_progress(kept)
+        assert envs.progress() == kept
+        second = levels(envs, [8, 9]) | levels(envs, [10, 11])
+
+    assert first | second == whole
+    assert set(whole.values()) == ({0, 1, 2} if wrappers else {None})
+
+
+def test_a_curriculum_in_a_mixture_keeps_its_level_and_other_ids_do_not_matter():
+    makers = {"plain": Sum, "rising": made, "other": made}
+    env = MixtureEnv(makers, ["plain"])
+    for seed in range(9):
+        env.reset(seed=seed, options=options_for("rising"))
+        env.step(env.expert_action())
+    later = MixtureEnv(makers, ["plain"])
+    later.set_progress(env.progress())
+
+    assert later.reset(seed=0, options=options_for("rising"))[1]["level"] == 2
+    assert later.reset(seed=0, options=options_for("other"))[1]["level"] == 0
+    with pytest.raises(ConfigError, match="do not play 'rising'"):
+        MixtureEnv({"plain": Sum}, ["plain"]).set_progress(env.progress())
+
+
+def test_the_progress_of_slots_with_a_pending_result_is_that_after_it():
+    curriculum = {**CURRICULUM, "window": 1}
+    with vector("thread", 2, "sample_envs:Sum", wrappers=[curriculum], rounds=1) as envs:
+        envs.reset(seed=0)
+        envs.send({1: "no box"}, autoreset="off")
+        assert [each["successes"] for each in envs.progress()] == [[], [False]]
+        (result,) = envs.recv()
+        assert (result.slot, result.step.terminated) == (1, True)
+        envs.send({1: Reset()})
+        with pytest.raises(RuntimeError, match="slot 1 is still pending"):
+            envs.set_progress([None])
+
+
+def test_progress_of_another_curriculum_is_refused():
+    with vector("sync", 1, "sample_envs:Sum", wrappers=[CURRICULUM]) as envs:
+        kept = envs.progress()
+    with (
+        vector("sync", 2, "sample_envs:Sum", wrappers=[{**CURRICULUM, "levels": [{}]}]) as envs,
+        pytest.raises(ConfigError, match="this curriculum has 1 levels, and not 3"),
+    ):
+        envs.set_progress(kept)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_env_that_is_built_again_after_a_failure_keeps_its_level(backend):
+    curriculum = {**CURRICULUM, "window": 1}
+    with vector(backend, 1, "sample_envs:Fragile", wrappers=[curriculum], rounds=1, autoreset="off") as envs:
+        envs.reset(seed=[0])
+        kept = {"level": 1, "successes": [], "inner": [None] * 3}
+        envs.set_progress([kept])
+        envs.reset(seed=[2])
+        assert envs.step(["break"]).infos[0]["failure"].error.startswith("ZeroDivisionError")
+        assert envs.reset(seed=[4])[1][0]["level"] == 1
 
 
 @pytest.mark.parametrize("level", [-1, 3, "1"])

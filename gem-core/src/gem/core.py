@@ -164,6 +164,20 @@ class Env(ABC):
         """
         self._replace_attributes(snapshots.load(self, self._constructor_call, state))
 
+    def progress(self) -> Any:
+        """What the env keeps from one episode to the next, as JSON, such as the level of a curriculum; None: nothing.
+
+        An episode of an env follows from its seed, its options and the actions; only wrappers keep more.
+        """
+        return None
+
+    def set_progress(self, progress: Any) -> None:
+        """Continue from what `progress` of an env like this returned, at the next reset.
+
+        Raises:
+            ConfigError: it is of an env with other settings.
+        """
+
     def fork(self, n: int) -> list[Self]:
         """`n` independent copies in the state of this env, generators included.
 
@@ -311,6 +325,12 @@ class Wrapper(Env):
         # The inner env first: if it refuses, this wrapper is unchanged.
         self.env.restore(inner)
         self._replace_attributes(own)
+
+    def progress(self) -> Any:
+        return self.env.progress()
+
+    def set_progress(self, progress: Any) -> None:
+        self.env.set_progress(progress)
 
     def close(self) -> None:
         self.env.close()

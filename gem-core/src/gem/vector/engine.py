@@ -15,7 +15,7 @@ from gem.core import Info, Observation, Step
 from gem.errors import ConfigError, ResetNeeded, SpecError
 from gem.packs.spec import EnvSpec
 from gem.vector.backend import Backend
-from gem.vector.messages import Autoreset, Build, Reset, SlotMessage, SlotResult
+from gem.vector.messages import Autoreset, Build, GetProgress, Reset, SetProgress, SlotMessage, SlotResult
 
 
 class VectorStep(NamedTuple):
@@ -194,6 +194,34 @@ class VectorEnv:
             observations, np.array(rewards, np.float64), np.array(terminated, bool), np.array(truncated, bool), infos
         )
 
+    def progress(self) -> list[Any]:
+        """What the env of each slot keeps from one episode to the next: see `gem.Env.progress`. Plain JSON.
+
+        Waits for pending results, which the next `recv` returns. A slot whose env cannot be built has None.
+        """
+        while self._pending:
+            self._collect(None)
+        steps = self._exchange(dict.fromkeys(range(self.num_envs), GetProgress()))
+        return [step.info.get("progress") for step in steps]
+
+    def set_progress(self, progress: Sequence[Any]) -> None:
+        """Continue from the `progress` of a vector with the same envs, at the next reset of each slot.
+
+        With more slots than there were, it is repeated.
+
+        Raises:
+            ConfigError: it is of other envs.
+            RuntimeError: a message is pending.
+        """
+        if not progress:
+            raise ConfigError("there is no progress to continue from")
+        if self._pending:
+            raise RuntimeError(f"the last message of slot {min(self._pending)} is still pending; call recv() first")
+        given = {slot: progress[slot % len(progress)] for slot in range(self.num_envs)}
+        for step in self._exchange({slot: SetProgress(each) for slot, each in given.items() if each is not None}):
+            if "failure" in step.info:
+                raise ConfigError(f"the envs cannot continue from there: {step.info['failure'].error}")
+
     def close(self) -> None:
         """Close every env, and end every worker. Closing twice is fine."""
         self._pending.clear()
@@ -239,6 +267,15 @@ class VectorEnv:
     def _send_and_wait(self, messages: Mapping[int, str | Reset]) -> list[Step]:
         """Send, and wait for these slots; results of other slots are kept for `recv`."""
         self.send(messages)
+        return self._wait_for(messages)
+
+    def _exchange(self, messages: Mapping[int, SlotMessage]) -> list[Step]:
+        """The same for messages that are not part of an episode."""
+        self._backend.send(messages, "off")
+        self._pending.update(messages)
+        return self._wait_for(messages)
+
+    def _wait_for(self, messages: Mapping[int, SlotMessage]) -> list[Step]:
         already_there = len(self._results)
         for slot in messages:
             while slot in self._pending:

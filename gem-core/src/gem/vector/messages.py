@@ -104,5 +104,17 @@ class Restore:
     log: EpisodeLog
 
 
-SlotMessage = str | Reset | Build | Rebuild | Restore
-"""Callers send actions and `Reset`s; backends send the others to their workers."""
+@dataclass(frozen=True, slots=True)
+class GetProgress:
+    """A message: return the `progress` of the env, in the info of the result. It is not part of an episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetProgress:
+    """A message: call `set_progress` of the env. It is not part of an episode."""
+
+    progress: Any
+
+
+SlotMessage = str | Reset | Build | Rebuild | Restore | GetProgress | SetProgress
+"""Callers send actions and `Reset`s, the vector itself `Build` and those of the progress, and backends the others."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gem.core import Env, Info, Observation, Wrapper
+from gem.errors import ConfigError
 from gem.vector.messages import Maker
 
 _ID_OPTION = "gem.vector: id"
@@ -47,6 +48,18 @@ class MixtureEnv(Wrapper):
             self._envs[id] = self._makers[id]()
         self.env = self._envs[id]
         return self.env.reset(seed=seed, options=given or None)
+
+    def progress(self) -> Any:
+        kept = {id: env.progress() for id, env in self._envs.items()}
+        return {id: progress for id, progress in kept.items() if progress is not None} or None
+
+    def set_progress(self, progress: Any) -> None:
+        for id, kept in progress.items():
+            if id not in self._makers:
+                raise ConfigError(f"these envs do not play {id!r}")
+            if id not in self._envs:
+                self._envs[id] = self._makers[id]()
+            self._envs[id].set_progress(kept)
 
     def close(self) -> None:
         with ExitStack() as every:  # closes all, even if one raises

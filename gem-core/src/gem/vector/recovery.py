@@ -18,7 +18,18 @@ from gem.errors import ConfigError
 from gem.failure import Failure, failure_of
 from gem.vector.backend import timed_out
 from gem.vector.call_status import EnvCall
-from gem.vector.messages import Autoreset, EpisodeLog, Rebuild, Reset, Restore, SeedStream, SlotMessage, SlotResult
+from gem.vector.messages import (
+    Autoreset,
+    EpisodeLog,
+    GetProgress,
+    Rebuild,
+    Reset,
+    Restore,
+    SeedStream,
+    SetProgress,
+    SlotMessage,
+    SlotResult,
+)
 from gem.vector.worker import Batch, WorkerAnswer, unpickle
 
 MAX_FAILED_STARTS = 3
@@ -174,6 +185,8 @@ class RemoteBackend(ABC, Generic[L]):
         """Add an answer to the log of its slot."""
         slot, step, _ = answer.result
         message, _ = self._pending.pop(slot)
+        if isinstance(message, GetProgress | SetProgress):
+            return
         log = self._logs[slot]
         log.playing, log.failure = answer.playing, None
         if answer.stream is not None:
@@ -255,7 +268,7 @@ class RemoteBackend(ABC, Generic[L]):
         log = self._logs[slot]
         pending = self._pending.get(slot)
         batch: list[tuple[int, SlotMessage, Autoreset]] = []
-        if (log.playing or log.failure is not None) and (pending is None or isinstance(pending[0], str)):
+        if (log.playing or log.failure is not None) and (pending is None or isinstance(pending[0], str | GetProgress)):
             batch.append((slot, Restore(log), "off"))
         if pending is not None:
             batch.append((slot, *pending))

@@ -11,11 +11,13 @@ from gem.vector.messages import (
     Autoreset,
     Build,
     EpisodeLog,
+    GetProgress,
     Maker,
     Rebuild,
     Reset,
     Restore,
     SeedStream,
+    SetProgress,
     SlotMessage,
     SlotResult,
 )
@@ -53,6 +55,8 @@ class EnvSlot:
         self._info_methods = tuple(info_methods)
         self._announce = announce
         self._env: Env | None = None
+        self._progress: Any = None
+        """That of the last env, for the one that replaces it."""
         self._restore_failure: Failure | None = None
 
     def run(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
@@ -80,7 +84,7 @@ class EnvSlot:
         if self._announce is not None:
             self._announce(NO_SLOT, self.stream)
         try:
-            self._env = self._maker()
+            self._built()
             if autoreset != "same_step":
                 return SlotResult(self.number, None, failure)
             observation, info = self._begin(self.stream.next(), None)
@@ -103,7 +107,10 @@ class EnvSlot:
         self.playing = False
         try:
             if env is not None:
-                env.close()
+                try:
+                    self._progress = env.progress()
+                finally:
+                    env.close()
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -130,10 +137,19 @@ class EnvSlot:
             case Restore(log=log):
                 self._restore(log)
                 return SlotResult(self.number, None, None)
+            case GetProgress():
+                info = {"progress": self._built().progress()}
+                return SlotResult(self.number, Step("", 0.0, False, False, info), None)
+            case SetProgress(progress=progress):
+                self._built().set_progress(progress)
+                return SlotResult(self.number, Step("", 0.0, False, False, {}), None)
 
     def _built(self) -> Env:
         if self._env is None:
-            self._env = self._maker()
+            env = self._maker()
+            if self._progress is not None:
+                env.set_progress(self._progress)
+            self._env = env
         return self._env
 
     def _build(self) -> SlotResult:

@@ -20,9 +20,9 @@ class Curriculum(Wrapper):
     of the last `window` decides: from `promote` on, the next level follows; below `demote`, the previous one. Only
     completed episodes count. The info of `reset` and of a last step has `"level"`.
 
-    In a vector each slot has its own curriculum, which restarts when the env of the slot is rebuilt after a failure. If
-    a worker dies, its episodes above level 0 fail, because seed and actions are not enough to replay them.
-    `reset(options={"level": 2})` sets the level.
+    In a vector each slot has its own curriculum; `VectorEnv.progress` returns all of them, to continue in another
+    program. If a worker dies, its episodes above level 0 fail, because seed and actions are not enough to replay them,
+    and its curricula restart. `reset(options={"level": 2})` sets the level.
 
     Args:
         env: the env, wrapped or not; one is built for each level by the same constructor calls.
@@ -96,6 +96,19 @@ class Curriculum(Wrapper):
         except SnapshotError:
             self.env = before
             raise
+
+    def progress(self) -> Any:
+        inner = [env.progress() for env in self._envs]
+        return {"level": self.level, "successes": self._successes, "inner": inner}
+
+    def set_progress(self, progress: Any) -> None:
+        if len(progress["inner"]) != len(self._envs):
+            raise ConfigError(f"this curriculum has {len(self._envs)} levels, and not {len(progress['inner'])}")
+        for env, inner in zip(self._envs, progress["inner"], strict=True):
+            if inner is not None:
+                env.set_progress(inner)
+        self.level, self._successes = progress["level"], list(progress["successes"])
+        self.env = self._envs[self.level]
 
     def close(self) -> None:
         with ExitStack() as every:  # closes all, even if one raises
