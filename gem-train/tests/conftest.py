@@ -1,6 +1,8 @@
 """Settings of the tests of gem-train."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,8 @@ SMALL = {
     "bos_token_id": None,
     "eos_token_id": 1,
 }
+
+sys.path.append(str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session", autouse=True)

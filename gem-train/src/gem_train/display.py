@@ -84,6 +84,10 @@ class Display:
         """A step of the warm-up was made."""
         self._advance("warm-up", step, steps, f"loss {loss:.3f}", every=100)
 
+    def warn(self, text: str) -> None:
+        """Something to know before the run begins."""
+        self._console.print(text, style="bold yellow", soft_wrap=True)
+
     def resumed(self, step: int) -> None:
         """The run resumes from a checkpoint."""
         self._print(f"resuming from the checkpoint of step {step}")

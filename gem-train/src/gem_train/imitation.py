@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem.rollout import rollout
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.batch import collate
 from gem_train.chat import ChatEncoder
@@ -61,17 +61,6 @@ def imitate(
 
 def tokenized(episode: Episode, chat: ChatEncoder) -> Episode:
     """`episode` as if the engine had read and sampled it: each completion with its ids, and log-probabilities 0."""
-    context: list[int] = []
-    past = Transcript("")
-    turns = list(episode.turns)
-    for index, turn in enumerate(episode.turns):
-        past.observation = turn.observation
-        prompt = chat.prompt(past, context)
-        ids = (*chat.encode(turn.action), chat.end_id)
-        if prompt.new_segment:
-            context = []
-        context += [*prompt.ids, *ids]
-        completion = Completion(turn.action, prompt.ids, ids, (0.0,) * len(ids), "stop", new_segment=prompt.new_segment)
-        turns[index] = replace(turn, completion=completion)
-        past.turns.append(turns[index])
+    said = chat.as_sampled((turn.observation, turn.action) for turn in episode.turns)
+    turns = (replace(turn, completion=completion) for turn, completion in zip(episode.turns, said, strict=True))
     return replace(episode, turns=tuple(turns))

@@ -6,7 +6,13 @@ from pickle import UnpicklingError
 from typing import Literal, NamedTuple, cast
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
@@ -25,6 +31,13 @@ class LoadedModel(NamedTuple):
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
+
+    @property
+    def stop_ids(self) -> tuple[int, ...]:
+        """The ids that end a reply by the model's generation config; it may name several, as Llama 3's does."""
+        config = cast("GenerationConfig | None", self.model.generation_config)
+        found = None if config is None else cast("int | list[int] | None", config.eos_token_id)
+        return () if found is None else (found,) if isinstance(found, int) else tuple(found)
 
 
 def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> LoadedModel:

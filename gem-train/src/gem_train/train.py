@@ -21,6 +21,7 @@ from gem_train.interrupts import defer_interrupts
 from gem_train.loop import Run, Schedule
 from gem_train.lora import check_peft
 from gem_train.memory import enough_memory
+from gem_train.rewriting import rewriting_warning
 from gem_train.run_folder import RunFolder
 from gem_train.summary import Summary
 
@@ -56,6 +57,9 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
             with memory("load the model"):
                 parts = stack.enter_context(build(config, folder.newest_checkpoint(), teacher=baselines.teacher))
             folder.claim()
+            cost = rewriting_warning(parts.sampler.chat)
+            if cost is not None:
+                display.warn(cost)
             vocabulary = int(parts.loaded.model.config.vocab_size)
             watch = make_watch(config, vocabulary, has_expert=baselines.expert is not None)
             schedule = Schedule(

@@ -15,7 +15,7 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
-from gem_train.chat import ChatEncoder, Prompt
+from gem_train.chat import ChatEncoder, Prompt, make_chat
 from gem_train.config import RolloutConfig
 from gem_train.engines.kv_cache import SlotCache
 from gem_train.engines.noise import Noise, draw
@@ -227,5 +227,5 @@ class HFSampler(Sampler):
 
 def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: HFSettings, seed: int = 0) -> HFSampler:
     """A sampler from the learner's own module, as the settings of a run say."""
-    chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
+    chat = make_chat(loaded, play)
     return HFSampler(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature, seed=seed)
