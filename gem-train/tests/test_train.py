@@ -154,6 +154,14 @@ def test_an_evaluation_does_not_resume_from_episodes_of_other_weights(finished, 
     assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 0
 
 
+def test_a_template_that_changes_every_reply_is_a_warning_with_its_cost(finished, tmp_path, capsys):
+    model = shutil.copytree(finished / "checkpoint" / "step-2" / "model", tmp_path / "model")
+    template = model / "chat_template.jinja"
+    template.write_text(template.read_text().replace("<|end|>{% endfor", "{{ loop.length }}<|end|>{% endfor"))
+    run(tmp_path / "run", {"model": str(model), "warmup": {"steps": 0}, "steps": 1})
+    assert capsys.readouterr().err.count(" times as many ids to read and to train on as with rollout.history") == 1
+
+
 def test_a_terminal_shows_that_a_model_is_being_loaded(finished, monkeypatch):
     monkeypatch.setattr("gem.cli.output.is_terminal", lambda stream: True)
     done = CliRunner().invoke(main, ["run", "core:Echo-v0", "--policy", str(finished), "--episodes", "2"])
