@@ -60,6 +60,7 @@ ALSO = {
     ),
     "gem_train.algorithms": (
         "gem_train.algorithms.base.Algorithm",
+        "gem_train.algorithms.settings.AlgorithmSettings",
         "gem_train.algorithms.reinforce.Reinforce",
         "gem_train.algorithms.rebn.ReBN",
     ),

@@ -143,7 +143,7 @@ def test_the_page_for_authors_has_every_hook_and_all_that_the_base_offers() -> N
     offered = ["self.turn", "self.last_turn", "self.max_turns", "self.rng", "self.action_rng", "reset_options"]
     written = ["_reset(self, options)", "_step(self, action)", "sample_action(self)", "expert_action(self)"]
 
-    assert len(hooks) == 7
+    assert len(hooks) == 8
     assert [name for name in [*hooks, *fields, *offered, *written] if f"`{name}`" not in text] == []
 
 

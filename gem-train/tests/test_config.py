@@ -2,7 +2,7 @@
 
 import pytest
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, UnknownId
 from gem_train.config import load_config, parse_setting, read_toml, to_toml
 
 ECHO = {"id": "core:Echo-v0"}
@@ -24,6 +24,9 @@ def test_settings_override_the_tiny_preset():
     [
         ("stepps=3", "there is no setting 'stepps'. Did you mean 'steps'?"),
         ("optim.lrr=1", "there is no setting 'optim.lrr'. Did you mean 'optim.lr'"),
+        ("credit.gama=1", "there is no setting 'credit.gama'. Did you mean 'credit.gamma'"),
+        ("credit.clip=-1", "credit.clip = -1"),
+        ("credit.importance_cap=2", "credit: importance_cap compares learner and engine, so it needs old_logprobs"),
         ("rollouts.episodes=3", "Did you mean 'rollout'?"),
         ("rollout.engine=hff", "there is no engine 'hff'. Did you mean 'hf'? Known: hf"),
         ("engine.speed=9", "there is no setting 'engine.speed'"),
@@ -37,6 +40,21 @@ def test_the_error_of_a_wrong_setting_names_it_and_suggests_another(setting, mes
     with pytest.raises(ConfigError) as caught:
         load_config([ECHO, parse_setting(setting)])
     assert message in str(caught.value)
+
+
+def test_each_algorithm_has_settings_of_its_own():
+    assert load_config([ECHO, parse_setting("credit.per_env=true")]).credit.model_dump()["per_env"]
+    with pytest.raises(ConfigError, match=r"there is no setting 'credit\.per_env'"):
+        load_config([ECHO, {"algorithm": "reinforce", "credit": {"per_env": True}}])
+
+
+def test_an_algorithm_is_found_by_the_path_of_its_class_and_a_wrong_one_is_refused():
+    config = load_config([ECHO, {"algorithm": "gem_train.algorithms.rebn:ReBN"}])
+    assert config.credit == load_config([ECHO]).credit
+    with pytest.raises(UnknownId, match="Did you mean 'rebn'"):
+        load_config([ECHO, {"algorithm": "rebm"}])
+    with pytest.raises(ConfigError, match="is not an algorithm"):
+        load_config([ECHO, {"algorithm": "gem_train.algorithms.rebn:ReBNSettings"}])
 
 
 def test_a_setting_without_an_equals_sign_is_refused():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gem_train.algorithms.base import Scores
-from gem_train.algorithms.rebn import ReBN
+from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.batch import Batch
-from gem_train.credit import discounted_returns, normalised
+from gem_train.credit import discounted_returns
 
 
 def random_turns(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -32,23 +32,43 @@ def test_a_later_episode_does_not_leak_into_an_earlier_one():
     assert returns.tolist() == [1, 1, 5, 5]
 
 
+def rebn(rewards: list[float] | np.ndarray, episode: list[int] | np.ndarray, **settings) -> np.ndarray:
+    batch = Batch.of((), np.array(rewards, np.float32), np.array(episode))
+    algorithm = ReBN(ReBNSettings(**settings))
+    return algorithm.credit(algorithm.prepare(batch), Scores()).advantages
+
+
 @pytest.mark.parametrize("seed", range(10))
-def test_normalised_returns_have_mean_0_and_deviation_1(seed):
+def test_advantages_of_rebn_have_mean_0_and_deviation_1(seed):
     rewards, episode = random_turns(seed)
-    values = discounted_returns(rewards, episode, 0.9)
-    mean = sum(map(float, values)) / len(values)
-    deviation = (sum((float(value) - mean) ** 2 for value in values) / len(values)) ** 0.5
-    expected = [(float(value) - mean) / (deviation + 1e-8) for value in values]
-    np.testing.assert_allclose(normalised(values), expected, rtol=1e-4, atol=1e-5)
+    values = [
+        sum(0.9 ** (k - t) * float(rewards[k]) for k in range(t, len(rewards)) if episode[k] == episode[t])
+        for t in range(len(rewards))
+    ]
+    mean = sum(values) / len(values)
+    deviation = (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    expected = [(value - mean) / deviation for value in values]
+    np.testing.assert_allclose(rebn(rewards, episode, gamma=0.9), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_equal_returns_have_advantage_0():
-    assert normalised(np.full(7, 0.73, np.float32)).tolist() == [0.0] * 7
+@pytest.mark.parametrize("value", [0.73, 0.1, -0.1, 0.3, 1e6])
+def test_equal_returns_have_advantages_of_exactly_0(value):
+    assert not rebn([value] * 1001, list(range(1001))).any()
 
 
-@pytest.mark.parametrize("value", [0.1, -0.1, 0.3, 1e6])
-def test_equal_returns_are_normalised_to_exactly_0(value):
-    assert not normalised(np.full(1001, value, np.float32)).any()
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([0.0] + [0.1] * 9, [0.0, 0.9]),
+        ([0.1 * 9], [0.9]),
+        ([0.3, -0.1, -0.2], [0.0]),
+        ([1e-8 / 3] * 3, [1e-8]),
+    ],
+)
+def test_equal_returns_by_two_routes_have_advantages_of_exactly_0(first, second):
+    """The returns differ by rounding only, which no absolute epsilon can tell from small rewards."""
+    rewards, episode = [*first, *second], [0] * len(first) + [1] * len(second)
+    assert not rebn(rewards, episode, gamma=1.0, actions="episode").any()
 
 
 @pytest.mark.parametrize(
@@ -61,10 +81,6 @@ def test_equal_returns_are_normalised_to_exactly_0(value):
     ],
 )
 def test_advantages_of_rebn_are_0_if_all_episodes_have_the_same_rewards(rewards, episode, alike):
-    batch = Batch((), np.array(rewards, np.float32), np.array(episode))
-    credit = ReBN(gamma=0.9, clip=0.2, old_logprobs="engine").credit(batch, Scores())
+    batch = Batch.of((), np.array(rewards, np.float32), np.array(episode))
+    credit = ReBN(ReBNSettings(gamma=0.9)).credit(batch, Scores())
     assert bool(credit.advantages.any()) is not alike
-
-
-def test_an_empty_batch_is_normalised_to_an_empty_one():
-    assert len(normalised(np.zeros(0, np.float32))) == 0

@@ -7,18 +7,19 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from gem_train.algorithms.base import Algorithm, Scores, TokenTerms
-from gem_train.algorithms.rebn import ReBN
+from gem_train.algorithms.base import Algorithm, Loss, Scores, TokenTerms
+from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.algorithms.reinforce import Reinforce
+from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
-from gem_train.learner import Learner, LossTerms
+from gem_train.learner import Learner
 from gem_train.packing import pack
 from gem_train.scoring import score_tokens
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
-ALGORITHM = ReBN(gamma=0.9, clip=0.2, old_logprobs="engine")
+ALGORITHM = ReBN(ReBNSettings(gamma=0.9))
 OPTIM = OptimConfig(lr=1e-3, entropy=0.05, epochs=2, minibatches=2, row_tokens=64, micro_rows=64)
 
 
@@ -44,7 +45,7 @@ def batch(model: PreTrainedModel) -> Batch:
             own = score_tokens(model, pack([sequence], 64), 1.0).logprobs.numpy()
             logprobs[sequence.sampled] = own + rng.normal(scale=0.05, size=len(own))
             sequences[index] = replace(sequence, logprobs=logprobs)
-    return Batch(tuple(sequences), rng.normal(size=24).astype(np.float32), np.repeat(np.arange(12), 2))
+    return Batch.of(sequences, rng.normal(size=24).astype(np.float32), np.repeat(np.arange(12), 2))
 
 
 def weights_after(model: PreTrainedModel, batch: Batch, optim: OptimConfig, scores: Scores | None = None):
@@ -92,6 +93,28 @@ def test_the_rows_of_a_minibatch_do_not_change_the_update(model: PreTrainedModel
     assert (whole - parts).abs().mean() < 1e-6
 
 
+@pytest.mark.parametrize("normaliser", ["tokens", "constant", "episode"])
+def test_the_parts_of_a_minibatch_do_not_change_its_gradient(model: PreTrainedModel, batch: Batch, normaliser: str):
+    """Turns of very unequal length, so that a mean of the parts' means would be another gradient."""
+    algorithm = ReBN(ReBNSettings.model_validate({"normaliser": normaliser, "constant_length": 10}))
+    long = np.arange(len(batch.sequences[0])) > 1
+    unequal = replace(batch.sequences[0], sampled=long, turn=np.where(long, 0, -1))
+    batch = replace(batch, sequences=(unequal, *batch.sequences[1:]))
+
+    def gradient(**rows: int) -> torch.Tensor:
+        own = fresh(model)
+        optim = OPTIM.model_copy(update={"minibatches": 1, "epochs": 1, "grad_clip": 1e9, **rows})
+        learner = Learner(own, optim, steps=1, temperature=1.0, seed=7)
+        learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
+        return torch.cat([parameter.grad.flatten() for parameter in own.parameters() if parameter.grad is not None])
+
+    whole = gradient(row_tokens=64, micro_rows=64)
+    for rows in ({"row_tokens": 8, "micro_rows": 1}, {"row_tokens": 64, "micro_rows": 1}, {"row_tokens": 500}):
+        parts = gradient(**rows)
+        assert (whole - parts).abs().max() < 1e-6 * whole.abs().max()
+    assert whole.abs().max() > 0
+
+
 def test_every_minibatch_of_every_epoch_is_an_update(model: PreTrainedModel, batch: Batch):
     once, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update={"epochs": 1, "minibatches": 1}))
     often, _ = weights_after(fresh(model), batch, OPTIM)
@@ -117,9 +140,9 @@ def test_schedules_are_linear_from_the_first_step_to_the_last(model: PreTrainedM
     learner = Learner(model, optim, steps=3, temperature=1.0, seed=0)
     seen: list[float] = []
 
-    def loss(terms, entropy_weight):
-        seen.append(entropy_weight)
-        return ALGORITHM.loss(terms, entropy_weight)
+    def loss(terms):
+        seen.append(terms.entropy_weight)
+        return ALGORITHM.loss(terms)
 
     credit = Credit(batch.rewards, batch.rewards)
     rates = [learner.update(batch, Scores(), credit, loss)["lr"] for _ in range(3)]
@@ -127,7 +150,7 @@ def test_schedules_are_linear_from_the_first_step_to_the_last(model: PreTrainedM
     assert seen == pytest.approx([0.2, 0.1, 0.0])
 
 
-@pytest.mark.parametrize("algorithm", [ALGORITHM, Reinforce(gamma=0.9, clip=0.2, old_logprobs="engine")])
+@pytest.mark.parametrize("algorithm", [ALGORITHM, Reinforce(AlgorithmSettings(gamma=0.9))])
 def test_a_batch_without_signal_changes_no_weight(model: PreTrainedModel, batch: Batch, algorithm: Algorithm):
     """Neither the entropy bonus nor weight decay nor the momentum of earlier batches does."""
     learner = Learner(model, OPTIM.model_copy(update={"weight_decay": 0.1}), steps=4, temperature=1.0, seed=7)
@@ -148,10 +171,10 @@ def test_the_entropy_bonus_is_off_while_entropy_exceeds_its_first_value(model: P
     weights: list[float] = []
     entropies = iter([1.0, 1.2, 0.9, 0.9])
 
-    def loss(terms: TokenTerms, entropy_weight: float) -> LossTerms:
-        weights.append(entropy_weight)
-        total, metrics = ALGORITHM.loss(terms, entropy_weight)
-        return total, {**metrics, "entropy": torch.tensor(entropy)}
+    def loss(terms: TokenTerms) -> Loss:
+        weights.append(terms.entropy_weight)
+        found = ALGORITHM.loss(terms)
+        return replace(found, metrics={**found.metrics, "entropy": torch.tensor(entropy * len(terms.logprobs))})
 
     for entropy in entropies:  # noqa: B007 - loss() reads it
         learner.update(batch, Scores(), Credit(batch.rewards, batch.rewards), loss)

@@ -3,16 +3,15 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gem import seeding
-from gem.packs.importing import import_object
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
-from gem_train.algorithms import ALGORITHMS
 from gem_train.algorithms.base import Algorithm
+from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config import TrainConfig
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
@@ -32,7 +31,7 @@ class Parts(NamedTuple):
     loaded: LoadedModel
     sampler: Sampler
     envs: VectorEnv
-    algorithm: Algorithm
+    algorithm: Algorithm[Any]
     learner: Learner
 
 
@@ -48,7 +47,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
     Raises:
         ConfigError: settings that name something that does not exist, or that do not fit each other.
     """
-    algorithm: Algorithm = import_object(ALGORITHMS[config.algorithm])(**config.credit.model_dump())
+    algorithm = find_algorithm(config.algorithm)(config.credit)
     with make_envs(config, config.rollout.num_envs) as envs:
         if config.model == TINY and checkpoint is None:
             # The tokenizer is trained on the texts that will be imitated.

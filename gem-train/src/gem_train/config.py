@@ -15,7 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from gem import seeding
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.importing import import_object
-from gem_train.algorithms import ALGORITHMS
+from gem_train.algorithms.lookup import find_algorithm
+from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.engines import ENGINES
 from gem_train.engines.settings import EngineSettings
 
@@ -43,16 +44,6 @@ class RolloutConfig(_Section):
         default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"
     )
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
-
-
-class CreditConfig(_Section):
-    """Arguments of the algorithm."""
-
-    gamma: float = Field(default=0.9, ge=0, le=1, description="discount per turn")
-    clip: float = Field(default=0.2, gt=0, description="PPO's clipping of the probability ratio")
-    old_logprobs: Literal["engine", "learner"] = Field(
-        default="engine", description="whose log-probabilities the probability ratio starts from"
-    )
 
 
 class OptimConfig(_Section):
@@ -124,7 +115,7 @@ class TrainConfig(_Section):
     """Everything that can be set for a run."""
 
     id: str = Field(description="the environment")
-    algorithm: str = "rebn"
+    algorithm: str = Field(default="rebn", description="its name or 'module:Class'; its settings are the table credit")
     model: str = Field(default="tiny", description="a path, a name on the Hugging Face hub, or 'tiny'")
     seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
     steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
@@ -139,7 +130,7 @@ class TrainConfig(_Section):
     )
     rollout: RolloutConfig = RolloutConfig()
     engine: EngineSettings = EngineSettings()
-    credit: CreditConfig = CreditConfig()
+    credit: AlgorithmSettings = AlgorithmSettings()
     optim: OptimConfig = OptimConfig()
     lora: LoraConfig = LoraConfig()
     warmup: WarmupConfig = WarmupConfig()
@@ -207,8 +198,9 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     """Merge settings, later ones over earlier ones, and validate them.
 
     Raises:
-        ConfigError: a key, an algorithm or an engine that does not exist (with the nearest that does), a value out of
-            range, or values that do not fit each other.
+        ConfigError: a key or an engine that does not exist (with the nearest that does), a value out of range, or
+            values that do not fit each other.
+        UnknownId, PackError: see `find_algorithm`.
     """
     merged: dict[str, Any] = {}
     for source in sources:
@@ -216,9 +208,10 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     if merged.get("model", "tiny") == "tiny":
         preset: dict[str, Any] = {}
         _merge(preset, TINY)
+        _merge(preset, find_algorithm(_algorithm(merged)).tiny)
         _merge(preset, merged)
         merged = preset
-    model = _with_settings_of(_engine(merged))
+    model = _with_settings_of(_engine(merged), _algorithm(merged))
     try:
         config = model.model_validate(merged)
     except ValidationError as error:
@@ -239,17 +232,20 @@ def _engine(merged: Mapping[str, Any]) -> str:
     return str(name)  # pyright: ignore[reportUnknownArgumentType]
 
 
+def _algorithm(merged: Mapping[str, Any]) -> str:
+    """The name of the algorithm in settings that are not validated yet."""
+    return str(merged.get("algorithm", TrainConfig.model_fields["algorithm"].default))
+
+
 @cache
-def _with_settings_of(engine: str) -> type[TrainConfig]:
-    """`TrainConfig` with the settings of this engine as its table `engine`."""
+def _with_settings_of(engine: str, algorithm: str) -> type[TrainConfig]:
+    """`TrainConfig` with the settings of this engine as its table `engine`, and of this algorithm as its `credit`."""
     settings = import_object(ENGINES[engine].settings)
-    return create_model("TrainConfig", __base__=TrainConfig, engine=(settings, settings()))
+    credit = find_algorithm(algorithm).Settings
+    return create_model("TrainConfig", __base__=TrainConfig, engine=(settings, settings()), credit=(credit, credit()))
 
 
 def _check_together(config: TrainConfig) -> None:
-    if config.algorithm not in ALGORITHMS:
-        near = did_you_mean(config.algorithm, ALGORITHMS)
-        raise ConfigError(f"there is no algorithm {config.algorithm!r}.{near} Known: {', '.join(ALGORITHMS)}")
     if config.lora.dropout:
         raise ConfigError(
             "lora.dropout must be 0: with dropout the learner would compute other probabilities than those that the "
@@ -261,6 +257,12 @@ def _check_together(config: TrainConfig) -> None:
             "first, then start from it with --model and its run folder"
         )
     play = config.rollout
+    least = find_algorithm(config.algorithm).min_group_size
+    if play.group_size < least:
+        raise ConfigError(
+            f"{config.algorithm} compares episodes that start alike: set rollout.group_size to at least {least}, such "
+            f"as 8 (now {play.group_size})"
+        )
     if play.episodes % play.group_size:
         raise ConfigError(
             f"rollout.episodes ({play.episodes}) must be a multiple of rollout.group_size ({play.group_size})"
@@ -325,6 +327,8 @@ def _problem(details: Any, section: type[BaseModel]) -> str:
     key = ".".join(path)
     if details["type"] == "missing":
         return f"{key} is not set"
+    if details["type"] == "value_error":  # settings that do not fit each other
+        return f"{key}: {details['ctx']['error']}"
     if details["type"] != "extra_forbidden":
         return f"{key} = {details['input']!r}: {details['msg'].lower()}"
     for part in path[:-1]:

@@ -1,15 +1,22 @@
-"""Credit assignment: from the rewards of turns to their advantages. Pure functions on NumPy arrays."""
+"""Credit assignment: from the rewards of actions to their advantages. Pure functions on NumPy arrays.
+
+Actions are rows of a table, ``[actions]``; those of an episode are consecutive and in order.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gem_train.batch import Floats, Ints
+from gem_train.batch import Batch, Bools, Floats, Ints, Strings
+
+ROUNDING = 1e-6
+"""Relative to the rewards of an episode: smaller differences of returns are rounding errors of float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """The credit of each turn: its `returns` and `advantages`, ``[turns]`` each."""
+    """The credit of each action: its `returns` and `advantages`, ``[actions]`` each."""
 
     returns: Floats
     advantages: Floats
@@ -19,9 +26,9 @@ def discounted_returns(rewards: Floats, episode: Ints, gamma: float) -> Floats:
     """``G_t = r_t + gamma * G_{t+1}`` within each episode.
 
     Args:
-        rewards: ``[turns]``, the turns of an episode consecutive and in order.
-        episode: ``[turns]``, which episode each turn belongs to.
-        gamma: discount per turn, from 0 to 1.
+        rewards: ``[actions]``.
+        episode: ``[actions]``, which episode each action belongs to.
+        gamma: discount per action, from 0 to 1.
     """
     returns = np.zeros(len(rewards), np.float64)
     following = 0.0
@@ -33,25 +40,86 @@ def discounted_returns(rewards: Floats, episode: Ints, gamma: float) -> Floats:
     return returns.astype(np.float32)
 
 
-def normalised(values: Floats, epsilon: float = 1e-8) -> Floats:
-    """``(x - mean) / (std + epsilon)`` over the whole batch, with the population's standard deviation.
+def generalised_advantages(
+    rewards: Floats, values: Floats, episode: Ints, state_only: Bools, gamma: float, lam: float
+) -> Floats:
+    """GAE: ``A_t = d_t + gamma * lam * A_{t+1}`` with ``d_t = r_t + gamma * V_{t+1} - V_t`` within each episode.
 
-    Applied to the returns of all turns, this is return batch normalisation (ReBN): *GEM: A Gym for Agentic LLMs*, arXiv
-    2510.01051.
+    After the last action of an episode V is 0. A row of `state_only` stands for the state at which the episode was
+    truncated by choice: its value follows the action before it, and its own advantage is 0.
+
+    Source: Schulman et al., "High-dimensional continuous control using generalized advantage estimation", arXiv
+    1506.02438, equations 11 to 16.
+
+    Args:
+        rewards, values, episode, state_only: ``[actions]``.
+        gamma: discount per action, from 0 to 1.
+        lam: from 0 (one step of bootstrapping) to 1 (the whole return).
     """
-    if len(values) == 0 or values.min() == values.max():
-        return np.zeros_like(values)  # exactly, where rounding of the mean would leave a trace
-    exact = values.astype(np.float64)
-    return ((exact - exact.mean()) / (exact.std() + epsilon)).astype(np.float32)
+    advantages = np.zeros(len(rewards), np.float64)
+    value = advantage = 0.0
+    for turn in range(len(rewards) - 1, -1, -1):
+        if turn + 1 == len(rewards) or episode[turn + 1] != episode[turn]:
+            value = advantage = 0.0
+        if not state_only[turn]:
+            difference = float(rewards[turn]) + gamma * value - float(values[turn])
+            advantage = difference + gamma * lam * advantage
+            advantages[turn] = advantage
+        value = float(values[turn])
+    return advantages.astype(np.float32)
+
+
+def compared(
+    returns: Floats, batch: Batch, label: Ints, *, deviation: bool = True, leave_one_out: bool = False
+) -> Floats:
+    """``(G - mean G) / std G`` over the trained actions of the episodes with the same label; 0 for the others.
+
+    If there is nothing to compare, advantages are exactly 0: where all episodes of a label have the same rewards,
+    action by action (with a discount the formula would otherwise prefer early actions to late ones, or the reverse,
+    whatever they were), or where returns differ by no more than rounding.
+
+    Args:
+        returns: ``[actions]``.
+        batch: which episode an action belongs to, and whether it is trained.
+        label: ``[episodes]``; below 0 for an episode that is left out.
+        deviation: whether to divide by the population's standard deviation.
+        leave_one_out: whether the mean is that of the other episodes with the label.
+    """
+    advantages = np.zeros(len(returns), np.float64)
+    of = label[batch.episode]
+    for each in np.unique(label[label >= 0]):
+        members = of == each
+        if rewarded_alike(batch.rewards[members], batch.episode[members]):
+            continue
+        chosen = members & batch.trained
+        values, owner = returns[chosen].astype(np.float64), batch.episode[chosen]
+        spread = values.std() if len(values) else 0.0
+        if spread <= ROUNDING * batch.episodes.magnitude[label == each].max():
+            continue
+        baseline = _means_of_others(values, owner) if leave_one_out else values.mean()
+        advantages[chosen] = (values - baseline) / (spread if deviation else 1.0)
+    return advantages.astype(np.float32)
+
+
+def _means_of_others(values: NDArray[np.float64], owner: Ints) -> NDArray[np.float64]:
+    """For each value the mean over those of other owners; its own where there are no others."""
+    sums, counts = np.bincount(owner, values), np.bincount(owner)
+    others = counts.sum() - counts[owner]
+    return np.where(others > 0, (sums.sum() - sums[owner]) / np.maximum(others, 1), values)
 
 
 def rewarded_alike(rewards: Floats, episode: Ints) -> bool:
-    """Whether there are several episodes and all have the same rewards, turn by turn.
+    """Whether there are several episodes and all have the same rewards, action by action.
 
     Args:
-        rewards: ``[turns]``, the turns of an episode consecutive and in order.
-        episode: ``[turns]``, which episode each turn belongs to.
+        rewards: ``[actions]``.
+        episode: ``[actions]``, which episode each action belongs to.
     """
     starts = np.flatnonzero(np.diff(episode)) + 1
     first, *others = np.split(rewards, starts)
     return bool(others) and all(np.array_equal(first, other) for other in others)
+
+
+def numbered(names: Strings) -> Ints:
+    """A number for each name: equal for equal names."""
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)

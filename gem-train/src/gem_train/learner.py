@@ -1,21 +1,24 @@
 """The learner: updates the weights from batches and credit."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem_train.algorithms.base import Need, Scores, TokenTerms
+from gem_train.algorithms.base import Loss, Need, Scores, TokenTerms
 from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
+from gem_train.token_sums import TokenSums
+from gem_train.token_table import Columns, TokenTable
 
 _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 """The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
@@ -23,12 +26,8 @@ _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 It is small at first because Adam's first steps are as long as its others, and their direction is mostly noise.
 """
 
-LossTerms = tuple[Tensor, dict[str, Tensor]]
-"""The loss summed over tokens, and means to report by name."""
-MinibatchLoss = Callable[[TokenTerms], LossTerms]
-"""From what is known about the tokens of a minibatch to their loss."""
-Loss = Callable[[TokenTerms, float], LossTerms]
-"""The same, given the weight of the entropy bonus too."""
+LossFunction = Callable[[TokenTerms], Loss]
+"""From what is known about some tokens to their loss."""
 
 
 class Learner:
@@ -56,18 +55,45 @@ class Learner:
         self._seed = seed
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
+        # The weights before the first update, if an algorithm needs them.
+        self._reference: dict[str, Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._optimizer = torch.optim.AdamW(
             self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
         )
 
-    def score(self, batch: Batch, needs: Iterable[Need]) -> Scores:
-        """The scores of a batch that an algorithm needs before the weights change."""
-        return Scores(old_logprobs=self._old_logprobs(batch) if "old_logprobs" in needs else None)
+    def score(self, batch: Batch, needs: Collection[Need]) -> Scores:
+        """The scores of a batch that an algorithm needs before the weights change.
+
+        The reference is the model before its first update: that of the first call.
+        """
+        reference = None
+        if "reference_logprobs" in needs:
+            if self._reference is None:
+                self._reference = {name: tensor.detach().clone() for name, tensor in self.weights()}
+            with self._reference_weights():
+                reference = self._logprobs(batch)
+        return Scores(
+            old_logprobs=self._logprobs(batch) if "old_logprobs" in needs else None,
+            reference_logprobs=reference,
+        )
+
+    @contextmanager
+    def _reference_weights(self) -> Generator[None]:
+        """Put the weights of the reference in the place of the model's."""
+        assert self._reference is not None
+        own = {name: tensor.data for name, tensor in self.weights()}
+        try:
+            for name, tensor in self.weights():
+                tensor.data = self._reference[name]
+            yield
+        finally:
+            for name, tensor in self.weights():
+                tensor.data = own[name]
 
     @torch.inference_mode()
-    def _old_logprobs(self, batch: Batch) -> tuple[Floats, ...]:
+    def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
         found: list[Floats] = []
         for sequence in batch.sequences:
             logprobs = np.zeros(len(sequence), np.float32)
@@ -76,51 +102,54 @@ class Learner:
             found.append(logprobs)
         return tuple(found)
 
-    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: Loss) -> dict[str, float]:
-        """Change the weights: some epochs over the batch in minibatches. Returns means over the minibatches.
+    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: LossFunction) -> dict[str, float]:
+        """Change the weights: some epochs over the batch in minibatches. Returns means over the tokens that were used.
 
         If every advantage is 0, only the step changes: neither the entropy bonus nor the optimizer's momentum or weight
         decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
 
         With `max_kl`, a minibatch whose KL divergence from the sampling model exceeds it is left out with the rest of
         the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within.
+
+        `engine_gap` is the mean difference between the log-probabilities of engine and learner, of the tokens of the
+        first minibatch that were sampled under the weights of this step, and `engine_gap_max` the largest.
         """
         optim = self._config
-        signal = bool(credit.advantages.any())
+        signal = bool(credit.advantages[batch.trained].any())
         lr = self._scheduled(optim.lr, optim.lr_end) * self._scale
         entropy = self._scheduled(optim.entropy, optim.entropy_end)
         if self._entropies is not None and self._entropies[1] > self._entropies[0]:
             # The bonus keeps the model exploring, but not more than at first: with rare rewards it would outweigh
             # them, and replies would become noise.
             entropy = 0.0
-        sequences = batch.sequences
-        if scores.old_logprobs is not None:
-            pairs = zip(sequences, scores.old_logprobs, strict=True)
-            sequences = tuple(replace(sequence, logprobs=old) for sequence, old in pairs)
+        table = TokenTable.of(batch, scores, credit, self.step)
+        trained = np.flatnonzero([sequence.sampled.any() for sequence in batch.sequences])
         for group in self._optimizer.param_groups:
             group["lr"] = lr
-        gathered: dict[str, list[float]] = {}
+        seen = TokenSums()
+        norms: list[float] = []
         too_far = False
-        for epoch in range(optim.epochs if signal else 1):
-            for chosen in self._minibatches(len(sequences), epoch):
-                with torch.set_grad_enabled(signal):
-                    metrics = self._minibatch_step(
-                        [sequences[index] for index in chosen], credit, lambda terms: loss(terms, entropy)
-                    )
-                for name, value in metrics.items():
-                    gathered.setdefault(name, []).append(value)
-                too_far = self._is_too_far(metrics)
-                if too_far:
-                    break
+        for chosen in self._minibatches(trained, optim.epochs if signal else 1):
+            sequences = [batch.sequences[index] for index in chosen]
+            packed = self._pack(sequences)
+            columns = table.rows(chosen, packed.ids.device)
+            gap = table.is_current(chosen, packed.ids.device) if not seen.tokens else None
+            with torch.set_grad_enabled(signal):
+                sums = self._gradients(packed, columns, entropy, loss, gap)
+            seen.add(sums)
+            too_far = self._is_too_far(sums.means())
             if too_far:
                 break
+            if signal:
+                norms.append(self._optimizer_step())
         if signal and optim.max_kl is not None:
             self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
         self.step += 1
-        means = {name: float(np.mean(values)) for name, values in gathered.items()}
+        means = seen.means()
         if "entropy" in means:
             self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
-        return {"lr": lr, "signal": float(signal), **means}
+        norm = float(np.mean(norms)) if norms else 0.0
+        return {"lr": lr, "signal": float(signal), "grad_norm": norm, **means}
 
     def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
         """Whether earlier minibatches of the batch moved the model so far that this one is left out."""
@@ -133,36 +162,47 @@ class Learner:
             return first
         return first + (last - first) * self.step / (self._steps - 1)
 
-    def _minibatches(self, count: int, epoch: int) -> Iterator[np.ndarray]:
-        order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch)).permutation(count)
-        return iter(np.array_split(order, min(self._config.minibatches, count)))
+    def _minibatches(self, rows: NDArray[np.int64], epochs: int) -> Iterator[list[int]]:
+        """The sequences of each minibatch."""
+        for epoch in range(epochs):
+            order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch))
+            for chosen in np.array_split(order.permutation(rows), min(self._config.minibatches, max(1, len(rows)))):
+                if len(chosen):
+                    yield chosen.tolist()
 
-    def _minibatch_step(
-        self, sequences: Sequence[TokenSequence], credit: Credit, loss: MinibatchLoss
-    ) -> dict[str, float]:
-        packed = self._pack(sequences)
-        tokens = packed.sampled.sum()
-        sums: dict[str, Tensor] = {}
+    def _gradients(
+        self, packed: Packed, columns: Columns, entropy_weight: float, loss: LossFunction, current: Tensor | None
+    ) -> TokenSums:
+        """Leave the gradient of a minibatch in the weights; returns the sums of its metrics.
+
+        The parts' losses are sums, and the gradient is divided once at the end, so the parts do not change it.
+        """
+        sums = TokenSums()
+        normaliser = torch.zeros((), device=packed.ids.device)
         self._optimizer.zero_grad(set_to_none=True)
         for part in packed.split(self._config.micro_rows):
-            summed, metrics = loss(self._terms(part, credit))
+            scores = score_tokens(self.model, part, self._temperature)
+            index = part.index[part.sampled]
+            known = {name: column[index] for name, column in columns.items()}
+            terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)
+            found = loss(terms)
             if torch.is_grad_enabled():
-                (summed / tokens).backward()
-            weight = part.sampled.sum() / tokens
-            for name, value in metrics.items():
-                sums[name] = sums.get(name, torch.zeros((), device=value.device)) + value * weight
-        norm = 0.0
-        means = {name: value.item() for name, value in sums.items()}
-        if torch.is_grad_enabled() and not self._is_too_far(means):
-            norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip).item()
-            self._optimizer.step()
-        return {"grad_norm": norm, **means}
+                found.total.backward()
+            normaliser += found.normaliser
+            sums.take(found.metrics, len(index))
+            if current is not None:
+                sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
+        if torch.is_grad_enabled():
+            for parameter in self._trained:
+                if parameter.grad is not None:
+                    parameter.grad /= normaliser
+        return sums
 
-    def _terms(self, part: Packed, credit: Credit) -> TokenTerms:
-        scores = score_tokens(self.model, part, self._temperature)
-        turn = part.turn[part.sampled]
-        advantages = torch.from_numpy(credit.advantages).to(turn.device)[turn]
-        return TokenTerms(scores.logprobs, part.logprobs[part.sampled], scores.entropy, advantages)
+    def _optimizer_step(self) -> float:
+        """Change the weights by their gradients; returns the norm of these before it is limited."""
+        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip).item()
+        self._optimizer.step()
+        return norm
 
     def _pack(self, sequences: Sequence[TokenSequence]) -> Packed:
         return pack(sequences, self._config.row_tokens).to(self.model.device)
@@ -178,6 +218,7 @@ class Learner:
             "optimizer": self._optimizer.state_dict(),
             "entropies": self._entropies,
             "scale": self._scale,
+            "reference": self._reference,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -185,3 +226,5 @@ class Learner:
         self.step = state["step"]
         self._entropies, self._scale = state["entropies"], state["scale"]
         self._optimizer.load_state_dict(state["optimizer"])
+        kept = state["reference"]
+        self._reference = kept and {name: tensor.to(self.model.device) for name, tensor in kept.items()}

@@ -113,7 +113,7 @@ class Run:
             with self._doing("play"):
                 episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
             self._require_finite(step + 1, nonfinite.in_rewards(episodes), "`gemx check` finds such faults of an env")
-            batch = collate(episodes)
+            batch = algorithm.prepare(collate(episodes))
             with self._doing("learn"):
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)

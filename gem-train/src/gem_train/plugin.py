@@ -1,4 +1,4 @@
-"""What this pack offers: the command `gemx train`, the policy `checkpoint`, and a line in `gemx doctor`."""
+"""What this pack offers: `gemx train`, its algorithms, the policy `checkpoint`, and a line in `gemx doctor`."""
 
 import gem
 
@@ -19,6 +19,14 @@ def gem_commands() -> list[gem.CommandSpec]:
 @gem.hookimpl
 def gem_policies() -> dict[str, str]:
     return {"checkpoint": "gem_train.policies.checkpoint:checkpoint_policy"}
+
+
+@gem.hookimpl
+def gem_algorithms() -> dict[str, str]:
+    return {
+        "reinforce": "gem_train.algorithms.reinforce:Reinforce",
+        "rebn": "gem_train.algorithms.rebn:ReBN",
+    }
 
 
 @gem.hookimpl

@@ -34,7 +34,7 @@ def _offered(pack: Pack) -> Iterator[tuple[str, Callable[[], object]]]:
         seen.add(spec.entry_point)
     for name, at in pack.tools.items():
         yield f"the tool {name!r}", lambda at=at: _check(at, _is_tool, "a tool")
-    for kind, table in (("wrapper", pack.wrappers), ("policy", pack.policies)):
+    for kind, table in (("wrapper", pack.wrappers), ("policy", pack.policies), ("algorithm", pack.algorithms)):
         for name, at in table.items():
             yield f"the {kind} {name!r}", lambda at=at: _check(at, callable, "callable")
     for command in pack.commands:

@@ -61,8 +61,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `commands`, and by name `tools`, `wrappers`, `policies` and `diagnostics`. `state` and `traceback` are those
-    of loading it.
+    `envs`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state` and
+    `traceback` are those of loading it.
     """
 
     distribution: str
@@ -81,6 +81,7 @@ class Pack:
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
+    algorithms: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
     safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -92,7 +93,8 @@ class Pack:
         self.fix = fix or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.commands = (), ()
-        self.tools, self.wrappers, self.policies, self.safe_settings, self.diagnostics = {}, {}, {}, {}, {}
+        self.tools, self.wrappers, self.policies, self.algorithms = {}, {}, {}, {}
+        self.safe_settings, self.diagnostics = {}, {}
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
@@ -174,6 +176,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.tools = _table(hooks.gem_tools)
     pack.wrappers = _table(hooks.gem_wrappers)
     pack.policies = _table(hooks.gem_policies)
+    pack.algorithms = _table(hooks.gem_algorithms)
     pack.diagnostics = _table(hooks.gem_diagnostics)
     pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
     for spec in pack.envs:

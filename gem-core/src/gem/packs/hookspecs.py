@@ -83,6 +83,11 @@ def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy."""
 
 
+@hookspec
+def gem_algorithms() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
+    """The training algorithms of this pack: name → 'module:Class', derived from gem-train's `Algorithm`."""
+
+
 class Diagnostic(BaseModel):
     """The state of something that a pack depends on besides Python packages, for `gemx doctor`."""
 

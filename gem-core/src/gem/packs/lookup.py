@@ -1,4 +1,4 @@
-"""Wrappers, policies and tools by registered name, or by `"module.path:name"`."""
+"""Wrappers, policies, algorithms and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
 """The registry: from an id to a spec.
 
 Resolving an id loads the plugin modules of the packs that declare its namespace, and no others; but before a pack with
-commands, tools, wrappers or policies, all earlier packs are loaded, because those names do not have a namespace.
+commands, tools, wrappers, policies or algorithms, all earlier packs are loaded, because those names have no namespace.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
 from gem.packs.importing import LOCK
 from gem.packs.spec import EnvId, EnvSpec
 
-Kind = Literal["tool", "wrapper", "policy"]
+Kind = Literal["tool", "wrapper", "policy", "algorithm"]
 """The kinds of objects that are registered by a name without a namespace."""
 
 Claim = tuple[str, str]
@@ -165,7 +165,7 @@ def _claims(pack: Pack) -> list[Claim]:
 
 def tables(pack: Pack) -> dict[Kind, Mapping[str, str]]:
     """The named objects of a pack by kind: name → `"module:object"`."""
-    return {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies}
+    return {"tool": pack.tools, "wrapper": pack.wrappers, "policy": pack.policies, "algorithm": pack.algorithms}
 
 
 _registry = Registry()

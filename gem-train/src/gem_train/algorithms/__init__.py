@@ -1,7 +1,1 @@
-"""One algorithm per file: which scores it needs, and how turns get their credit."""
-
-ALGORITHMS: dict[str, str] = {
-    "reinforce": "gem_train.algorithms.reinforce:Reinforce",
-    "rebn": "gem_train.algorithms.rebn:ReBN",
-}
-"""Name → 'module:class', so that a name can be checked without importing torch."""
+"""One algorithm per file: its settings, which scores it needs, how actions get their credit, and the loss."""

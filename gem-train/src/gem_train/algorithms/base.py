@@ -1,76 +1,172 @@
-"""The base class of algorithms."""
+"""The base class of algorithms. Imports no torch: settings are checked without it."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from gem_train.actions import regroup
+from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch, Floats
 from gem_train.credit import Credit
-from gem_train.losses import clip_fraction, clipped_policy_loss, kl_estimate
+from gem_train.losses import clipped_policy_loss, importance_weights, kl_divergence, outside_clip
 
-Need = Literal["old_logprobs"]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+S = TypeVar("S", bound=AlgorithmSettings)
+
+Need = Literal["old_logprobs", "reference_logprobs", "values"]
 """What a learner can compute for a batch before the weights change. See `Scores`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a learner computed for a batch before the weights change; None for what was not asked for."""
+    """What a learner computed for a batch before the weights change; None for what was not asked for.
+
+    Log-probabilities are of the sampled ids, ``[length]`` for each sequence.
+    """
 
     old_logprobs: tuple[Floats, ...] | None = None
-    """The learner's own log-probabilities of the sampled ids, ``[length]`` for each sequence. They replace the
-    engine's where the two differ, as with an engine of lower precision."""
+    """The learner's own. They replace the engine's where the two differ, as with an engine of lower precision."""
+    reference_logprobs: tuple[Floats, ...] | None = None
+    """Those of the model before training."""
+    values: Floats | None = None
+    """The critic's value of the state before each action, ``[actions]``."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenTerms:
-    """The sampled tokens of a minibatch, as the loss needs them, ``[tokens]`` each."""
+    """The trained tokens of a part of a minibatch, as the loss needs them, ``[tokens]`` each."""
 
     logprobs: Tensor
     """Under the weights that are being changed; carries the gradient."""
     old_logprobs: Tensor
-    entropy: Tensor
-    """Of the whole distribution the token was drawn from, in nats; carries the gradient."""
+    """Under the weights before the batch; where the probability ratio starts."""
+    engine_logprobs: Tensor
+    """As the engine computed them at sampling."""
     advantages: Tensor
+    """Of the action that the token belongs to."""
+    episode_share: Tensor
+    """1 / the trained tokens of the token's episode; its sum over an episode is 1."""
+    entropy: Tensor | None = None
+    """Of the whole distribution the token was drawn from, in nats; carries the gradient. None if it was not asked
+    for."""
+    entropy_weight: float = 0.0
+    """Of the entropy bonus at this step."""
+    reference_logprobs: Tensor | None = None
+    """Under the model before training, if the algorithm needs them."""
 
 
-@dataclass(frozen=True)
-class Algorithm(ABC):
-    """Turns a batch into credit, and credit into a loss.
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The loss of a part of a minibatch.
 
-    Args:
-        gamma: discount per turn, from 0 to 1.
-        clip: PPO's clipping of the ratio between new and old probabilities.
-        old_logprobs: whether the ratio starts from the log-probabilities of the engine or of the learner.
+    The learner sums the gradients of `total` over all parts and divides them once by the sum of `normaliser`, so that
+    the number of parts does not change the gradient.
     """
 
-    gamma: float
-    clip: float
-    old_logprobs: Literal["engine", "learner"]
+    total: Tensor
+    """A sum over tokens."""
+    normaliser: Tensor
+    """Additive over parts, such as the number of tokens."""
+    metrics: Mapping[str, Tensor]
+    """Sums over tokens; reported as means."""
+
+
+class Algorithm(ABC, Generic[S]):
+    """Turns a batch into credit, and credit into a loss.
+
+    A new algorithm is a class in one file: `credit` is all that it must have. It is chosen by the name under which a
+    pack offers it in the hook `gem_algorithms`, or as `"module:Class"`.
+
+    Args:
+        settings: validated values of the table `[credit]`.
+    """
+
+    Settings: ClassVar[type[AlgorithmSettings]] = AlgorithmSettings
+    """The settings that it takes."""
+    min_group_size: ClassVar[int] = 1
+    """The least `rollout.group_size` that it can work with."""
+    tiny: ClassVar[Mapping[str, Any]] = {}
+    """Settings of a run with `--model tiny` that suit it, over those of `gem_train.config.TINY`."""
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
 
     @property
     def needs(self) -> frozenset[Need]:
         """What the learner is to score."""
-        return frozenset({"old_logprobs"}) if self.old_logprobs == "learner" else frozenset()
+        needs: set[Need] = set()
+        if self.settings.old_logprobs == "learner":
+            needs.add("old_logprobs")
+        if self.settings.kl:
+            needs.add("reference_logprobs")
+        return frozenset(needs)
+
+    def prepare(self, batch: Batch) -> Batch:
+        """The batch with a row for each action instead of each turn, and cut replies handled as the settings say."""
+        return regroup(batch, self.settings.actions, self.settings.cut_replies, self.settings.gamma)
 
     @abstractmethod
     def credit(self, batch: Batch, scores: Scores) -> Credit:
-        """Returns and advantages of the turns of the batch."""
+        """Returns and advantages of the actions of the batch, which `prepare` made."""
 
-    def loss(self, terms: TokenTerms, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
-        """The summed loss over the tokens with a bonus for entropy, and means to report.
+    def rewards(self, batch: Batch, scores: Scores) -> Floats:
+        """The reward of each action, less its KL penalty if that is subtracted from rewards."""
+        settings = self.settings
+        if not settings.kl or settings.kl_in == "loss":
+            return batch.rewards
+        assert scores.reference_logprobs is not None
+        old = scores.old_logprobs or tuple(sequence.logprobs for sequence in batch.sequences)
+        import torch  # a learner has made the scores, so it is loaded
 
-        The sum, not the mean: the learner divides by the tokens of the whole minibatch, which may come in parts.
+        penalties = np.zeros(len(batch.rewards), np.float64)
+        for sequence, own, reference in zip(batch.sequences, old, scores.reference_logprobs, strict=True):
+            at = sequence.sampled
+            pair = torch.from_numpy(own[at]), torch.from_numpy(reference[at])
+            np.add.at(penalties, sequence.turn[at], kl_divergence(*pair, settings.kl_estimator).numpy())
+        return (batch.rewards - settings.kl * penalties).astype(np.float32)
+
+    def loss(self, terms: TokenTerms) -> Loss:
+        """The clipped policy loss, the entropy bonus and the KL penalty of some tokens.
+
+        The normaliser is by choice the number of tokens; a constant length times the number of episodes; or the number
+        of episodes, each token weighing 1 / the tokens of its episode.
         """
-        policy = clipped_policy_loss(terms.logprobs, terms.old_logprobs, terms.advantages, self.clip)
-        loss = (policy - entropy_weight * terms.entropy).sum()
-        with torch.no_grad():
-            metrics = {
-                "policy_loss": policy.mean(),
-                "entropy": terms.entropy.mean(),
-                "clip_fraction": clip_fraction(terms.logprobs, terms.old_logprobs, self.clip),
-                "kl": kl_estimate(terms.logprobs, terms.old_logprobs),
-            }
-        return loss, metrics
+        settings = self.settings
+        high = settings.clip if settings.clip_high is None else settings.clip_high
+        ratio = (terms.logprobs - terms.old_logprobs).exp()
+        policy = clipped_policy_loss(ratio, terms.advantages, settings.clip, high, settings.dual_clip)
+        low_clipped, high_clipped = outside_clip(ratio, settings.clip, high)
+        metrics: dict[str, Tensor] = {
+            "clip_fraction": low_clipped + high_clipped,
+            "clip_fraction_low": low_clipped,
+            "clip_fraction_high": high_clipped,
+            "kl": kl_divergence(terms.old_logprobs, terms.logprobs, "k3"),
+            "entropy": -terms.logprobs if terms.entropy is None else terms.entropy,
+        }
+        if settings.importance_cap is not None:
+            weights = importance_weights(terms.old_logprobs, terms.engine_logprobs, settings.importance_cap)
+            metrics["importance_weight"] = weights
+            metrics["importance_capped"] = (weights == settings.importance_cap).to(weights.dtype)
+            policy = policy * weights
+        loss = metrics["policy_loss"] = policy
+        if terms.entropy is not None and terms.entropy_weight:
+            loss = loss - terms.entropy_weight * terms.entropy
+        if terms.reference_logprobs is not None:
+            divergence = kl_divergence(terms.logprobs, terms.reference_logprobs, settings.kl_estimator)
+            metrics["kl_reference"] = divergence
+            if settings.kl_in == "loss":
+                loss = loss + settings.kl * divergence
+        sums = {name: value.detach().sum() for name, value in metrics.items()}
+        episodes = terms.episode_share.sum()
+        if settings.normaliser == "tokens":
+            return Loss(loss.sum(), terms.episode_share.new_tensor(len(loss)), sums)
+        if settings.normaliser == "constant":
+            return Loss(loss.sum(), settings.constant_length * episodes, sums)
+        return Loss((loss * terms.episode_share).sum(), episodes, sums)

@@ -1,17 +1,24 @@
 """ReBN: REINFORCE with return batch normalisation."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
-from gem_train.credit import Credit, discounted_returns, normalised, rewarded_alike
+from gem_train.credit import Credit, compared, discounted_returns, numbered
 
 
-@dataclass(frozen=True)
-class ReBN(Algorithm):
-    """``A_t = (G_t - mean G) / (std G + eps)`` over all turns of the batch.
+class ReBNSettings(AlgorithmSettings):
+    """Settings of ReBN."""
+
+    per_env: bool = False
+    """Whether the returns of each environment are normalised by themselves."""
+
+
+class ReBN(Algorithm[ReBNSettings]):
+    """``A_t = (G_t - mean G) / std G`` over all actions of the batch, or of each environment in it.
 
     It needs neither a critic nor groups, and gives every turn its own credit, so it allows any ``gamma``. Source:
     *GEM: A Gym for Agentic LLMs*, arXiv 2510.01051.
@@ -20,8 +27,9 @@ class ReBN(Algorithm):
     turns to late ones, or the reverse, whatever the replies were.
     """
 
+    Settings: ClassVar[type[AlgorithmSettings]] = ReBNSettings
+
     def credit(self, batch: Batch, scores: Scores) -> Credit:
-        returns = discounted_returns(batch.rewards, batch.episode, self.gamma)
-        if rewarded_alike(batch.rewards, batch.episode):
-            return Credit(returns, np.zeros_like(returns))
-        return Credit(returns, normalised(returns))
+        returns = discounted_returns(self.rewards(batch, scores), batch.episode, self.settings.gamma)
+        env = numbered(batch.episodes.env)
+        return Credit(returns, compared(returns, batch, env if self.settings.per_env else np.zeros_like(env)))

@@ -1,14 +1,12 @@
-"""REINFORCE: the advantage of a turn is its return."""
-
-from dataclasses import dataclass
+"""REINFORCE: the advantage of an action is its return."""
 
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
 from gem_train.credit import Credit, discounted_returns
 
 
-@dataclass(frozen=True)
-class Reinforce(Algorithm):
+class Reinforce(Algorithm[AlgorithmSettings]):
     """``A_t = G_t``, without a baseline.
 
     Source: R. J. Williams, "Simple statistical gradient-following algorithms for connectionist reinforcement
@@ -16,5 +14,5 @@ class Reinforce(Algorithm):
     """
 
     def credit(self, batch: Batch, scores: Scores) -> Credit:
-        returns = discounted_returns(batch.rewards, batch.episode, self.gamma)
+        returns = discounted_returns(self.rewards(batch, scores), batch.episode, self.settings.gamma)
         return Credit(returns, returns)

@@ -1,0 +1,47 @@
+"""The settings that every algorithm has: the table `[credit]` of a run."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gem_train.actions import Actions, CutReplies
+from gem_train.losses import Estimator
+
+
+class AlgorithmSettings(BaseModel):
+    """Credit and loss. An algorithm with settings of its own derives from this class and adds them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    actions: Actions = "turn"
+    """What gets credit as a whole, and what `gamma` discounts by."""
+    gamma: float = Field(default=0.9, ge=0, le=1)
+    """Discount per action."""
+    cut_replies: CutReplies = "act"
+    """What becomes of a reply that reached the limit on its length: see `gem_train.actions.regroup`."""
+    clip: float = Field(default=0.2, gt=0)
+    """PPO's clipping of the probability ratio."""
+    clip_high: float | None = Field(default=None, gt=0)
+    """Its upper side; by default the same."""
+    dual_clip: float | None = Field(default=None, gt=1)
+    """The most that a bad action weighs, in advantages; by default without limit."""
+    old_logprobs: Literal["engine", "learner"] = "engine"
+    """Whose log-probabilities the probability ratio starts from."""
+    importance_cap: float | None = Field(default=None, gt=0)
+    """If set, tokens are weighed by learner over engine probability, at most by this."""
+    kl: float = Field(default=0.0, ge=0)
+    """Weight of the KL divergence from the model before training."""
+    kl_estimator: Estimator = "k3"
+    """How it is estimated from sampled tokens."""
+    kl_in: Literal["loss", "reward"] = "loss"
+    """Whether it is added to the loss or subtracted from rewards."""
+    normaliser: Literal["tokens", "constant", "episode"] = "tokens"
+    """What the summed loss is divided by: see `Algorithm.loss`."""
+    constant_length: int = Field(default=1024, ge=1)
+    """Tokens of an episode, for the normaliser `constant`."""
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.importance_cap is not None and self.old_logprobs == "engine":
+            raise ValueError("importance_cap compares learner and engine, so it needs old_logprobs = 'learner'")
+        return self
