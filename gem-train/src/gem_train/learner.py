@@ -55,6 +55,7 @@ class Learner:
         self._seed = seed
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
+        self._needs_entropy = bool(config.entropy or config.entropy_end)
         # The weights before the first update, if an algorithm needs them.
         self._reference: dict[str, Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
@@ -181,7 +182,7 @@ class Learner:
         normaliser = torch.zeros((), device=packed.ids.device)
         self._optimizer.zero_grad(set_to_none=True)
         for part in packed.split(self._config.micro_rows):
-            scores = score_tokens(self.model, part, self._temperature)
+            scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
             index = part.index[part.sampled]
             known = {name: column[index] for name, column in columns.items()}
             terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)
