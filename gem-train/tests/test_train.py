@@ -219,7 +219,7 @@ def test_a_full_disk_costs_only_the_steps_since_the_last_checkpoint(tmp_path):
 def test_the_warm_up_may_imitate_an_earlier_run(finished, tmp_path):
     assert run(tmp_path / "run", {"warmup": {"policy": str(finished)}}).warmup_policy == str(finished)
     with pytest.raises(ConfigError, match="needs a path"):
-        check("core:Echo-v0", {}, "", "tiny", "checkpoint", tmp_path / "no")
+        check(load_config([{"id": "core:Echo-v0", "warmup": {"policy": "checkpoint"}}]), tmp_path / "no")
 
 
 def test_the_expert_is_imitated_if_random_play_rarely_succeeds():

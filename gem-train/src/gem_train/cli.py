@@ -55,7 +55,7 @@ def train(
         return
     with stray_prints_to_stderr():
         folder = Path("runs") if out is None else out
-        check(config.id, config.env, config.wrappers, config.model, config.warmup.policy, folder)
+        check(config, folder)
 
     print_waiting("loading PyTorch and transformers")
     from transformers.utils import logging

@@ -111,6 +111,14 @@ class WatchConfig(_Section):
     )
 
 
+class LogConfig(_Section):
+    """Where metrics go besides metrics.jsonl."""
+
+    tensorboard: bool = Field(default=True, description="into the run folder, for `tensorboard --logdir`")
+    wandb: bool = Field(default=False, description="to Weights & Biases, which the extra gem-train[wandb] installs")
+    wandb_project: str = Field(default="gem", min_length=1, description="the project there")
+
+
 class TrainConfig(_Section):
     """Everything that can be set for a run."""
 
@@ -136,6 +144,7 @@ class TrainConfig(_Section):
     warmup: WarmupConfig = WarmupConfig()
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
+    log: LogConfig = LogConfig()
 
     def as_data(self) -> dict[str, Any]:
         """Every setting as plain data; `load_config` gives the same config back."""

@@ -3,41 +3,41 @@
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.rollout.named_policies import check_policy, make_policy
 from gem_train.checkpoints import holds_model, model_folder
+from gem_train.config import TrainConfig
 from gem_train.evaluation import AUTO
 from gem_train.lora import check_adapter
+from gem_train.metric_logs import check_wandb
 
 TINY = "tiny"
 
 _CHOICES = "Give the path of a folder with a model, a name on the Hugging Face hub, or 'tiny'."
 
 
-def check(
-    id: str, env: dict[str, Any], wrappers: str | list[str | dict[str, Any]], model: str, teacher: str, out: Path
-) -> None:
+def check(config: TrainConfig, out: Path) -> None:
     """Check that the env can be made, the policy and the model exist, and the folder can be written.
 
     Args:
-        id, env, wrappers: the environment, its keyword arguments and the wrappers around it.
-        model: see `check_model`.
-        teacher: the policy to imitate, or `auto`.
+        config: the settings.
         out: the run folder, or the folder that it will be made in.
 
     Raises:
         GemError: what is wrong, and what to do about it.
     """
+    teacher = config.warmup.policy
     if teacher != AUTO:
         check_policy(teacher)
         if not Path(teacher).is_dir():  # a model's folder is read when it is needed
             make_policy(teacher).close()
-    check_envs(id, as_list(wrappers), **env)
-    check_model(model)
+    check_envs(config.id, as_list(config.wrappers), **config.env)
+    check_model(config.model)
+    if config.log.wandb:
+        check_wandb()
     check_writable(out)
 
 

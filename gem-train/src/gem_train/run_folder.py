@@ -5,6 +5,7 @@ config.toml      every setting in force
 metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train", "step": …}
 episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
+wandb/           the same again, if asked
 checkpoint/      the newest states to resume from, and the best; the `model` folder in each loads with transformers
 curve.png        success over steps
 summary.json     the result
@@ -17,22 +18,22 @@ only when it is complete.
 import shlex
 import shutil
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
 import tomli_w
 import torch
 from safetensors import SafetensorError
-from torch.utils.tensorboard.writer import SummaryWriter
 
 from gem.errors import ConfigError, TrainingStopped
 from gem.record import EpisodeRecord, Recorder, read
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import BEST, best_checkpoint, checkpoints, step_of
-from gem_train.config import flat, may_change, read_toml
+from gem_train.config import LogConfig, flat, may_change, read_toml
 from gem_train.files import append_line, read_lines, sync, write, write_json, write_lines
 from gem_train.memory import is_out_of_memory
+from gem_train.metric_logs import MetricLogs
 from gem_train.models import LoadedModel
 from gem_train.summary import Summary
 
@@ -52,7 +53,7 @@ class RunFolder:
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
         self._settings = settings
-        self._boards: dict[str, SummaryWriter] = {}
+        self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
         """How many steps the finished run in the folder was to make; None if there is none."""
@@ -80,6 +81,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             (self.path / "summary.json").unlink(missing_ok=True)
             write(self.path / "config.toml", tomli_w.dumps(self._settings).encode())
+        self._logs.open()
 
     @contextmanager
     def _writing(self) -> Generator[None]:
@@ -140,11 +142,7 @@ class RunFolder:
         """Append the metrics of one step."""
         with self._writing():
             append_line(self._metrics, {"phase": phase, "step": step, **values})
-            # One writer per phase: a resumed run purges the steps that it repeats, and a writer purges all its series.
-            if phase not in self._boards:
-                self._boards[phase] = SummaryWriter(str(self.path / "tensorboard" / phase), purge_step=step)
-            for name, value in values.items():
-                self._boards[phase].add_scalar(name, value, step)  # pyright: ignore[reportUnknownMemberType]
+            self._logs.write(phase, step, values)
 
     def episodes(self, phase: str) -> list[EpisodeRecord]:
         """The episodes that were recorded in a phase."""
@@ -237,10 +235,7 @@ class RunFolder:
     def __exit__(self, *_: object) -> None:
         if self._recorder is not None:
             self._recorder.close()
-        for board in self._boards.values():
-            # The same numbers are in metrics.jsonl; a full disk has been reported where it was written.
-            with suppress(OSError):
-                board.close()
+        self._logs.close()
 
 
 def new_run_path(name: str) -> Path:
