@@ -112,12 +112,13 @@ def test_the_text_of_the_ids_is_the_conversation(parts: Parts, episodes: list[Ep
         assert parts.loaded.tokenizer.decode(ids) == expected
 
 
-def scores_by_turn(parts: Parts, packed: Packed) -> dict[int, list[float]]:
+def scores_by_turn(parts: Parts, packed: list[Packed]) -> dict[int, list[float]]:
     found = defaultdict(list)
-    with torch.inference_mode():
-        logprobs = score_tokens(parts.loaded.model, packed, 1.0).logprobs
-    for turn, logprob in zip(packed.turn[packed.sampled].tolist(), logprobs.tolist(), strict=True):
-        found[turn].append(logprob)
+    for part in packed:
+        with torch.inference_mode():
+            logprobs = score_tokens(parts.loaded.model, part, 1.0).logprobs
+        for turn, logprob in zip(part.turn[part.sampled].tolist(), logprobs.tolist(), strict=True):
+            found[turn].append(logprob)
     return found
 
 
@@ -133,25 +134,26 @@ def test_log_probabilities_at_sampling_and_at_training_agree(parts: Parts, episo
 
 def test_packing_and_padding_do_not_change_log_probabilities(parts: Parts, batch: Batch):
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
-    for row_tokens in (100, 400, 5000):
-        np.testing.assert_allclose(flat(scores_by_turn(parts, pack(batch.sequences, row_tokens))), alone, atol=1e-5)
+    for tokens in (100, 400, 5000):
+        np.testing.assert_allclose(flat(scores_by_turn(parts, pack(batch.sequences, tokens))), alone, atol=1e-5)
 
 
 def test_packing_without_block_masks_would_be_detected(parts: Parts, batch: Batch):
     packed = pack(batch.sequences, 400)
-    running = torch.arange(packed.ids.shape[1]).expand_as(packed.positions)
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
-    unmasked = flat(scores_by_turn(parts, replace(packed, positions=running)))
+    running = [replace(part, positions=torch.arange(part.ids.shape[1])[None]) for part in packed]
+    unmasked = flat(scores_by_turn(parts, running))
     assert np.abs(unmasked - alone).max() > 1e-2
 
 
-def gradient(parts: Parts, sequences: list[TokenSequence], credit: Credit, row_tokens: int) -> torch.Tensor:
+def gradient(parts: Parts, sequences: list[TokenSequence], credit: Credit, tokens: int) -> torch.Tensor:
     model = parts.loaded.model
     model.zero_grad()
-    packed = pack(sequences, row_tokens)
-    scores = score_tokens(model, packed, 1.0)
-    advantages = torch.from_numpy(credit.advantages)[packed.turn[packed.sampled]]
-    (scores.logprobs * advantages + 0.01 * scores.entropy).sum().backward()
+    for packed in pack(sequences, tokens):
+        scores = score_tokens(model, packed, 1.0, entropy=True)
+        advantages = torch.from_numpy(credit.advantages)[packed.turn[packed.sampled]]
+        assert scores.entropy is not None
+        (scores.logprobs * advantages + 0.01 * scores.entropy).sum().backward()
     found = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
     model.zero_grad()
     return found

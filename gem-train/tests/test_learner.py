@@ -20,7 +20,7 @@ from gem_train.scoring import score_tokens
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 ALGORITHM = ReBN(ReBNSettings(gamma=0.9))
-OPTIM = OptimConfig(lr=1e-3, entropy=0.05, epochs=2, minibatches=2, row_tokens=64, micro_rows=64)
+OPTIM = OptimConfig(lr=1e-3, entropy=0.05, epochs=2, minibatches=2, micro_tokens=500)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def batch(model: PreTrainedModel) -> Batch:
     with torch.no_grad():
         for index, sequence in enumerate(sequences):
             logprobs = np.zeros(len(sequence), np.float32)
-            own = score_tokens(model, pack([sequence], 64), 1.0).logprobs.numpy()
+            own = score_tokens(model, *pack([sequence], 64), 1.0).logprobs.numpy()
             logprobs[sequence.sampled] = own + rng.normal(scale=0.05, size=len(own))
             sequences[index] = replace(sequence, logprobs=logprobs)
     return Batch.of(sequences, rng.normal(size=24).astype(np.float32), np.repeat(np.arange(12), 2))
@@ -63,7 +63,7 @@ def fresh(model: PreTrainedModel) -> PreTrainedModel:
 
 def test_an_update_follows_the_formula(model: PreTrainedModel, batch: Batch):
     """One minibatch, one epoch: the loss written out token by token over unpacked sequences, and a plain AdamW."""
-    optim = OptimConfig(lr=1e-3, entropy=0.05, epochs=1, minibatches=1, row_tokens=64, micro_rows=64)
+    optim = OptimConfig(lr=1e-3, entropy=0.05, epochs=1, minibatches=1, micro_tokens=500)
     by_hand = fresh(model)
     credit = ALGORITHM.credit(batch, Scores())
     optimizer = torch.optim.AdamW(by_hand.parameters(), lr=1e-3, betas=(0.9, 0.95), weight_decay=0.0)
@@ -86,10 +86,10 @@ def test_an_update_follows_the_formula(model: PreTrainedModel, batch: Batch):
     assert metrics["grad_norm"] == pytest.approx(float(norm), rel=1e-4)
 
 
-@pytest.mark.parametrize("change", [{"micro_rows": 1}, {"row_tokens": 8}, {"row_tokens": 500, "micro_rows": 2}])
-def test_the_rows_of_a_minibatch_do_not_change_the_update(model: PreTrainedModel, batch: Batch, change: dict[str, int]):
+@pytest.mark.parametrize("tokens", [1, 64])
+def test_the_size_of_micro_batches_does_not_change_the_update(model: PreTrainedModel, batch: Batch, tokens: int):
     whole, _ = weights_after(fresh(model), batch, OPTIM)
-    parts, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update=change))
+    parts, _ = weights_after(fresh(model), batch, OPTIM.model_copy(update={"micro_tokens": tokens}))
     assert (whole - parts).abs().mean() < 1e-6
 
 
@@ -101,16 +101,16 @@ def test_the_parts_of_a_minibatch_do_not_change_its_gradient(model: PreTrainedMo
     unequal = replace(batch.sequences[0], sampled=long, turn=np.where(long, 0, -1))
     batch = replace(batch, sequences=(unequal, *batch.sequences[1:]))
 
-    def gradient(**rows: int) -> torch.Tensor:
+    def gradient(tokens: int) -> torch.Tensor:
         own = fresh(model)
-        optim = OPTIM.model_copy(update={"minibatches": 1, "epochs": 1, "grad_clip": 1e9, **rows})
+        optim = OPTIM.model_copy(update={"minibatches": 1, "epochs": 1, "grad_clip": 1e9, "micro_tokens": tokens})
         learner = Learner(own, optim, steps=1, temperature=1.0, seed=7)
         learner.update(batch, Scores(), algorithm.credit(batch, Scores()), algorithm.loss)
         return torch.cat([parameter.grad.flatten() for parameter in own.parameters() if parameter.grad is not None])
 
-    whole = gradient(row_tokens=64, micro_rows=64)
-    for rows in ({"row_tokens": 8, "micro_rows": 1}, {"row_tokens": 64, "micro_rows": 1}, {"row_tokens": 500}):
-        parts = gradient(**rows)
+    whole = gradient(500)
+    for tokens in (8, 64):
+        parts = gradient(tokens)
         assert (whole - parts).abs().max() < 1e-6 * whole.abs().max()
     assert whole.abs().max() > 0
 

@@ -92,6 +92,6 @@ def test_settings_that_change_no_result_may_differ_on_resuming(tmp_path, monkeyp
         patch.setattr(Learner, "update", allocate)
         with Display(quiet=True) as display, pytest.raises(TrainingStopped):
             train(load_config([SMALL]), out, display)
-    changed = {"rollout": {"num_envs": 4}, "optim": {"micro_rows": 8}, "watch": {"window": 5}, "checkpoint_every": 2}
+    changed = {"rollout": {"num_envs": 4}, "optim": {"micro_tokens": 8}, "watch": {"window": 5}, "checkpoint_every": 2}
     with Display(quiet=True) as display:
         assert train(load_config([SMALL, changed]), out, display).steps == 3

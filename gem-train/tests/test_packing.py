@@ -1,4 +1,4 @@
-"""Packing: every sequence is packed whole, and rows do not exceed their length."""
+"""Packing: every sequence is packed whole, and micro-batches do not exceed their tokens."""
 
 from itertools import pairwise
 
@@ -15,6 +15,7 @@ def sequences(seed: int, count: int) -> list[TokenSequence]:
     for index in range(count):
         length = int(rng.integers(2, 40))
         sampled = rng.random(length) < 0.5
+        sampled[0] = False
         made.append(
             TokenSequence(
                 ids=rng.integers(1, 100, length),
@@ -27,35 +28,35 @@ def sequences(seed: int, count: int) -> list[TokenSequence]:
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("row_tokens", [1, 40, 64, 1000])
-def test_every_sequence_is_packed_whole_and_once(seed, row_tokens):
+@pytest.mark.parametrize("tokens", [1, 40, 64, 1000])
+def test_every_sequence_is_packed_whole_and_once(seed, tokens):
     given = sequences(seed, 30)
-    packed = pack(given, row_tokens)
+    behind = np.concatenate([sequence.ids for sequence in given])
     found = []
-    for row in range(len(packed.ids)):
-        starts = [*np.flatnonzero(packed.positions[row].numpy() == 0).tolist(), packed.ids.shape[1]]
+    for part in pack(given, tokens):
+        starts = [*np.flatnonzero(part.positions[0].numpy() == 0).tolist(), part.ids.shape[1]]
+        assert np.array_equal(behind[part.index[0].numpy()], part.ids[0].numpy())
         for start, end in pairwise(starts):
-            if packed.ids[row, start] != 0:
-                fields = packed.ids, packed.sampled, packed.logprobs, packed.turn
-                found.append(tuple(tuple(tensor[row, start:end].tolist()) for tensor in fields))
-                assert packed.positions[row, start:end].tolist() == list(range(end - start))
-    expected = [tuple(tuple(array.tolist()) for array in (s.ids, s.sampled, s.logprobs, s.turn)) for s in given]
+            found.append(tuple(tuple(tensor[0, start:end].tolist()) for tensor in (part.ids, part.sampled, part.turn)))
+            assert part.positions[0, start:end].tolist() == list(range(end - start))
+    expected = [tuple(tuple(array.tolist()) for array in (s.ids, s.sampled, s.turn)) for s in given]
     assert sorted(found) == sorted(expected)
 
 
-def test_only_a_sequence_longer_than_a_row_exceeds_the_length():
+def test_only_a_sequence_longer_than_a_micro_batch_exceeds_its_tokens():
     given = sequences(0, 50)
-    assert pack(given, 100).ids.shape[1] <= 100
-    assert pack(given, 1).ids.shape == (50, max(map(len, given)))
+    assert max(part.ids.shape[1] for part in pack(given, 100)) <= 100
+    assert sorted(part.ids.shape[1] for part in pack(given, 1)) == sorted(map(len, given))
 
 
-def test_packing_takes_at_most_one_row_more_than_needed():
+def test_packing_takes_at_most_one_micro_batch_more_than_needed():
     given = sequences(1, 400)
-    assert len(pack(given, 200).ids) <= -(-sum(map(len, given)) // 200) + 1
+    assert len(pack(given, 200)) <= -(-sum(map(len, given)) // 200) + 1
 
 
-def test_the_parts_of_a_split_make_up_the_whole():
-    packed = pack(sequences(2, 30), 64)
-    parts = list(packed.split(4))
-    assert [len(part.ids) for part in parts[:-1]] == [4] * (len(parts) - 1)
-    assert sum(len(part.ids) for part in parts) == len(packed.ids)
+def test_a_sampled_id_without_an_id_before_it_is_an_error():
+    """It would be scored by the end of another sequence."""
+    [given] = sequences(0, 1)
+    given.sampled[0] = True
+    with pytest.raises(ValueError, match="must begin with an id that was not sampled"):
+        pack([given], 100)

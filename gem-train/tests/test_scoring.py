@@ -111,7 +111,7 @@ def test_scores_are_those_of_the_models_own_logits(
         expected += [torch.stack(list(found))[:, sampled[1:]]]
         arrays = ids.numpy(), sampled.numpy(), ids.numpy() * 0.0, ids.numpy() * 0
         sequences.append(TokenSequence(*arrays))
-    packed = pack(sequences, 100)
+    [packed] = pack(sequences, 100)
     # Packing sorts by length.
     ordered = torch.cat([expected[1], expected[0], expected[2]], 1)
     scores = score_tokens(model, packed, temperature, entropy=True)

@@ -61,8 +61,7 @@ class OptimConfig(_Section):
     )
     epochs: int = Field(default=1, ge=1, description="passes over a batch")
     minibatches: int = Field(default=4, ge=1, description="weight updates in a pass")
-    row_tokens: int = Field(default=8192, ge=1, description="ids that are packed into a row")
-    micro_rows: int = Field(default=1, ge=1, description="rows in one forward pass; bounds memory, changes no result")
+    micro_tokens: int = Field(default=8192, ge=1, description="ids in a forward pass; bounds memory, changes no result")
 
 
 class LoraConfig(_Section):
@@ -162,9 +161,7 @@ MAY_CHANGE = (
     "rollout.backend",
     "rollout.num_envs",
     "rollout.record",
-    "optim.micro_rows",
     "optim.micro_tokens",
-    "optim.row_tokens",
 )
 """Settings, and tables of them, that may differ when a run is resumed: how it is computed, not what."""
 
@@ -195,8 +192,6 @@ TINY: dict[str, Any] = {
         "entropy_end": 0.0,
         "max_kl": 0.02,
         "minibatches": 8,
-        "row_tokens": 128,
-        "micro_rows": 64,
     },
     "warmup": {"steps": 600},
 }

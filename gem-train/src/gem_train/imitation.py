@@ -50,13 +50,17 @@ def imitate(
             group["lr"] = warmup.lr * (1 - step / warmup.steps)
         seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
         batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, seeds))
-        packed = pack(batch.sequences, optim.row_tokens).to(model.device)
-        loss = all_token_loss(model, packed)
+        packed = pack(batch.sequences, optim.micro_tokens)
+        tokens = sum(map(len, batch.sequences)) - len(batch.sequences)
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        total = 0.0
+        for part in packed:
+            loss = all_token_loss(model, part.to(model.device)) / tokens
+            loss.backward()
+            total += loss.item()
         torch.nn.utils.clip_grad_norm_(trained, optim.grad_clip)
         optimizer.step()
-        yield loss.item()
+        yield total
 
 
 def tokenized(episode: Episode, chat: ChatEncoder) -> Episode:

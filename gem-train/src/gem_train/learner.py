@@ -95,13 +95,11 @@ class Learner:
 
     @torch.inference_mode()
     def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
-        found: list[Floats] = []
-        for sequence in batch.sequences:
-            logprobs = np.zeros(len(sequence), np.float32)
-            scores = score_tokens(self.model, self._pack([sequence]), self._temperature)
-            logprobs[sequence.sampled] = scores.logprobs.cpu().numpy()
-            found.append(logprobs)
-        return tuple(found)
+        lengths = [len(sequence) for sequence in batch.sequences]
+        found = torch.zeros(sum(lengths), device=self.model.device)
+        for part in self._pack(batch.sequences):
+            found[part.index[part.sampled]] = score_tokens(self.model, part, self._temperature).logprobs
+        return tuple(array.numpy() for array in found.cpu().split(lengths))
 
     def update(self, batch: Batch, scores: Scores, credit: Credit, loss: LossFunction) -> dict[str, float]:
         """Change the weights: some epochs over the batch in minibatches. Returns means over the tokens that were used.
@@ -133,8 +131,8 @@ class Learner:
         for chosen in self._minibatches(trained, optim.epochs if signal else 1):
             sequences = [batch.sequences[index] for index in chosen]
             packed = self._pack(sequences)
-            columns = table.rows(chosen, packed.ids.device)
-            gap = table.is_current(chosen, packed.ids.device) if not seen.tokens else None
+            columns = table.rows(chosen, self.model.device)
+            gap = table.is_current(chosen, self.model.device) if not seen.tokens else None
             with torch.set_grad_enabled(signal):
                 sums = self._gradients(packed, columns, entropy, loss, gap)
             seen.add(sums)
@@ -172,16 +170,21 @@ class Learner:
                     yield chosen.tolist()
 
     def _gradients(
-        self, packed: Packed, columns: Columns, entropy_weight: float, loss: LossFunction, current: Tensor | None
+        self,
+        packed: Sequence[Packed],
+        columns: Columns,
+        entropy_weight: float,
+        loss: LossFunction,
+        current: Tensor | None,
     ) -> TokenSums:
         """Leave the gradient of a minibatch in the weights; returns the sums of its metrics.
 
         The parts' losses are sums, and the gradient is divided once at the end, so the parts do not change it.
         """
         sums = TokenSums()
-        normaliser = torch.zeros((), device=packed.ids.device)
+        normaliser = torch.zeros((), device=self.model.device)
         self._optimizer.zero_grad(set_to_none=True)
-        for part in packed.split(self._config.micro_rows):
+        for part in packed:
             scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
             index = part.index[part.sampled]
             known = {name: column[index] for name, column in columns.items()}
@@ -205,8 +208,8 @@ class Learner:
         self._optimizer.step()
         return norm
 
-    def _pack(self, sequences: Sequence[TokenSequence]) -> Packed:
-        return pack(sequences, self._config.row_tokens).to(self.model.device)
+    def _pack(self, sequences: Sequence[TokenSequence]) -> list[Packed]:
+        return [part.to(self.model.device) for part in pack(sequences, self._config.micro_tokens)]
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Every parameter that is trained by name, for the `load` of a sampler."""

@@ -19,7 +19,7 @@ _SIZE = re.compile(r"(?:allocate|allocation of) (\d[\d.]*) ?([KMGTP]?i?B|bytes)"
 _LOWER = {
     "load the model": ("model", "dtype", "lora.rank"),
     "play": ("rollout.num_envs", "engine", "rollout.max_new_tokens"),
-    "learn": ("optim.micro_tokens", "optim.micro_rows", "optim.row_tokens", "rollout.max_new_tokens", "lora.rank"),
+    "learn": ("optim.micro_tokens", "rollout.max_new_tokens", "lora.rank"),
 }
 """By what was going on: the settings that memory depends on."""
 _WORDS = {

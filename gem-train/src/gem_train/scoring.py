@@ -39,9 +39,9 @@ def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float, *, 
 
 
 def all_token_loss(model: PreTrainedModel, packed: Packed) -> Tensor:
-    """The mean negative log-likelihood of every id except the first of each sequence."""
+    """The summed negative log-likelihood of every id except the first of each sequence."""
     every = replace(packed, sampled=packed.positions > 0)
-    return -score_tokens(model, every, 1.0).logprobs.mean()
+    return -score_tokens(model, every, 1.0).logprobs.sum()
 
 
 def is_plain(model: PreTrainedModel) -> bool:
