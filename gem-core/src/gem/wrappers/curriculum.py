@@ -107,8 +107,9 @@ class Curriculum(Wrapper):
         for env, inner in zip(self._envs, progress["inner"], strict=True):
             if inner is not None:
                 env.set_progress(inner)
-        self.level, self._successes = progress["level"], list(progress["successes"])
-        self.env = self._envs[self.level]
+        level: int = progress["level"]
+        successes: list[bool] = list(progress["successes"])
+        self.level, self.env, self._successes = level, self._envs[level], successes
 
     def close(self) -> None:
         with ExitStack() as every:  # closes all, even if one raises
