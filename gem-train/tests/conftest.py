@@ -10,6 +10,9 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
+# pytest's importlib mode puts nothing on the path, and an env is found by its module's name.
+sys.path.append(str(Path(__file__).parent))
+
 SMALL = {
     "vocab_size": 512,
     "hidden_size": 32,

@@ -43,6 +43,9 @@ class RolloutConfig(_Section):
     template_kwargs: dict[str, Any] = Field(
         default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"
     )
+    max_lag: int = Field(
+        default=0, ge=0, description="how many updates older than the weights an episode may be when it is learned from"
+    )
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
 
 

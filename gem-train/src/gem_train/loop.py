@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Any
 
 from gem import seeding
 from gem.errors import TrainingStopped
-from gem.rollout import rollout
 from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
 from gem_train import nonfinite
@@ -22,6 +21,7 @@ from gem_train.config import RolloutConfig
 from gem_train.display import Display
 from gem_train.evaluation import Baselines, Evaluation
 from gem_train.interrupts import defer_interrupts
+from gem_train.play import Play, drawn
 from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder
 from gem_train.step_metrics import StepClock, play_metrics
@@ -76,6 +76,16 @@ class Run:
         self._watch = watch
         self._memory = memory
         self._clock = StepClock()
+        play = schedule.rollout
+        self._play = Play(
+            parts.sampler,
+            parts.envs,
+            seed=schedule.seed,
+            steps=schedule.steps,
+            episodes=play.episodes,
+            group_size=play.group_size,
+            max_lag=play.max_lag,
+        )
         self._started = time.monotonic()
         self._weights_are_changing = False
         self._since_saved: list[tuple[float, float]] = []
@@ -97,6 +107,7 @@ class Run:
     def resume(self, state: Mapping[str, Any]) -> None:
         """Resume from the state in a checkpoint; the model already has its weights."""
         self.parts.learner.restore(state["learner"])
+        self._play.restore(state["play"])
         self._sync()
         self._started = time.monotonic() - state["seconds"]
         self.folder.rewind(self.parts.learner.step)
@@ -104,16 +115,17 @@ class Run:
 
     def learn(self) -> None:
         """The loop."""
-        schedule, (_, sampler, envs, algorithm, learner) = self.schedule, self.parts
+        schedule, (_, sampler, _, algorithm, learner) = self.schedule, self.parts
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:
                 break
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
-                episodes = list(rollout(sampler, envs, self._seeds(step), schedule.rollout.group_size))
-            self._require_finite(step + 1, nonfinite.in_rewards(episodes), "`gemx check` finds such faults of an env")
-            batch = algorithm.prepare(collate(episodes))
+                played = self._play.step(step)
+            in_rewards = nonfinite.in_rewards(played.episodes)
+            self._require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
+            batch = algorithm.prepare(collate(played.episodes or played.failed))
             with self._doing("learn"):
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
@@ -125,7 +137,7 @@ class Run:
                 if broken is None:
                     with self._clock.of("sync"):
                         self._sync()
-                values = self._report(episodes, metrics)
+                values = self._report([*played.episodes, *played.failed], metrics)
                 self._require_finite(step + 1, broken)
             solved = self._judge(values, show=True)
             if solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
@@ -133,6 +145,7 @@ class Run:
 
     def evaluate(self, when: str) -> list[Report]:
         """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
+        self._play.drain()
         self.parts.sampler.reseed(seeding.derive(self.schedule.seed, "sampling", when))
         progress = functools.partial(self.display.measuring, f"{when} training")
         with self._memory("play"):
@@ -199,11 +212,6 @@ class Run:
         """Give the learner's weights to the sampler."""
         self.parts.sampler.load(self.parts.learner.weights(), self.parts.learner.step)
 
-    def _seeds(self, step: int) -> Iterator[int]:
-        play = self.schedule.rollout
-        for index in range(play.episodes // play.group_size):
-            yield seeding.derive(self.schedule.seed, "train", step, index)
-
     def _judge(self, metrics: Mapping[str, Any], *, show: bool = False) -> bool:
         """Whether nothing is left to learn; `show` reports what the watch finds, and stops a run that collapsed."""
         finding = self._watch.see(metrics)
@@ -235,7 +243,8 @@ class Run:
         played = play_metrics(episodes, version=step - 1)
         values = {**played, **metrics, **self._clock.metrics(played["tokens"]), "seconds": self.seconds}
         self.folder.write_metrics("train", step, values)
-        for episode in episodes[: self.schedule.rollout.record]:
+        seed = seeding.derive(self.schedule.seed, "record", step)
+        for episode in drawn(episodes, self.schedule.rollout.record, seed):
             self.folder.write_episode(step, episode, phase="train")
         self._since_saved.append((values["success"], values["return"]))
         self.display.stepped(step, self.schedule.steps, values)
@@ -245,6 +254,7 @@ class Run:
         self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
         state = {
             "learner": self.parts.learner.state(),
+            "play": self._play.state(self.parts.learner.step),
             "before": self.baselines.as_json(),
             "seconds": self.seconds,
         }

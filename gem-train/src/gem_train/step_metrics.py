@@ -1,6 +1,7 @@
 """The metrics of a training step that come from its episodes and its clock; those of the update are the learner's."""
 
 import time
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
@@ -36,9 +37,17 @@ def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
         "segments": 1 + fmean(sum(turn.completion.new_segment for turn in each.turns[1:]) for each in episodes),
         "lag": fmean(lags) if lags else 0.0,
         "lag_max": max(lags, default=0),
+        **_lag_histogram(sound, version),
         **({"level": fmean(levels)} if levels else {}),
         **({f"success/{report.id}": report.success for report in per_id} if len(per_id) > 1 else {}),
     }
+
+
+def _lag_histogram(episodes: Sequence[Episode], version: int) -> dict[str, int]:
+    """How many episodes have an oldest reply of each lag; empty if none is late."""
+    oldest = [[turn.completion.weight_versions[:1] for turn in episode.turns] for episode in episodes]
+    lags = Counter(version - min(min(versions) for versions in each if versions) for each in oldest if any(each))
+    return {f"lag/{lag}": lags[lag] for lag in range(max(lags) + 1)} if any(lags) else {}
 
 
 class StepClock:

@@ -101,7 +101,7 @@ class Report:
 
 
 def _counted(episodes: Iterable[Episode], key: str) -> float | None:
-    infos = [episode.turns[-1].info for episode in episodes]
+    infos = [episode.turns[-1].info for episode in episodes if episode.turns]
     # The info of an env or a recording may have anything under this key.
     counts = [float(info[key]) for info in infos if isinstance(info.get(key), int | float)]
     return _mean(counts) if counts else None

@@ -6,7 +6,7 @@ Both sides have `send` and `recv`. The loop passes on whatever is ready, so neit
 import itertools
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ def rollout(
     group_size: int = 1,
     *,
     max_turns: int | None = None,
-) -> Iterator[Episode]:
+) -> Generator[Episode]:
     """Play `group_size` episodes from each start, and yield them as they finish.
 
     Every episode that starts is played to its end; one whose env or policy failed is yielded with its `failure`, and

@@ -1,0 +1,240 @@
+"""What each step learns from: whole groups, in order, replaced if they fail, and never older than the bound."""
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+import gem
+from gem import seeding
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion, Episode, Transcript
+from gem_train.play import Play, Played, drawn
+from gem_train.step_metrics import play_metrics
+
+HERE = "play_envs"
+
+
+class Player(Policy):
+    """Answers each request after a time of its own, as if tools were slow: the quickest is always answered next."""
+
+    def __init__(self, slowest: int = 1, stuck: int = -1) -> None:
+        self.version = 0
+        self.slowest = slowest
+        self.stuck = stuck
+        """The seed of an episode that takes forever, unless nothing else is left to do."""
+        self.asked: dict[int, tuple[float, Transcript]] = {}
+        self.now = 0.0
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        for slot, transcript in transcripts.items():
+            start = transcript.start
+            assert start is not None
+            delay = seeding.derive(start.seed, start.group, len(transcript.turns)) % self.slowest
+            self.asked[slot] = (1e9 if start.seed == self.stuck else self.now + delay), transcript
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+        self.now = min(due for due, _ in self.asked.values())
+        ready = [slot for slot, (due, _) in self.asked.items() if due == self.now]
+        answers: dict[int, Completion] = {}
+        for slot in ready:
+            start = self.asked.pop(slot)[1].start
+            assert start is not None
+            answers[slot] = Completion(
+                f"{start.seed} {start.group}", (1,), (2,), (0.0,), weight_versions=(self.version,)
+            )
+        return answers
+
+    def forget(self, slot: int) -> None:
+        self.asked.pop(slot, None)
+
+
+def play(policy: Player, steps: int = 3, num_envs: int = 5, ids: Any = f"{HERE}:Walk", **settings: Any) -> list[Played]:
+    """The steps of a run, each of 8 episodes if nothing else is said."""
+    env, settings = settings.pop("env", {}), {"episodes": 8, "seed": 3, **settings}
+    with gem.make_vec(ids, num_envs, env_kwargs=env) as envs:
+        made = Play(policy, envs, steps=steps, **settings)
+        played: list[Played] = []
+        for version in range(steps):
+            policy.version = version
+            played.append(made.step(version))
+        return played
+
+
+def starts(episodes: list[Episode]) -> list[tuple[int, int]]:
+    return [(episode.seed, episode.group) for episode in episodes]
+
+
+def flat(steps: Iterable[list[Episode]]) -> list[tuple[int, int]]:
+    return [start for episodes in steps for start in starts(episodes)]
+
+
+@pytest.mark.parametrize("num_envs", [1, 5, 40])
+@pytest.mark.parametrize("slowest", [1, 50])
+def test_a_step_is_the_same_whatever_runs_at_once_and_however_long_replies_take(num_envs: int, slowest: int) -> None:
+    steps = play(Player(slowest), num_envs=num_envs, group_size=2)
+
+    for step, played in enumerate(steps):
+        seeds = [seeding.derive(3, "train", step, index) for index in range(4)]
+        assert starts(played.episodes) == [(seed, group) for seed in seeds for group in range(2)]
+        assert played.failed == []
+        assert play_metrics(played.episodes, step)["lag_max"] == 0
+
+
+def test_groups_in_which_an_episode_failed_are_replaced_as_a_whole_by_others() -> None:
+    steps = play(Player(20), steps=6, group_size=2, env={"fails": 4})
+    again = play(Player(), steps=6, group_size=2, env={"fails": 4}, num_envs=1)
+
+    assert sum(bool(played.failed) for played in steps) > 2
+    for step, played in enumerate(steps):
+        assert len(played.episodes) == 8
+        assert Counter(starts(played.episodes)) == Counter(dict.fromkeys(starts(played.episodes), 1))
+        assert all(count == 2 for count in Counter(episode.seed for episode in played.episodes).values())
+        failed = {episode.seed for episode in played.failed}
+        assert all(episode.failure for episode in played.failed)
+        assert failed.isdisjoint(episode.seed for episode in played.episodes)
+        own = {seeding.derive(3, "train", step, index) for index in range(4)}
+        assert len(own - {episode.seed for episode in played.episodes}) == len(failed & own) > -1
+        assert starts(again[step].episodes) == starts(played.episodes)
+
+
+def test_an_env_that_always_fails_is_tried_twice_as_often_as_a_step_has_episodes_and_no_more() -> None:
+    [played] = play(Player(), steps=1, env={"fails": 1})
+
+    assert (played.episodes, len(played.failed)) == ([], 16)
+
+
+@pytest.mark.parametrize("max_lag", [1, 2, 3])
+@pytest.mark.parametrize("group_size", [1, 4])
+def test_no_episode_is_older_than_the_bound_and_none_is_lost(max_lag: int, group_size: int) -> None:
+    steps = play(Player(40), steps=30, num_envs=13, group_size=group_size, max_lag=max_lag, env={"longest": 30})
+    lags = [play_metrics(played.episodes, version)["lag_max"] for version, played in enumerate(steps)]
+
+    assert max(lags) == max_lag, "the bound is reached"
+    seeds = [seeding.derive(3, "train", step, index) for step in range(30) for index in range(8 // group_size)]
+    played = [start for step in steps for start in starts(step.episodes)]
+    assert sorted(played) == sorted((seed, group) for seed in seeds for group in range(group_size))
+    for step in steps:
+        assert len(step.episodes) == 8
+        assert set(Counter(episode.seed for episode in step.episodes).values()) == {group_size}
+
+
+def test_the_learner_does_not_wait_for_the_slowest_episode_until_it_would_be_too_old() -> None:
+    slow = seeding.derive(3, "train", 0, 5)
+    steps = play(Player(stuck=slow), steps=6, num_envs=4, max_lag=3)
+    [step] = [step for step, played in enumerate(steps) if slow in {episode.seed for episode in played.episodes}]
+
+    assert step == 3
+
+
+def test_the_histogram_of_the_lag_counts_the_oldest_reply_of_each_episode() -> None:
+    [episode, *_] = play(Player(), steps=1)[0].episodes
+    turn = episode.turns[0]
+
+    def of(*versions: int) -> Episode:
+        turns = [gem.Turn("", Completion("", weight_versions=(each,)), 0.0, {}) for each in versions]
+        return Episode("", 0, 0, tuple(turns), "", terminated=True, truncated=False, success=True)
+
+    metrics = play_metrics([of(7, 7), of(5, 7), of(6), of(5, 6), of()], version=7)
+    assert {name: metrics[name] for name in metrics if name.startswith("lag/")} == {"lag/0": 1, "lag/1": 1, "lag/2": 2}
+    assert metrics["lag_max"] == 2
+    assert not any(name.startswith("lag/") for name in play_metrics([of(7), of(7, 7)], version=7))
+    assert turn.completion.weight_versions == (0,)
+
+
+@pytest.mark.parametrize("max_lag", [0, 2])
+def test_what_was_played_and_not_learned_from_is_played_again_after_a_resume(max_lag: int) -> None:
+    settings: dict[str, Any] = {"seed": 3, "steps": 6, "episodes": 8, "group_size": 2, "max_lag": max_lag}
+    whole = play(Player(10), **settings)
+    for broken in range(6):
+        with gem.make_vec(f"{HERE}:Walk", 5) as envs:
+            first = Play(Player(10), envs, **settings)
+            before = [first.step(version) for version in range(broken + 1)]
+            # The update of the last step is not made; and JSON is what a checkpoint has.
+            unmade, made = (json.loads(json.dumps(first.state(version))) for version in (broken, broken + 1))
+        for state, learned in ((unmade, broken), (made, broken + 1)):
+            with gem.make_vec(f"{HERE}:Walk", 5) as envs:
+                second = Play(Player(10), envs, **settings)
+                second.restore(state)
+                after = [second.step(version) for version in range(learned, 6)]
+            resumed = [each.episodes for each in (*before[:learned], *after)]
+            if max_lag == 0:
+                assert [*map(starts, resumed)] == [starts(each.episodes) for each in whole]
+            assert sorted(flat(resumed)) == sorted(flat(each.episodes for each in whole))
+
+
+def test_a_step_that_was_broken_off_resumes_from_its_beginning() -> None:
+    class Interrupted(Player):
+        answers = 7
+
+        def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+            self.answers -= 1
+            if not self.answers:
+                raise KeyboardInterrupt
+            return super().recv(min_results, timeout)
+
+    settings = {"seed": 3, "steps": 2, "episodes": 8}
+    with gem.make_vec(f"{HERE}:Walk", 5) as envs:
+        first = Play(Interrupted(), envs, **settings)
+        learned = [first.step(0).episodes]
+        with pytest.raises(KeyboardInterrupt):
+            first.step(1)
+        resumed = Play(Player(), envs, **settings)
+        resumed.restore(first.state(1))
+        learned.append(resumed.step(1).episodes)
+
+    assert [starts(episodes) for episodes in learned] == [starts(each.episodes) for each in play(Player(), steps=2)]
+
+
+def test_draining_finishes_what_runs_and_starts_nothing() -> None:
+    settings = {"seed": 3, "steps": 9, "episodes": 8, "max_lag": 3}
+    player = Player(30)
+    with gem.make_vec(f"{HERE}:Walk", 5) as envs:
+        running = Play(player, envs, **settings)
+        played = [running.step(0)]
+        assert player.asked
+        running.drain()
+        assert not player.asked
+        assert envs.recv(timeout=0) == []
+        played += [running.step(version) for version in range(1, 9)]
+
+    assert sorted(flat(each.episodes for each in played)) == sorted(
+        (seeding.derive(3, "train", step, index), 0) for step in range(9) for index in range(8)
+    )
+
+
+@pytest.mark.parametrize("max_lag", [0, 2])
+@pytest.mark.parametrize("group_size", [1, 4])
+def test_a_mix_has_the_shares_of_its_weights_although_one_env_is_ten_times_slower(
+    max_lag: int, group_size: int
+) -> None:
+    ids = {f"{HERE}:Walk": 3, f"{HERE}:Long": 1}
+    settings = {"episodes": 12, "group_size": group_size, "max_lag": max_lag, "env": {"longest": 2}}
+    steps = play(Player(10), 70, 10, ids, **settings)
+    episodes = [episode for played in steps for episode in played.episodes]
+    shares = Counter(episode.id for episode in episodes)
+
+    assert len(episodes) == 70 * 12
+    assert abs(shares[f"{HERE}:Walk"] / len(episodes) - 0.75) < 0.02
+    for played in steps:
+        for _, group in itertools.groupby(played.episodes, lambda episode: episode.seed):
+            members = list(group)
+            assert len(members) == group_size
+            assert len({episode.id for episode in members}) == 1
+
+
+def test_episodes_are_drawn_evenly_and_in_order() -> None:
+    episodes = play(Player(), steps=1)[0].episodes
+    counts = Counter[int]()
+    for seed in range(1000):
+        chosen = drawn(episodes, 2, seed)
+        assert [each.seed for each in chosen] == [each.seed for each in episodes if each in chosen]
+        counts.update(each.seed for each in chosen)
+
+    assert len(chosen) == 2
+    assert all(200 < counts[episode.seed] < 300 for episode in episodes)
+    assert drawn(episodes, 99, 0) == episodes
+    assert drawn(episodes, 3, 5) == drawn(episodes, 3, 5)
