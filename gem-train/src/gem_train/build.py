@@ -13,6 +13,7 @@ from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config import TrainConfig
+from gem_train.engines import ENGINES
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
@@ -37,7 +38,7 @@ class Parts(NamedTuple):
 
 @contextmanager
 def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str = "random") -> Generator[Parts]:
-    """Build the parts of a run; the environments are closed at the end.
+    """Build the parts of a run; the environments and the sampler are closed at the end.
 
     Args:
         config: the settings.
@@ -52,7 +53,8 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
         if config.model == TINY and checkpoint is None:
             # The tokenizer is trained on the texts that will be imitated.
             episodes = _play(config, teacher)
-            loaded = make_tiny(episodes, config.seed, device=config.device, dtype=config.dtype)
+            head_dim = ENGINES[config.rollout.engine].tiny_head_dim
+            loaded = make_tiny(episodes, config.seed, head_dim=head_dim, device=config.device, dtype=config.dtype)
         else:
             name = config.model if checkpoint is None else str(checkpoint)
             loaded = load_model(name, device=config.device, dtype=config.dtype)
@@ -64,7 +66,8 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             temperature=config.rollout.temperature,
             seed=config.seed,
         )
-        yield Parts(loaded, make_sampler(loaded, config), envs, algorithm, learner)
+        with closing(make_sampler(loaded, config)) as sampler:
+            yield Parts(loaded, sampler, envs, algorithm, learner)
 
 
 def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:

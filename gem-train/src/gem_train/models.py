@@ -31,6 +31,7 @@ class LoadedModel(NamedTuple):
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
+    dtype: DType = "float32"
 
     @property
     def stop_ids(self) -> tuple[int, ...]:
@@ -66,15 +67,18 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> 
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
         ) from error
-    return LoadedModel(_prepare(model, target, dtype), tokenizer)
+    return LoadedModel(_prepare(model, target, dtype), tokenizer, dtype)
 
 
-def make_tiny(episodes: Iterable[Episode], seed: int, *, device: str = "auto", dtype: DType = "float32") -> LoadedModel:
+def make_tiny(
+    episodes: Iterable[Episode], seed: int, *, head_dim: int = 16, device: str = "auto", dtype: DType = "float32"
+) -> LoadedModel:
     """The model of `--model tiny`, with random weights.
 
     Args:
         episodes: what its tokenizer is trained on.
         seed: of the weights.
+        head_dim: dimensions of a head of attention.
         device: see `find_device`.
         dtype: of the arithmetic.
 
@@ -83,7 +87,7 @@ def make_tiny(episodes: Iterable[Episode], seed: int, *, device: str = "auto", d
     """
     target = find_device(device)
     tokenizer = tiny_tokenizer(episodes)
-    return LoadedModel(_prepare(tiny_model(tokenizer, seed), target, dtype), tokenizer)
+    return LoadedModel(_prepare(tiny_model(tokenizer, seed, head_dim), target, dtype), tokenizer, dtype)
 
 
 def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType) -> PreTrainedModel:

@@ -53,8 +53,8 @@ def _texts(episodes: Iterable[Episode]) -> Iterable[str]:
             yield turn.action
 
 
-def tiny_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> PreTrainedModel:
-    """A Qwen3 of about 0.17 million parameters with random weights drawn from `seed`, in float32."""
+def tiny_model(tokenizer: PreTrainedTokenizerFast, seed: int, head_dim: int = 16) -> PreTrainedModel:
+    """A Qwen3 with random weights drawn from `seed`, in float32: 0.17 million, with heads of 16 dimensions."""
     config = Qwen3Config(
         vocab_size=VOCABULARY,
         hidden_size=64,
@@ -62,7 +62,7 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> PreTrainedModel
         num_hidden_layers=3,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=16,
+        head_dim=head_dim,
         max_position_embeddings=4096,
         tie_word_embeddings=True,
         pad_token_id=cast("int", tokenizer.convert_tokens_to_ids(PAD)),

@@ -11,9 +11,12 @@ class Engine(NamedTuple):
     make: str
     """A function `(loaded, play, settings, seed)` that makes a `gem_train.engines.sampler.Sampler`: see
     `gem_train.engines.make.make_sampler`."""
+    tiny_head_dim: int = 16
+    """Dimensions of the heads of `--model tiny`."""
 
 
 ENGINES: dict[str, Engine] = {
     "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:make_sampler"),
+    "vllm": Engine("gem_train.engines.settings:VLLMSettings", "gem_train.engines.vllm:make_sampler", tiny_head_dim=32),
 }
 """The engines by name: the values of the setting `rollout.engine`."""

