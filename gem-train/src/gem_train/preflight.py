@@ -2,14 +2,16 @@
 
 import os
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, MissingExtra
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.rollout.named_policies import check_policy, make_policy
 from gem_train.checkpoints import holds_model, model_folder
 from gem_train.config import TrainConfig
+from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
 from gem_train.lora import check_adapter
 from gem_train.metric_logs import check_wandb
@@ -36,6 +38,7 @@ def check(config: TrainConfig, out: Path) -> None:
             make_policy(teacher).close()
     check_envs(config.id, as_list(config.wrappers), **config.env)
     check_model(config.model)
+    check_engine(config.rollout.engine)
     if config.log.wandb:
         check_wandb()
     check_writable(out)
@@ -69,6 +72,20 @@ def check_model(name: str) -> None:
         raise ConfigError(
             f"cannot load the model {name!r}: {str(error).splitlines()[0].rstrip('.')}. {_CHOICES}"
         ) from error
+
+
+def check_engine(name: str) -> None:
+    """Check that what the engine `name` needs is installed.
+
+    Raises:
+        MissingExtra: it is not.
+    """
+    package = ENGINES[name].package
+    if package is not None and find_spec(package) is None:
+        raise MissingExtra(
+            f"rollout.engine = {name!r} needs {package}, which is not installed: docs/training.md, Engines, says how "
+            "to install it for a GPU or a CPU"
+        )
 
 
 def check_writable(path: Path) -> None:

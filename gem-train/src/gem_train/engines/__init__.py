@@ -13,10 +13,17 @@ class Engine(NamedTuple):
     `gem_train.engines.make.make_sampler`."""
     tiny_head_dim: int = 16
     """Dimensions of the heads of `--model tiny`."""
+    package: str | None = None
+    """What has to be installed beside gem-train, by the name that is imported."""
 
 
 ENGINES: dict[str, Engine] = {
     "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:make_sampler"),
-    "vllm": Engine("gem_train.engines.settings:VLLMSettings", "gem_train.engines.vllm:make_sampler", tiny_head_dim=32),
+    "vllm": Engine(
+        "gem_train.engines.settings:VLLMSettings",
+        "gem_train.engines.vllm:make_sampler",
+        tiny_head_dim=32,  # the smallest that its attention on CPU takes
+        package="vllm",
+    ),
 }
 """The engines by name: the values of the setting `rollout.engine`."""

@@ -7,7 +7,7 @@ the next token of all of them. vLLM keeps the keys and values of a conversation 
 import itertools
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -17,8 +17,8 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem.errors import ConfigError
 from gem.failure import Failure
-from gem.rollout.transcript import Completion, FinishReason, Transcript
-from gem_train.chat import ChatEncoder, Prompt
+from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
+from gem_train.chat import ChatEncoder, Prompt, make_chat
 from gem_train.config import RolloutConfig
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
@@ -29,14 +29,25 @@ _COLDEST = 0.01
 """The lowest temperature: vLLM samples at this one where a lower one is asked for."""
 
 
+@dataclass(slots=True)
+class _Conversation:
+    """The state of one transcript."""
+
+    seed: int
+    """Of the sampler when it began."""
+    start: Start
+    context: list[int] = field(default_factory=list[int])
+    """Every id read or sampled."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     """A reply in progress."""
 
     slot: int
     prompt: Prompt
-    room: int
-    """How many ids it may have, because of the model's context; less than the longest reply only near its end."""
+    if_cut: FinishReason
+    """Why it ends where it may have no more tokens."""
 
 
 class VLLMSampler(Sampler):
@@ -77,7 +88,7 @@ class VLLMSampler(Sampler):
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
         self._positions = settings.max_model_len or int(model.config.max_position_embeddings)
-        self._contexts: dict[int, list[int]] = {}
+        self._conversations: dict[int, _Conversation] = {}
         self._requests: dict[str, _Request] = {}
         self._names: dict[int, str] = {}
         """The request of each slot that has one in progress."""
@@ -89,8 +100,10 @@ class VLLMSampler(Sampler):
         self.load(model.named_parameters(), 0)
 
     def reseed(self, seed: int) -> None:
-        """Set the seed of the sampling."""
+        """Set the seed of the sampling, for the conversations that begin from now on."""
         self._seed = seeding.check_seed(seed)
+        # Conversations outside a rollout have no start; they are told apart by their order.
+        self._unnamed = itertools.count()
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Take new weights; replies in progress are computed again with them, and resume."""
@@ -116,19 +129,23 @@ class VLLMSampler(Sampler):
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         for slot, transcript in transcripts.items():
-            context = self._contexts.setdefault(slot, [])
-            prompt = self.chat.prompt(transcript, context)
+            if slot not in self._conversations:
+                start = transcript.start or Start(next(self._unnamed))
+                self._conversations[slot] = _Conversation(self._seed, start)
+            conversation = self._conversations[slot]
+            prompt = self.chat.prompt(transcript, conversation.context)
             if prompt.new_segment:
-                context.clear()
-            context.extend(prompt.ids)
-            room = self._positions - len(context)
+                conversation.context.clear()
+            conversation.context.extend(prompt.ids)
+            room = self._positions - len(conversation.context)
             if room <= 0:
                 self._ready[slot] = Completion("", finish_reason="context")
                 continue
             name = str(next(self._numbers))
-            self._requests[name], self._names[slot] = _Request(slot, prompt, room), name
-            seed = _seed_of_reply(self._seed, transcript, name)
-            self._engine.add_request(name, _tokens(context), self._params(transcript, room, seed))
+            self._names[slot] = name
+            self._requests[name] = _Request(slot, prompt, "context" if room < self.max_new_tokens else "length")
+            params = self._params(conversation, transcript, min(room, self.max_new_tokens))
+            self._engine.add_request(name, _tokens(conversation.context), params)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:
         # A step samples one token of each reply in progress, and nobody else takes steps: so one is taken, even when
@@ -142,7 +159,7 @@ class VLLMSampler(Sampler):
         return ready
 
     def forget(self, slot: int) -> None:
-        self._contexts.pop(slot, None)
+        self._conversations.pop(slot, None)
         self._ready.pop(slot, None)
         name = self._names.pop(slot, None)
         if name is not None:
@@ -163,14 +180,15 @@ class VLLMSampler(Sampler):
                 del self._names[request.slot]
                 self._ready[request.slot] = self._completion(request, output.outputs[0])
 
-    def _params(self, transcript: Transcript, room: int, seed: int) -> Any:
+    def _params(self, conversation: _Conversation, transcript: Transcript, limit: int) -> Any:
         from vllm.sampling_params import RequestOutputKind, SamplingParams  # pyright: ignore[reportMissingImports]
 
         stops = list(transcript.info.get("stop", ()))
+        start = conversation.start
         return SamplingParams(
             temperature=self.temperature,
-            max_tokens=min(self.max_new_tokens, room),
-            seed=seed,
+            max_tokens=limit,
+            seed=seeding.derive(conversation.seed, start.id or "", start.seed, start.group, len(transcript.turns)),
             stop=stops,
             stop_token_ids=list(self.chat.stop_ids),
             ignore_eos=True,  # the ids that end a reply are ours to choose
@@ -182,20 +200,17 @@ class VLLMSampler(Sampler):
         )
 
     def _completion(self, request: _Request, output: Any) -> Completion | Failure:
-        ids = tuple(output.token_ids)
         if output.finish_reason not in ("stop", "length"):
             what = f"vLLM ended a reply with {output.finish_reason!r}"
             return Failure(f"RuntimeError: {what}", what)
-        reason: FinishReason = output.finish_reason
-        if reason == "length" and request.room <= self.max_new_tokens and len(ids) == request.room:
-            reason = "context"
-        self._contexts[request.slot].extend(ids)
+        ids = tuple(output.token_ids)
+        self._conversations[request.slot].context.extend(ids)
         return Completion(
             text=self.chat.text(ids),
             prompt_ids=request.prompt.ids,
             ids=ids,
             logprobs=tuple(output.logprobs.logprobs),
-            finish_reason=reason,
+            finish_reason="stop" if output.finish_reason == "stop" else request.if_cut,
             new_segment=request.prompt.new_segment,
             weight_versions=tuple(dict.fromkeys(int(span.version) for span in output.weight_versions)),
         )
@@ -203,23 +218,15 @@ class VLLMSampler(Sampler):
 
 def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: VLLMSettings, seed: int = 0) -> VLLMSampler:
     """A sampler from a copy of the learner's weights, as the settings of a run say."""
-    chat = ChatEncoder(loaded.tokenizer, history=play.history, template_kwargs=play.template_kwargs)
     return VLLMSampler(
         loaded.model,
-        chat,
+        make_chat(loaded, play),
         max_new_tokens=play.max_new_tokens,
         temperature=play.temperature,
         settings=settings,
         dtype=loaded.dtype,
         seed=seed,
     )
-
-
-def _seed_of_reply(seed: int, transcript: Transcript, request: str) -> int:
-    start = transcript.start
-    if start is None:  # not in a rollout
-        return seeding.derive(seed, "request", request)
-    return seeding.derive(seed, start.id or "", start.seed, start.group, len(transcript.turns))
 
 
 def _tokens(ids: list[int]) -> Any:
