@@ -1,0 +1,54 @@
+"""Runs with the engine vllm, with vLLM itself on CPU: `make test-vllm` runs this."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch.distributed
+from click.testing import CliRunner
+
+from gem.cli.main import main
+from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
+from gem.vector import make_vec
+
+RUN = """
+steps = 4
+checkpoint_every = 2
+engine = {max_model_len = 512, kv_cache_gib = 0.1}
+eval.episodes = 32
+optim = {lr = 2e-3, max_kl = 1.0, minibatches = 2}
+rollout = {engine = "vllm", temperature = 0.7, episodes = 32, num_envs = 16, max_new_tokens = 16}
+warmup = {steps = 40, episodes = 16, policy = "expert"}
+watch.stop = false
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "run.toml").write_text(RUN)
+    command = ["train", "core:Echo-v0", "--config", str(folder / "run.toml"), "--out", str(folder / "run")]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    return folder / "run"
+
+
+def test_a_run_trains_on_what_vllm_sampled(finished):
+    lines = [json.loads(line) for line in (finished / "metrics.jsonl").read_text().splitlines()]
+    steps = [line for line in lines if line["phase"] == "train"]
+    assert [line["step"] for line in steps] == [1, 2, 3, 4]
+    assert all(line["signal"] == 1 and line["grad_norm"] > 0 for line in steps)
+
+
+def test_nothing_of_vllm_is_left_after_a_run(finished):
+    assert not torch.distributed.is_initialized()
+    assert not [line for line in Path("/proc/self/task").glob("*/children") if line.read_text().strip()]
+
+
+def test_a_run_is_a_policy_that_samples_with_vllm(finished):
+    policy = make_policy(str(finished))
+    with make_vec("core:Echo-v0", 4) as envs:
+        episodes = list(rollout(policy, envs, range(8)))
+    policy.close()
+    assert all(episode.turns[0].completion.weight_versions == (0,) for episode in episodes)
