@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+VLLM := $(VENV)/vllm
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PACKAGES := gem-core gem-sandbox gem-envs-games gem-envs-math gem-envs-code gem-envs-reasoning gem-tools gem-train
 PROJECTS := $(PACKAGES:%=%/pyproject.toml)
@@ -10,12 +11,13 @@ PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
 OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor)))
 
-.PHONY: help demo test test-all coverage pythons lint format docs clean
+.PHONY: help demo test test-all test-vllm coverage pythons lint format docs clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
 	@echo "make test     test every behaviour once, in a few minutes"
 	@echo "make test-all run every test, as CI does"
+	@echo "make test-vllm test the engine vllm with vLLM itself, on CPU; make test-all does too"
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
@@ -30,8 +32,12 @@ demo: $(VENV)/demo
 test: $(VENV)/test
 	$(BIN)/pytest -m "not full" -n 4 --dist worksteal
 
-test-all: $(VENV)/dev
+test-all: $(VENV)/dev test-vllm
 	$(BIN)/pytest -n 4 --dist worksteal
+
+# In one process: each would start a vLLM of its own. These files are not collected where vLLM is missing.
+test-vllm: $(VLLM)/made
+	$(VLLM)/bin/python -m pytest $(wildcard gem-train/tests/test_vllm*.py)
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total
@@ -85,6 +91,14 @@ $(VENV)/test: $(VENV)/python constraints.txt requirements-test.txt $(PROJECTS)
 	$(PIP) install -c constraints.txt --no-compile --no-build-isolation $(PACKAGES:%=-e %)
 	$(BIN)/python -W ignore -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true # not every template is Python
 	touch $@ $(VENV)/demo
+
+# vLLM needs other versions of some packages than the tests run on, so it has an environment of its own.
+$(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
+	$(BIN)/python -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps -r requirements-vllm.txt
+	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation \
+		-e gem-core -e gem-train
+	touch $@
 
 $(VENV)/dev: $(VENV)/test requirements-dev.txt
 	$(PIP) install -c constraints.txt -r requirements-dev.txt
