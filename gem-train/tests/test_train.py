@@ -244,6 +244,8 @@ WRONG = {
     "core:Echo-v0 --set rollout.group_size=3": "must be a multiple of rollout.group_size (3)",
     "core:Echo-v0 --config binary.toml": "binary.toml is not TOML: it is not UTF-8 text",
     "core:Echo-v0 --config deep.toml": "nested too deeply",
+    "core:Echo-v0 --set rollout.engine=vllm": "needs vllm, which is not installed",
+    "core:Echo-v0 --set rollout.engine=vlm": "Did you mean 'vllm'",
     "core:Echo-v0 --out binary.toml/run": "is not a folder; choose another --out",
     "core:Echo-v0 --out /proc/run": "cannot write the run folder /proc/run",
 }
@@ -254,6 +256,7 @@ def test_a_wrong_command_is_one_line_before_anything_is_built(tmp_path):
     (tmp_path / "deep.toml").write_text(f"a = {'[' * 5000}{']' * 5000}")
     program = (
         "import sys, json\nfrom gem.cli.main import main\n"
+        "sys.modules['vllm'] = None\n"  # as where it is not installed
         "for words in json.loads(sys.argv[1]):\n"
         "    try:\n        main(['train', *words.split()])\n"
         "    except SystemExit as end:\n        print(end.code, file=sys.stderr)\n"
