@@ -101,10 +101,17 @@ def family(name: str) -> PreTrainedTokenizerFast:
 
 
 def byte_level(
-    template: str | None, special: Sequence[str | AddedToken] = CHATML, added: Sequence[AddedToken] = ()
+    template: str | None,
+    special: Sequence[str | AddedToken] = CHATML,
+    added: Sequence[AddedToken] = (),
+    unreachable: Sequence[str] = (),
 ) -> PreTrainedTokenizerFast:
-    """One id per byte, and `special` and `added` tokens; the first special one is the end of sequence."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    """One id per byte, and `special` and `added` tokens; the first special one is the end of sequence.
+
+    `unreachable` words are in the vocabulary without merges: they are decoded, and no text is encoded as one.
+    """
+    spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str
+    alphabet = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *(spell(word)[0][0] for word in unreachable)]
     core = Tokenizer(models.BPE(vocab={character: index for index, character in enumerate(alphabet)}, merges=[]))
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     core.decoder = decoders.ByteLevel()
