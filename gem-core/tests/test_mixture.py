@@ -3,15 +3,17 @@
 import itertools
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from sample_envs import Sum
 from vector_backends import BACKENDS, vector
 
 import gem
-from gem.errors import SpecError, UnknownId
+from gem.errors import ConfigError, SpecError, UnknownId
 from gem.rollout import Start, assign, rollout
 from gem.rollout.policy import expert_policy, random_policy
+from gem.vector import Share
 from gem.vector.mixture import MixtureEnv
 from gem.wrappers import Curriculum
 
@@ -83,6 +85,40 @@ def test_the_options_of_a_start_reach_the_env_of_its_id() -> None:
 
     assert [episode.turns[0].observation for episode in episodes] == ["What is the capital of Japan?"] * 3
     assert [episode.options for episode in episodes] == [{"index": 1}] * 3
+
+
+@pytest.mark.parametrize("backend", ["sync", "process"])
+def test_each_id_of_a_mix_has_its_own_kwargs_and_wrappers_inside_those_of_all(backend: str) -> None:
+    shares = [
+        Share(LONG, 3, {"rounds": 1}, ["sample_envs:Counted", {"name": "turn_limit", "max_turns": 7}]),
+        Share(SHORT, 1, wrappers="sample_envs:Loud"),
+    ]
+    with vector(backend, 4, shares, wrappers="episode_tracking", info_methods=["expert_action"]) as envs:
+        assert [envs.id_of(slot) for slot in range(4)] == [LONG, LONG, LONG, SHORT]
+        episodes = list(rollout(expert_policy(), envs, range(40)))
+
+    assert Counter(episode.id for episode in episodes) == {LONG: 30, SHORT: 10}
+    long, short = ({episode.id: episode for episode in episodes}[id] for id in (LONG, SHORT))
+    limit = {"name": "turn_limit", "max_turns": 7}
+    assert long.spec == gem.make(LONG, rounds=1, wrappers=["sample_envs:Counted", limit, "episode_tracking"]).spec
+    assert short.spec == gem.make(SHORT, wrappers=["sample_envs:Loud", "episode_tracking"]).spec
+    assert (len(long.turns), str(long.turns[0].observation)[:3]) == (1, "1: ")
+    assert str(short.turns[0].observation)[:3] == "Say"
+
+
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        ([Share(LONG), Share(SHORT), Share(LONG, 2)], f"{LONG} is in the mix twice; .*register it under another id"),
+        ([Share(LONG), SHORT], "takes ids or Shares, and not both"),
+        ([Share(LONG, kwargs={"size": 3})], "no argument 'size'"),
+    ],
+)
+def test_a_mix_that_makes_no_sense_is_refused(shares: list[Any], message: str) -> None:
+    with pytest.raises((ConfigError, SpecError), match=message):
+        gem.make_vec(shares, 4)
+    with pytest.raises(ConfigError, match=f"weights must be above 0 and finite: that of {LONG} is 0"):
+        Share(LONG, 0)
 
 
 def test_a_class_that_is_named_with_dots_is_played_in_a_mixture() -> None:

@@ -1,7 +1,7 @@
 """Many environments as one: `make_vec` builds a `VectorEnv`."""
 
 from gem.vector.engine import VectorEnv, VectorStep
-from gem.vector.make import BackendName, make_vec
+from gem.vector.make import BackendName, Share, make_vec
 from gem.vector.messages import Autoreset, Reset, SlotResult
 
-__all__ = ["Autoreset", "BackendName", "Reset", "SlotResult", "VectorEnv", "VectorStep", "make_vec"]
+__all__ = ["Autoreset", "BackendName", "Reset", "Share", "SlotResult", "VectorEnv", "VectorStep", "make_vec"]

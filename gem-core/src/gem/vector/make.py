@@ -3,13 +3,14 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args
 
 from gem import seeding
 from gem.checks import check_int
 from gem.core import Env
 from gem.errors import ConfigError
+from gem.packs.component_ref import as_list
 from gem.packs.make import Wrappers, bind, make
 from gem.packs.registry import get_spec
 from gem.packs.spec import EnvSpec
@@ -25,6 +26,26 @@ BackendName = Literal["sync", "thread", "process", "ray"]
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """One of several envs in a vector: its id, its `weight` among them, its own kwargs and wrappers.
+
+    Its kwargs override those of the vector, and the wrappers of the vector go around its own.
+
+    Raises:
+        ConfigError: the weight is not above 0 and finite.
+    """
+
+    id: str
+    weight: float = 1.0
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    wrappers: Wrappers = ()
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < math.inf:
+            raise ConfigError(f"weights must be above 0 and finite: that of {self.id} is {self.weight}")
+
+
+@dataclass(frozen=True, slots=True)
 class SpecMaker:
     """Makes the env of one slot; it is pickled for other processes."""
 
@@ -35,9 +56,14 @@ class SpecMaker:
     def __call__(self) -> Env:
         return make(self.spec, wrappers=self.wrappers, **self.kwargs)
 
+    @property
+    def bound(self) -> EnvSpec:
+        """The spec of the env, with all kwargs and wrappers."""
+        return bind(self.spec, wrappers=self.wrappers, **self.kwargs)
+
 
 def make_vec(
-    ids: str | Sequence[str] | Mapping[str, float],
+    ids: str | Sequence[str] | Mapping[str, float] | Sequence[Share],
     num_envs: int | None = None,
     *,
     backend: BackendName | None = None,
@@ -57,8 +83,9 @@ def make_vec(
 
     Args:
         ids: one id for all slots; a list (or comma-separated ids), assigned to the slots in turn; or a mapping
-            id → weight, by which the slots are divided. In a rollout every slot plays every id, and the episodes are
-            divided instead (but not with `vec_kwargs`).
+            id → weight, by which the slots are divided, or a list of `Share`s, which have kwargs and wrappers of their
+            own. In a rollout every slot plays every id, and the episodes are divided instead (but not with
+            `vec_kwargs`).
         num_envs: the number of slots; by default one per id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
             worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for the choice.
@@ -83,7 +110,15 @@ def make_vec(
         ids = [id.strip() for id in ids.split(",")]
     elif not isinstance(ids, Mapping | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
         raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
-    names = _names(ids, None if num_envs is None else check_int("num_envs", num_envs, 1))
+    shares = _shares(ids)
+    weighted = isinstance(ids, Mapping) or isinstance(ids[0], Share)
+    count = len(ids) if num_envs is None else check_int("num_envs", num_envs, 1)
+    weights = {share.id: share.weight for share in shares.values()}
+    names = (
+        apportion(weights, count)
+        if weighted
+        else [cast("Sequence[str]", ids)[slot % len(ids)] for slot in range(count)]
+    )
     if vec_kwargs is not None and len(vec_kwargs) != len(names):
         raise ConfigError(f"vec_kwargs must have one entry per slot: {len(names)}, not {len(vec_kwargs)}")
     if async_mode and backend not in (None, "thread"):
@@ -93,19 +128,23 @@ def make_vec(
     own: list[dict[str, Any]] = [{} for _ in names] if vec_kwargs is None else [dict(entry) for entry in vec_kwargs]
     whole = seeding.fresh() if seed is None else seeding.check_seed(seed)
     seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
-    shares = dict(ids) if isinstance(ids, Mapping) else Counter(ids)
-    specs = {name: get_spec(name) for name in shares}
-    layers = wrappers if isinstance(wrappers, str) else tuple(wrappers or ())  # gem-llm passes None
+    outer = tuple(as_list(wrappers or ()))  # gem-llm passes None
     shared = {**kwargs, **(env_kwargs or {})}
-    makers = [SpecMaker(specs[name], layers, {**shared, **entry}) for name, entry in zip(names, own, strict=True)]
-    bound = [bind(maker.spec, wrappers=layers, **maker.kwargs) for maker in makers]
+    made = {
+        share.id: SpecMaker(get_spec(share.id), (*as_list(share.wrappers), *outer), {**shared, **share.kwargs})
+        for share in shares.values()
+    }
+    makers = [
+        replace(made[name], kwargs={**made[name].kwargs, **entry}) for name, entry in zip(names, own, strict=True)
+    ]
+    bound = [maker.bound for maker in makers]
     mixture: list[tuple[EnvSpec, float]] = []
     makers_of_slots: Sequence[Maker] = makers
     if len(shares) > 1 and vec_kwargs is None:
-        mixture = [(bind(spec, wrappers=layers, **shared), shares[name]) for name, spec in specs.items()]
+        mixture = [(maker.bound, weights[name]) for name, maker in made.items()]
         # By the ids of the specs: that of "module.path:Class" differs from the name.
-        by_id = {spec.id: SpecMaker(spec, layers, shared) for spec in specs.values()}
-        makers_of_slots = mixture_makers(by_id, [specs[name].id for name in names])
+        by_id = {maker.spec.id: maker for maker in made.values()}
+        makers_of_slots = mixture_makers(by_id, [made[name].spec.id for name in names])
     env_set = EnvSet(makers_of_slots, seeds, info_methods, step_timeout)
     chosen = backend or ("thread" if async_mode else "sync")
     opened = _open(chosen, env_set, num_workers, ray_address)
@@ -127,17 +166,24 @@ def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
     return [name for name, count in zip(weights, given, strict=True) for _ in range(count)]
 
 
-def _names(ids: Sequence[str] | Mapping[str, float], num_envs: int | None) -> list[str]:
-    """The id of each slot."""
-    listed = list(ids)
-    count = len(listed) if num_envs is None else num_envs
-    if not listed:
+def _shares(ids: Sequence[str] | Mapping[str, float] | Sequence[Share]) -> dict[str, Share]:
+    """The share of each id."""
+    if not ids:
         raise ConfigError("a vector needs at least one id")
     if isinstance(ids, Mapping):
-        if any(not 0 < weight < math.inf for weight in ids.values()):
-            raise ConfigError(f"weights must be above 0 and finite, not {dict(ids)}")
-        return apportion(ids, count)
-    return [listed[slot % len(listed)] for slot in range(count)]
+        return {id: Share(id, weight) for id, weight in ids.items()}
+    shares = [each for each in ids if isinstance(each, Share)]
+    if not shares:
+        return {id: Share(id, weight) for id, weight in Counter(cast("Sequence[str]", ids)).items()}
+    if len(shares) < len(ids):
+        raise ConfigError("make_vec takes ids or Shares, and not both in one list")
+    found = {share.id: share for share in shares}
+    if len(found) < len(shares):
+        twice = next(share.id for share in shares if found[share.id] is not share)
+        raise ConfigError(
+            f"{twice} is in the mix twice; to play it with other settings too, register it under another id"
+        )
+    return found
 
 
 def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str | None) -> Backend:
