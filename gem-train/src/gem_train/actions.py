@@ -28,13 +28,15 @@ def regroup(batch: Batch, actions: Actions, cut_replies: CutReplies, gamma: floa
     if cut_replies == "truncate":
         batch = _truncated(batch)
     elif cut_replies == "mask":
-        batch = _masked(batch, batch.trained & ~batch.cut)
+        batch = leave_out(batch, batch.cut)
     if actions == "token":
         return _by_token(batch)
     return _by_episode(batch, gamma) if actions == "episode" else batch
 
 
-def _masked(batch: Batch, trained: Bools) -> Batch:
+def leave_out(batch: Batch, actions: Bools) -> Batch:
+    """`batch` with some actions, ``[actions]``, not trained on."""
+    trained = batch.trained & ~actions
     sequences = [replace(each, sampled=each.sampled & trained[each.turn]) for each in batch.sequences]
     return replace(batch, sequences=tuple(sequences), trained=trained)
 
@@ -49,7 +51,7 @@ def _truncated(batch: Batch) -> Batch:
     trained = batch.trained & (rows < last)
     new_row = np.where(kept, np.cumsum(kept) - 1, -1)
     sequences: list[TokenSequence] = []
-    for each in _masked(batch, trained).sequences:
+    for each in leave_out(batch, ~trained).sequences:
         # Of the reply that was cut its first id stays, because the state is the position before it.
         beyond = each.turn >= 0
         beyond[beyond] = ~kept[each.turn[beyond]] | state_only[each.turn[beyond]]

@@ -13,6 +13,7 @@ from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config import TrainConfig
+from gem_train.critic import Critic
 from gem_train.engines import ENGINES
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
@@ -59,12 +60,21 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             name = config.model if checkpoint is None else str(checkpoint)
             loaded = load_model(name, device=config.device, dtype=config.dtype)
         choose_trained(loaded.model, config.lora, config.seed)
+        critic = algorithm.critic and Critic(
+            loaded.model,
+            algorithm.critic,
+            row_tokens=config.optim.row_tokens,
+            micro_rows=config.optim.micro_rows,
+            seed=config.seed,
+            bfloat16=config.dtype == "bfloat16",
+        )
         learner = Learner(
             loaded.model,
             config.optim,
             steps=config.steps,
             temperature=config.rollout.temperature,
             seed=config.seed,
+            critic=critic,
         )
         with closing(make_sampler(loaded, config)) as sampler:
             yield Parts(loaded, sampler, envs, algorithm, learner)

@@ -15,6 +15,7 @@ from gem_train.algorithms.base import Loss, Need, Scores, TokenTerms
 from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
+from gem_train.critic import Critic
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
 from gem_train.token_sums import TokenSums
@@ -41,10 +42,18 @@ class Learner:
         steps: of the whole run; schedules end with the last of them.
         temperature: at which the tokens were sampled.
         seed: of the order of minibatches.
+        critic: what computes and learns `Scores.values`, if the algorithm needs them.
     """
 
     def __init__(
-        self, model: PreTrainedModel, config: OptimConfig, *, steps: int, temperature: float, seed: int
+        self,
+        model: PreTrainedModel,
+        config: OptimConfig,
+        *,
+        steps: int,
+        temperature: float,
+        seed: int,
+        critic: Critic | None = None,
     ) -> None:
         self.model = model
         self.step = 0
@@ -53,6 +62,7 @@ class Learner:
         self._steps = steps
         self._temperature = temperature
         self._seed = seed
+        self._critic = critic
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
         self._needs_entropy = bool(config.entropy or config.entropy_end)
@@ -78,6 +88,7 @@ class Learner:
         return Scores(
             old_logprobs=self._logprobs(batch) if "old_logprobs" in needs else None,
             reference_logprobs=reference,
+            values=self._critic.values(batch) if self._critic is not None and "values" in needs else None,
         )
 
     @contextmanager
@@ -104,8 +115,8 @@ class Learner:
     def update(self, batch: Batch, scores: Scores, credit: Credit, loss: LossFunction) -> dict[str, float]:
         """Change the weights: some epochs over the batch in minibatches. Returns means over the tokens that were used.
 
-        If every advantage is 0, only the step changes: neither the entropy bonus nor the optimizer's momentum or weight
-        decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
+        If every advantage is 0, only the step and the critic change: neither the entropy bonus nor the optimizer's
+        momentum or weight decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
 
         With `max_kl`, a minibatch whose KL divergence from the sampling model exceeds it is left out with the rest of
         the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within.
@@ -143,8 +154,10 @@ class Learner:
                 norms.append(self._optimizer_step())
         if signal and optim.max_kl is not None:
             self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
-        self.step += 1
         means = seen.means()
+        if self._critic is not None and scores.values is not None:
+            means |= self._critic.update(batch, credit.returns, scores.values, self.step)
+        self.step += 1
         if "entropy" in means:
             self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
         norm = float(np.mean(norms)) if norms else 0.0
@@ -223,6 +236,7 @@ class Learner:
             "entropies": self._entropies,
             "scale": self._scale,
             "reference": self._reference,
+            "critic": self._critic and self._critic.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -230,5 +244,7 @@ class Learner:
         self.step = state["step"]
         self._entropies, self._scale = state["entropies"], state["scale"]
         self._optimizer.load_state_dict(state["optimizer"])
+        if self._critic is not None:
+            self._critic.restore(state["critic"])
         kept = state["reference"]
         self._reference = kept and {name: tensor.to(self.model.device) for name, tensor in kept.items()}

@@ -26,6 +26,8 @@ def gem_algorithms() -> dict[str, str]:
     return {
         "reinforce": "gem_train.algorithms.reinforce:Reinforce",
         "rebn": "gem_train.algorithms.rebn:ReBN",
+        "grpo": "gem_train.algorithms.grpo:GRPO",
+        "ppo": "gem_train.algorithms.ppo:PPO",
     }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 import numpy as np
 
 from gem_train.actions import regroup
-from gem_train.algorithms.settings import AlgorithmSettings
+from gem_train.algorithms.settings import AlgorithmSettings, CriticSettings
 from gem_train.batch import Batch, Floats
 from gem_train.credit import Credit
 from gem_train.losses import clipped_policy_loss, importance_weights, kl_divergence, outside_clip
@@ -106,7 +106,14 @@ class Algorithm(ABC, Generic[S]):
             needs.add("old_logprobs")
         if self.settings.kl:
             needs.add("reference_logprobs")
+        if self.critic is not None:
+            needs.add("values")
         return frozenset(needs)
+
+    @property
+    def critic(self) -> CriticSettings | None:
+        """The settings of the critic that computes `Scores.values`; None if it needs none."""
+        return None
 
     def prepare(self, batch: Batch) -> Batch:
         """The batch with a row for each action instead of each turn, and cut replies handled as the settings say."""

@@ -8,6 +8,23 @@ from gem_train.actions import Actions, CutReplies
 from gem_train.losses import Estimator
 
 
+class CriticSettings(BaseModel):
+    """Settings of a critic."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    lr: float = Field(default=1e-5, gt=0)
+    """Learning rate."""
+    epochs: int = Field(default=1, ge=1)
+    """Passes over a batch."""
+    minibatches: int = Field(default=4, ge=1)
+    """Updates in a pass."""
+    clip: float | None = Field(default=None, gt=0)
+    """The farthest that a value may move from the old one in a batch; by default without limit."""
+    grad_clip: float = Field(default=1.0, gt=0)
+    """The largest norm of a gradient."""
+
+
 class AlgorithmSettings(BaseModel):
     """Credit and loss. An algorithm with settings of its own derives from this class and adds them."""
 

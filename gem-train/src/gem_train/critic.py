@@ -1,0 +1,197 @@
+"""The critic: a model of its own that values the state before each action."""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem_train.algorithms.settings import CriticSettings
+from gem_train.batch import Batch, Bools, Floats, TokenSequence
+from gem_train.packing import Packed, pack
+
+
+class Critic:
+    """A copy of the policy's body with a linear head, and an optimizer.
+
+    The state before an action is everything that the policy had read when it began: the critic's value is read at the
+    id before the first sampled one. The copy is made when it is first needed, after a warm-up of the policy; the head
+    begins at 0, so that every state has the value 0.
+
+    Args:
+        policy: the model that it is copied from.
+        settings: of its updates.
+        row_tokens: ids that are packed into a row.
+        micro_rows: rows in one forward pass.
+        seed: of the order of minibatches.
+        bfloat16: whether it computes in bfloat16; its weights are float32.
+    """
+
+    def __init__(
+        self,
+        policy: PreTrainedModel,
+        settings: CriticSettings,
+        *,
+        row_tokens: int,
+        micro_rows: int,
+        seed: int,
+        bfloat16: bool = False,
+    ) -> None:
+        self._policy = policy
+        self._settings = settings
+        self._row_tokens = row_tokens
+        self._micro_rows = micro_rows
+        self._seed = seed
+        self._bfloat16 = bfloat16
+        self._network: _ValueNetwork | None = None
+        self._optimizer: torch.optim.Optimizer | None = None
+
+    def values(self, batch: Batch) -> Floats:
+        """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
+        found = np.zeros(batch.num_turns, np.float32)
+        with torch.no_grad():
+            for part in self._parts(states(batch)):
+                found[part.turn[part.sampled].cpu().numpy()] = self._forward(part).cpu().numpy()
+        return found
+
+    def update(self, batch: Batch, targets: Floats, old: Floats, step: int) -> dict[str, float]:
+        """Learn the values of states: some epochs over the batch in minibatches.
+
+        Args:
+            batch: the sequences.
+            targets: what the values should be, ``[actions]``; states without an action are left out.
+            old: the values before, ``[actions]``.
+            step: of the run, for the order of minibatches.
+        """
+        settings = self._settings
+        network, optimizer = self._built()
+        sequences = states(batch, ~batch.state_only)
+        goal, before = (torch.from_numpy(each).to(self._policy.device) for each in (targets, old))
+        losses: list[float] = []
+        norms: list[float] = []
+        clipped = rows = 0
+        for chosen in self._minibatches(len(sequences), step):
+            optimizer.zero_grad(set_to_none=True)
+            total, count = 0.0, 0
+            for part in self._parts([sequences[index] for index in chosen]):
+                row = part.turn[part.sampled]
+                loss, outside = value_loss(self._forward(part), goal[row], before[row], settings.clip)
+                loss.sum().backward()
+                total, count = total + loss.sum().item(), count + len(row)
+                clipped += int(outside.sum())
+            for parameter in network.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= count
+            norms.append(torch.nn.utils.clip_grad_norm_(network.parameters(), settings.grad_clip).item())
+            optimizer.step()
+            losses.append(total / count)
+            rows += count
+        known = ~batch.state_only
+        return {
+            "value_loss": float(np.mean(losses)) if losses else 0.0,
+            "value_grad_norm": float(np.mean(norms)) if norms else 0.0,
+            "value_clip_fraction": clipped / max(1, rows),
+            "explained_variance": explained_variance(targets[known], old[known]),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs."""
+        network, optimizer = self._built()
+        weights = {name: tensor.detach() for name, tensor in network.named_parameters() if tensor.requires_grad}
+        return {"weights": weights, "optimizer": optimizer.state_dict()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a `state`."""
+        network, optimizer = self._built()
+        network.load_state_dict(state["weights"], strict=False)
+        optimizer.load_state_dict(state["optimizer"])
+
+    def _built(self) -> "tuple[_ValueNetwork, torch.optim.Optimizer]":
+        if self._network is None or self._optimizer is None:
+            self._network = _ValueNetwork(self._policy)
+            trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
+            self._optimizer = torch.optim.AdamW(trained, lr=self._settings.lr, weight_decay=0.0, fused=True)
+        return self._network, self._optimizer
+
+    def _forward(self, packed: Packed) -> Tensor:
+        """The values at the marked positions of a packed batch, ``[states]``."""
+        network, _ = self._built()
+        with torch.autocast(packed.ids.device.type, torch.bfloat16, enabled=self._bfloat16):
+            return network(packed)
+
+    def _parts(self, sequences: Sequence[TokenSequence]) -> Iterator[Packed]:
+        if sequences:
+            yield from pack(sequences, self._row_tokens).to(self._policy.device).split(self._micro_rows)
+
+    def _minibatches(self, count: int, step: int) -> Iterator[list[int]]:
+        for epoch in range(self._settings.epochs):
+            order = np.random.default_rng(seeding.derive(self._seed, "critic", step, epoch)).permutation(count)
+            for chosen in np.array_split(order, max(1, min(self._settings.minibatches, count))):
+                if len(chosen):
+                    yield chosen.tolist()
+
+
+class _ValueNetwork(nn.Module):
+    """The body of a causal language model with a linear head for values."""
+
+    def __init__(self, policy: PreTrainedModel) -> None:
+        super().__init__()
+        self.body = cast("PreTrainedModel", copy.deepcopy(policy.base_model))
+        self.head = nn.Linear(policy.config.hidden_size, 1, device=policy.device)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, packed: Packed) -> Tensor:
+        hidden = self.body(input_ids=packed.ids, position_ids=packed.positions, use_cache=False).last_hidden_state
+        return self.head(hidden[packed.sampled].float())[:, 0].float()
+
+
+def states(batch: Batch, wanted: Bools | None = None) -> list[TokenSequence]:
+    """The sequences of a batch with `sampled` and `turn` at the state before each action: the id before its first one.
+
+    Args:
+        batch: the sequences.
+        wanted: ``[actions]``, which actions; by default all.
+    """
+    left = np.ones(batch.num_turns, np.bool_) if wanted is None else wanted.copy()
+    found: list[TokenSequence] = []
+    for sequence in batch.sequences:
+        turn = sequence.turn[1:]
+        first = (turn >= 0) & (turn != sequence.turn[:-1])
+        first[first] = left[turn[first]]
+        # An action of several turns is in the sequence more than once: its first place counts.
+        at = np.flatnonzero(first)
+        at = at[np.sort(np.unique(turn[at], return_index=True)[1])]
+        if not len(at):
+            continue
+        left[turn[at]] = False
+        end = int(at[-1]) + 1
+        marked = np.zeros(end, np.bool_)
+        marked[at] = True
+        row = np.full(end, -1, np.int64)
+        row[at] = turn[at]
+        found.append(TokenSequence(sequence.ids[:end], marked, np.zeros(end, np.float32), row))
+    return found
+
+
+def value_loss(values: Tensor, targets: Tensor, old: Tensor, clip: float | None) -> tuple[Tensor, Tensor]:
+    """``(V - R)^2 / 2`` for each state, and whether its clip took effect.
+
+    With `clip` the loss is the larger of that and the same with V at most `clip` away from the old value, as in the
+    implementation of PPO by Schulman et al. (openai/baselines).
+    """
+    plain = (values - targets).square() / 2
+    if clip is None:
+        return plain, plain.new_zeros(len(plain), dtype=torch.bool)
+    limited = (old + (values - old).clamp(-clip, clip) - targets).square() / 2
+    return plain.maximum(limited), limited > plain
+
+
+def explained_variance(targets: Floats, values: Floats) -> float:
+    """``1 - Var(R - V) / Var(R)``: 1 if the values are the returns, 0 if they are no better than a constant."""
+    spread = float(np.var(targets.astype(np.float64)))
+    return 1 - float(np.var(targets.astype(np.float64) - values)) / spread if spread else 0.0
