@@ -63,6 +63,12 @@ ALSO = {
         "gem_train.algorithms.settings.AlgorithmSettings",
         "gem_train.algorithms.reinforce.Reinforce",
         "gem_train.algorithms.rebn.ReBN",
+        "gem_train.algorithms.rebn.ReBNSettings",
+        "gem_train.algorithms.grpo.GRPO",
+        "gem_train.algorithms.grpo.GRPOSettings",
+        "gem_train.algorithms.ppo.PPO",
+        "gem_train.algorithms.ppo.PPOSettings",
+        "gem_train.algorithms.settings.CriticSettings",
     ),
 }
 

@@ -15,7 +15,9 @@ from pydantic import BaseModel
 from gem.cli.main import main
 from gem.packs import hookspecs
 from gem.packs.spec import EnvSpec
+from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config import TrainConfig, load_config
+from gem_train.plugin import gem_algorithms
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = {
@@ -216,11 +218,17 @@ def commands() -> dict[str, click.Command]:
 
 def settings() -> dict[str, tuple[str, str]]:
     """Each setting of `gemx train` → its default, and what the preset of `--model tiny` makes of it if that differs."""
-    plain, tiny = (load_config([{"id": "core:Echo-v0", "model": model}]) for model in ("some/model", "tiny"))
-    own, preset = flat(plain), flat(tiny)
-    own |= {"id": "", "model": shown(TrainConfig.model_fields["model"].default)}
-    preset |= {"id": "", "model": own["model"]}
-    return {name: (own[name], preset[name] if preset[name] != own[name] else "") for name in own}
+    rows: dict[str, tuple[str, str]] = {}
+    # Those of all algorithms; what they have in common is shown for the default one, which comes last.
+    for algorithm in [*gem_algorithms(), TrainConfig.model_fields["algorithm"].default]:
+        asked = {"id": "core:Echo-v0", "algorithm": algorithm}
+        groups = {"rollout": {"group_size": find_algorithm(algorithm).min_group_size}}
+        plain, tiny = load_config([asked, groups, {"model": "some/model"}]), load_config([asked])
+        own, preset = flat(plain), flat(tiny)
+        own |= {"id": "", "model": shown(TrainConfig.model_fields["model"].default)}
+        preset |= {"id": "", "model": own["model"]}
+        rows |= {name: (own[name], preset[name] if preset[name] != own[name] else "") for name in own}
+    return rows
 
 
 def flat(section: BaseModel, prefix: str = "") -> dict[str, str]:

@@ -33,7 +33,7 @@ def batch() -> Batch:
 def critic(**settings) -> Critic:
     policy = tiny_model(tiny_tokenizer([]), seed=0).eval()
     chosen = CriticSettings(**{"lr": 1e-2, "minibatches": 1, **settings})
-    return Critic(policy, chosen, row_tokens=16, micro_rows=1, seed=3)
+    return Critic(policy, chosen, micro_tokens=16, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_states_without_an_action_are_valued_and_not_learned(batch: Batch):
 def test_the_policy_is_not_changed_by_its_critic(batch: Batch):
     policy = tiny_model(tiny_tokenizer([]), seed=0).eval()
     before = [parameter.detach().clone() for parameter in policy.parameters()]
-    learner = Critic(policy, CriticSettings(lr=1e-2), row_tokens=16, micro_rows=1, seed=3)
+    learner = Critic(policy, CriticSettings(lr=1e-2), micro_tokens=16, seed=3)
     learner.update(batch, TARGETS, learner.values(batch), 0)
     assert all(torch.equal(old, new) for old, new in zip(before, policy.parameters(), strict=True))
     assert learner.values(batch).any()

@@ -19,7 +19,7 @@ from gem_train.critic import Critic
 from gem_train.learner import Learner
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
-OPTIM = OptimConfig(lr=3e-3, minibatches=2, row_tokens=64, micro_rows=64)
+OPTIM = OptimConfig(lr=3e-3, minibatches=2, micro_tokens=64)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def learner(algorithm: Algorithm, *, temperature: float = 1.0, dtype: str = "flo
     model = tiny_model(tiny_tokenizer([]), seed=0).eval()
     if dtype == "bfloat16":
         model.forward = torch.autocast("cpu", torch.bfloat16)(model.forward)
-    critic = algorithm.critic and Critic(model, algorithm.critic, row_tokens=64, micro_rows=64, seed=0)
+    critic = algorithm.critic and Critic(model, algorithm.critic, micro_tokens=64, seed=0)
     config = OPTIM.model_copy(update=optim)
     return Learner(model, config, steps=4, temperature=temperature, seed=7, critic=critic)
 

@@ -63,8 +63,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
         critic = algorithm.critic and Critic(
             loaded.model,
             algorithm.critic,
-            row_tokens=config.optim.row_tokens,
-            micro_rows=config.optim.micro_rows,
+            micro_tokens=config.optim.micro_tokens,
             seed=config.seed,
             bfloat16=config.dtype == "bfloat16",
         )

@@ -11,7 +11,7 @@ from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stde
 
 @click.command()
 @click.argument("id")
-@click.option("--algorithm", help="rebn, reinforce, a name that a pack offers, or module:Class.")
+@click.option("--algorithm", help="reinforce, rebn, grpo, ppo, a name that a pack offers, or module:Class.")
 @click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model with random weights.")
 @click.option("--seed", type=Seed(), help="Of everything random.")
 @click.option("--steps", type=int, help="Batches to play and learn from.")

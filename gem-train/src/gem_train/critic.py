@@ -25,8 +25,7 @@ class Critic:
     Args:
         policy: the model that it is copied from.
         settings: of its updates.
-        row_tokens: ids that are packed into a row.
-        micro_rows: rows in one forward pass.
+        micro_tokens: ids in one forward pass, at most.
         seed: of the order of minibatches.
         bfloat16: whether it computes in bfloat16; its weights are float32.
     """
@@ -36,15 +35,13 @@ class Critic:
         policy: PreTrainedModel,
         settings: CriticSettings,
         *,
-        row_tokens: int,
-        micro_rows: int,
+        micro_tokens: int,
         seed: int,
         bfloat16: bool = False,
     ) -> None:
         self._policy = policy
         self._settings = settings
-        self._row_tokens = row_tokens
-        self._micro_rows = micro_rows
+        self._micro_tokens = micro_tokens
         self._seed = seed
         self._bfloat16 = bfloat16
         self._network: _ValueNetwork | None = None
@@ -124,8 +121,7 @@ class Critic:
             return network(packed)
 
     def _parts(self, sequences: Sequence[TokenSequence]) -> Iterator[Packed]:
-        if sequences:
-            yield from pack(sequences, self._row_tokens).to(self._policy.device).split(self._micro_rows)
+        return (part.to(self._policy.device) for part in pack(sequences, self._micro_tokens))
 
     def _minibatches(self, count: int, step: int) -> Iterator[list[int]]:
         for epoch in range(self._settings.epochs):

@@ -40,7 +40,8 @@ def find_named(kind: Kind, name: str) -> Any:
         return import_object(offer.entry_point)
     known = [each for pack in registry().load() for each in tables(pack)[kind]]
     hints = f"{did_you_mean(name, known)}{module_hint(name)}"
-    raise UnknownId(f"no installed pack has a {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
+    article = "an" if kind == "algorithm" else "a"
+    raise UnknownId(f"no installed pack has {article} {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
 
 
 def find_tools(name: str, **settings: Any) -> list[Tool]:

@@ -36,6 +36,7 @@ class PPO(Algorithm[PPOSettings]):
     """
 
     Settings: ClassVar[type[AlgorithmSettings]] = PPOSettings
+    tiny: ClassVar = {"credit": {"critic": {"lr": 1e-3}}}
 
     @property
     def critic(self) -> CriticSettings:
