@@ -39,6 +39,22 @@ def test_a_run_trains_on_what_vllm_sampled(finished):
     steps = [line for line in lines if line["phase"] == "train"]
     assert [line["step"] for line in steps] == [1, 2, 3, 4]
     assert all(line["signal"] == 1 and line["grad_norm"] > 0 for line in steps)
+    # Of the tokens that were sampled under the weights that score them.
+    assert all(line["engine_gap_max"] < 1e-3 for line in steps)
+
+
+def test_an_adapter_is_trained_and_served_over_its_base(finished):
+    out = finished.parent / "adapter"
+    settings = {"warmup.steps": 0, "lora.rank": 4, "optim.lr": 0.05, "steps": 2, "eval.episodes": 8}
+    words = [f"--set={name}={value}" for name, value in settings.items()]
+    config = str(finished.parent / "run.toml")
+    command = ["train", "core:Echo-v0", "--model", str(finished), "--config", config, "--out", str(out), *words]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert (out / "checkpoint" / "step-2" / "model" / "adapter_model.safetensors").is_file()
+    first, second = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert first["engine_gap_max"] < 1e-3
+    assert second["engine_gap_max"] < 1e-3
 
 
 def test_nothing_of_vllm_is_left_after_a_run(finished):

@@ -19,7 +19,7 @@ from gem_train.config import LoraConfig
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-_NAME = "default"
+ADAPTER = "default"
 """The adapter's, which transformers and peft choose where they are given none."""
 
 
@@ -67,14 +67,14 @@ def choose_trained(model: "PreTrainedModel", settings: LoraConfig, seed: int) ->
     """
     alpha = settings.alpha or 2 * settings.rank
     if has_adapter(model):
-        found: Any = model.peft_config[_NAME]
+        found: Any = model.peft_config[ADAPTER]
         if (found.r, found.lora_alpha) != (settings.rank, alpha):
             raise ConfigError(
                 f"the model has an adapter already; to train it further: --set lora.rank={found.r} --set "
                 f"lora.alpha={found.lora_alpha:g}. To train all weights, or another adapter, merge it first "
                 "(docs/training.md, LoRA)"
             )
-        model.set_adapter(_NAME)
+        model.set_adapter(ADAPTER)
     elif settings.rank:
         _add_adapter(model, settings.rank, alpha, settings.targets, seed)
 
@@ -89,7 +89,7 @@ def _add_adapter(model: "PreTrainedModel", rank: int, alpha: float, targets: str
     with torch.random.fork_rng():
         torch.manual_seed(seeding.derive(seed, "lora"))
         try:
-            model.add_adapter(settings, _NAME)
+            model.add_adapter(settings, ADAPTER)
         except ValueError as error:
             parts = model.named_modules()
             linear = sorted({name.rpartition(".")[2] for name, part in parts if isinstance(part, torch.nn.Linear)})

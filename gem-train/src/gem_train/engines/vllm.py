@@ -22,7 +22,9 @@ from gem_train.chat import ChatEncoder, Prompt, make_chat
 from gem_train.config import RolloutConfig
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
+from gem_train.engines.vllm_adapter import VLLMAdapter
 from gem_train.engines.vllm_engine import start_engine, stop_engine
+from gem_train.lora import has_adapter
 from gem_train.models import LoadedModel
 
 _COLDEST = 0.01
@@ -96,8 +98,12 @@ class VLLMSampler(Sampler):
         self._numbers = itertools.count()
         self.reseed(seed)
         self._sleeps = settings.sleep
-        self._engine: Any = start_engine(model, chat.tokenizer, settings, positions=self._positions, dtype=dtype)
-        self.load(model.named_parameters(), 0)
+        self._adapter = VLLMAdapter(model) if has_adapter(model) else None
+        self._engine: Any = start_engine(
+            model, chat.tokenizer, settings, adapter=self._adapter, positions=self._positions, dtype=dtype
+        )
+        parameters = model.named_parameters()
+        self.load((pair for pair in parameters if self._adapter is None or "lora_" in pair[0]), 0)
 
     def reseed(self, seed: int) -> None:
         """Set the seed of the sampling, for the conversations that begin from now on."""
@@ -108,10 +114,13 @@ class VLLMSampler(Sampler):
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Take new weights; replies in progress are computed again with them, and resume."""
         engine = self._engine
-        with torch.no_grad():
-            engine.collective_rpc("start_weight_update")
-            engine.collective_rpc("update_weights", args=({"weights": list(weights)},))
-            engine.collective_rpc("finish_weight_update")
+        if self._adapter is not None:
+            self._adapter.load(engine, weights)
+        else:
+            with torch.no_grad():
+                engine.collective_rpc("start_weight_update")
+                engine.collective_rpc("update_weights", args=({"weights": list(weights)},))
+                engine.collective_rpc("finish_weight_update")
         # Its keys and values are of the old weights.
         engine.reset_prefix_cache(reset_running_requests=True)
         engine.set_weight_version(str(version))
@@ -145,7 +154,8 @@ class VLLMSampler(Sampler):
             self._names[slot] = name
             self._requests[name] = _Request(slot, prompt, "context" if room < self.max_new_tokens else "length")
             params = self._params(conversation, transcript, min(room, self.max_new_tokens))
-            self._engine.add_request(name, _tokens(conversation.context), params)
+            adapter = self._adapter and self._adapter.request()
+            self._engine.add_request(name, _tokens(conversation.context), params, lora_request=adapter)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:
         # A step samples one token of each reply in progress, and nobody else takes steps: so one is taken, even when
@@ -171,6 +181,8 @@ class VLLMSampler(Sampler):
         if self._engine is not None:
             stop_engine(self._engine)
             self._engine = None
+        if self._adapter is not None:
+            self._adapter.close()
 
     def _step(self) -> None:
         """Sample the next token of all replies in progress."""

@@ -15,6 +15,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from gem.errors import ConfigError, MissingExtra
 from gem_train.engines.settings import VLLMSettings
+from gem_train.engines.vllm_adapter import VLLMAdapter
 
 _GIB = 2**30
 
@@ -27,15 +28,19 @@ def start_engine(
     tokenizer: PreTrainedTokenizerBase,
     settings: VLLMSettings,
     *,
+    adapter: VLLMAdapter | None,
     positions: int,
     dtype: Literal["float32", "bfloat16"],
 ) -> Any:
-    """A `vllm.v1.engine.llm_engine.LLMEngine` in this process for the architecture of `model`, without its weights.
+    """A `vllm.v1.engine.llm_engine.LLMEngine` in this process for the architecture of `model`.
+
+    It has no weights yet; if `model` has an adapter, it has those of the base.
 
     Args:
         model: of an architecture that vLLM has too.
         tokenizer: the model's.
         settings: of vLLM.
+        adapter: of the model, if it has one.
         positions: the longest conversation, in ids.
         dtype: of weights and arithmetic.
 
@@ -48,13 +53,14 @@ def start_engine(
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     with _as_before():
-        return _start(model, tokenizer, settings, positions, dtype)
+        return _start(model, tokenizer, settings, adapter, positions, dtype)
 
 
 def _start(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     settings: VLLMSettings,
+    adapter: VLLMAdapter | None,
     positions: int,
     dtype: str,
 ) -> Any:
@@ -77,15 +83,14 @@ def _start(
     cpu = bool(current_platform.is_cpu())
     with TemporaryDirectory(prefix="gem-vllm-") as folder:
         _save_without_weights(model, tokenizer, folder)
+        own = {"model": folder, "load_format": "dummy", "weight_transfer_config": WeightTransferConfig(backend=BACKEND)}
         arguments = EngineArgs(
-            model=folder,
-            load_format="dummy",
+            tokenizer=folder,
             dtype=dtype,
             max_model_len=positions,
             generation_config="vllm",
             logprobs_mode="processed_logprobs",
             enable_prefix_caching=True,
-            weight_transfer_config=WeightTransferConfig(backend=BACKEND),
             max_num_seqs=settings.max_num_seqs,
             kv_cache_memory_bytes=_kv_cache_bytes(settings, cpu),
             gpu_memory_utilization=settings.gpu_memory_utilization,
@@ -93,6 +98,7 @@ def _start(
             enforce_eager=settings.enforce_eager or cpu,
             async_scheduling=False,
             disable_log_stats=True,
+            **(adapter.arguments() if adapter else own),
             # On CPU a request with a seed cannot be read in parts; so each must fit into a step.
             **({"enable_chunked_prefill": False, "max_num_batched_tokens": max(8192, positions)} if cpu else {}),
         )
