@@ -17,7 +17,8 @@ from gem_train.batch import Batch, TokenSequence, collate
 from gem_train.build import Parts, build
 from gem_train.config import load_config
 from gem_train.credit import Credit
-from gem_train.engines.kv_cache import SlotCache
+from gem_train.engines.hf import HFSampler
+from gem_train.engines.kv_cache import RowCache
 from gem_train.imitation import imitate
 from gem_train.packing import Packed, pack
 from gem_train.scoring import score_tokens
@@ -56,36 +57,46 @@ def batch(episodes: list[Episode]) -> Batch:
 
 
 def test_the_ids_of_an_episode_are_those_that_the_engine_read(parts: Parts, monkeypatch):
-    seen: dict[int, dict[int, int]] = defaultdict(dict)
-    contexts: list[tuple[int, ...]] = []
-    used: list[tuple[torch.Tensor, torch.Tensor]] = []
-    use = SlotCache.use
+    """Seen from the model's side: which ids it was called with, and which row and position they were written to."""
+    written: dict[int, dict[int, int]] = defaultdict(dict)
+    read: dict[tuple[int, ...], tuple[int, ...]] = {}
+    where: list[tuple[int, int]] = []
+    write_to, copy, forget = RowCache.write_to, RowCache.copy, HFSampler.forget
 
-    def recording_use(cache, rows, positions):
-        used.append((rows, positions))
-        return use(cache, rows, positions)
+    def recording_write_to(cache, rows, positions, device):
+        where[:] = zip(rows, positions, strict=True)
+        write_to(cache, rows, positions, device)
+
+    def recording_copy(cache, pairs, length):
+        before = {source: dict(written[source]) for source, _ in pairs}
+        for source, target in pairs:
+            written[target] = {place: id for place, id in before[source].items() if place < length}
+        copy(cache, pairs, length)
 
     def record_forward(_, args, kwargs):
-        rows, positions = used[-1]
-        for row, ids, where in zip(rows.tolist(), kwargs["input_ids"].tolist(), positions.tolist(), strict=True):
-            # Padding is after the end of the row, where the next ids of the row overwrite it.
-            seen[row].update(zip(where, ids, strict=True))
+        for (row, position), id in zip(where, kwargs["input_ids"][0].tolist(), strict=True):
+            written[row][position] = id
 
-    monkeypatch.setattr(SlotCache, "use", recording_use)
+    def recording_forget(sampler, slot):
+        conversation = sampler._conversations[slot]
+        # The last id of an episode was sampled and never read.
+        context = tuple(conversation.context[:-1])
+        read[context] = tuple(written[conversation.row][place] for place in range(len(context)))
+        forget(sampler, slot)
+
+    monkeypatch.setattr(RowCache, "write_to", recording_write_to)
+    monkeypatch.setattr(RowCache, "copy", recording_copy)
+    monkeypatch.setattr(HFSampler, "forget", recording_forget)
     hook = parts.loaded.model.register_forward_pre_hook(record_forward, with_kwargs=True)
     try:
         parts.sampler.reseed(2)
-        # One slot per episode, so that a slot reads what its episode does.
-        for slot_episode in rollout(parts.sampler, parts.envs, range(16)):
-            pieces = [(*turn.completion.prompt_ids, *turn.completion.ids) for turn in slot_episode.turns]
-            contexts.append(sum(pieces, ()))
+        played = list(rollout(parts.sampler, parts.envs, range(32)))
     finally:
         hook.remove()
-    assert len(contexts) == 16
-    # The last id of an episode was sampled and never read.
-    read = [tuple(tokens[position] for position in range(len(tokens))) for tokens in seen.values()]
-    for context in contexts:
-        assert any(row[: len(context) - 1] == context[:-1] for row in read)
+    for episode in played:
+        pieces = [(*turn.completion.prompt_ids, *turn.completion.ids) for turn in episode.turns]
+        context = sum(pieces, ())[:-1]
+        assert read[context] == context
 
 
 @pytest.mark.parametrize(("backend", "num_envs"), [("sync", 3), ("thread", 16), ("process", 2)])

@@ -12,7 +12,8 @@ from gem.errors import ConfigError
 from gem.rollout.transcript import Transcript
 from gem_train.chat import ChatEncoder
 from gem_train.engines.hf import HFSampler
-from gem_train.engines.kv_cache import SlotCache
+from gem_train.engines.row_attention import Chunk
+from gem_train.engines.row_model import RowModel
 from gem_train.model_checks import context_limit, use_packed_attention
 from gem_train.tiny import tiny_tokenizer
 
@@ -23,22 +24,9 @@ WINDOWED = ["Mistral", "Phi3", "Mixtral", "Starcoder2"]
 
 @torch.no_grad()
 def cached_logits(model: PreTrainedModel, ids: torch.Tensor) -> torch.Tensor:
-    """The logits of ``[1, length]`` ids through the cache of the engine hf, a few ids at a time."""
-    cache = SlotCache(model.config.num_hidden_layers)
-    positions = torch.arange(ids.shape[1])[None]
-    pieces = zip(ids.split(5, 1), positions.split(5, 1), strict=True)
-    return torch.cat(
-        [
-            model(
-                input_ids=piece,
-                position_ids=places,
-                attention_mask=cache.use(torch.tensor([0]), places),
-                past_key_values=cache,
-                use_cache=True,
-            ).logits[0]
-            for piece, places in pieces
-        ]
-    )
+    """The logits of ``[1, length]`` ids through the cache of the engine hf, one id at a time."""
+    rows = RowModel(model)
+    return torch.cat([rows.logits([Chunk(0, place, [id], True)])[1] for place, id in enumerate(ids[0].tolist())])
 
 
 @pytest.mark.parametrize("name", WINDOWED)
@@ -95,13 +83,15 @@ def test_only_models_whose_layers_are_all_alike_are_sampled_from(config: Any, li
         assert context_limit(config) == limit
 
 
-@pytest.mark.parametrize("name", ["Qwen3", "Llama", "GPT2"])
-def test_a_model_with_eager_attention_follows_the_masks_of_the_engine(make_model: MakeModel, name: str) -> None:
+@pytest.mark.parametrize("name", ["Qwen3", "Llama", "GPT2", "StableLm"])
+def test_the_engine_reads_its_cache_whatever_attention_the_model_was_made_with(
+    make_model: MakeModel, name: str
+) -> None:
     model = make_model(name, "eager")
     ids = torch.randint(4, 512, (1, 12), generator=torch.Generator().manual_seed(1))
     with torch.no_grad():
         expected = model(input_ids=ids, use_cache=False).logits[0]
-    assert (cached_logits(model, ids) - expected).abs().max() > 0.1
+    assert (cached_logits(model, ids) - expected).abs().max() < 1e-4
     use_packed_attention(model)
     assert (cached_logits(model, ids) - expected).abs().max() < 1e-4
 
@@ -123,15 +113,22 @@ def test_a_model_whose_attention_cannot_be_packed_is_refused(
         use_packed_attention(make_model(name, attention))
 
 
+@pytest.mark.parametrize(("name", "attention"), [("Gemma2", "eager"), ("GptOss", "eager"), ("Falcon", "sdpa")])
+def test_the_engine_refuses_a_model_whose_attention_it_would_compute_wrongly(
+    make_model: MakeModel, name: str, attention: str
+) -> None:
+    with pytest.raises(ConfigError, match="choose another engine"):
+        RowModel(make_model(name, attention))
+
+
 def test_the_cache_of_the_engine_keeps_keys_in_the_type_of_the_arithmetic(make_model: MakeModel) -> None:
     model = make_model("Qwen3")
     use_packed_attention(model)
-    ids = torch.randint(4, 512, (1, 12), generator=torch.Generator().manual_seed(1))
-    cache = SlotCache(2)
-    positions = torch.arange(12)[None]
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        expected = model(input_ids=ids, use_cache=False).logits
-        mask = cache.use(torch.tensor([0]), positions)
-        found = model(input_ids=ids, attention_mask=mask, past_key_values=cache, use_cache=True).logits
-    assert {cache.layers[0]._keys.dtype, cache.layers[0]._values.dtype} == {torch.bfloat16}
-    assert (found - expected).abs().max() < 0.05 * expected.abs().max()
+    ids = torch.randint(4, 512, (12,), generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        expected = model(input_ids=ids[None], use_cache=False).logits[0, -1]
+        rows = RowModel(model)
+        rows.logits([Chunk(0, 0, ids[:8].tolist(), False)])
+        _, found = rows.logits([Chunk(0, 8, ids[8:].tolist(), True)])
+    assert {rows.cache.layers[0]._keys.dtype, rows.cache.layers[0]._values.dtype} == {torch.bfloat16}
+    assert (found[0] - expected).abs().max() < 0.05 * expected.abs().max()

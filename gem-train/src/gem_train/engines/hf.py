@@ -1,11 +1,11 @@
 """`hf`: a transformers model as a sampler, on CPU or GPU.
 
-It caches the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
-history. It suits small models, and shows how sampling works.
+It keeps the keys and values of every conversation from turn to turn, so a turn costs its own tokens, not the whole
+history. Between two tokens it admits new requests and returns finished replies; long prompts are read in parts.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 import torch
@@ -14,61 +14,36 @@ from transformers import PreTrainedModel
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
-from gem_train.chat import ChatEncoder, Prompt, make_chat
+from gem.rollout.transcript import Completion, Start, Transcript
+from gem_train.chat import ChatEncoder, make_chat
 from gem_train.config import RolloutConfig
-from gem_train.engines.kv_cache import SlotCache
+from gem_train.engines.conversations import Conversation, Request, Rows
 from gem_train.engines.noise import Noise, draw
+from gem_train.engines.row_attention import Chunk
+from gem_train.engines.row_model import RowModel
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
+from gem_train.engines.stops import StopTexts
 from gem_train.model_checks import context_limit
 from gem_train.models import LoadedModel
-
-
-@dataclass(slots=True)
-class _Conversation:
-    """The state of one transcript."""
-
-    seed: int
-    """Of the sampler when the conversation began."""
-    start: Start
-    context: list[int] = field(default_factory=list[int])
-    """Every id read or sampled."""
-    cached: int = 0
-    """How many of them have keys and values in the cache."""
-
-
-@dataclass(slots=True)
-class _Request:
-    slot: int
-    prompt: Prompt
-    stops: tuple[str, ...]
-    stop_ids: int
-    """An upper bound on the ids of the longest of them: one per byte."""
-    noise: Noise
-    limit: int
-    """The most ids that the reply can have."""
-    ids: list[int] = field(default_factory=list[int])
-    logprobs: list[float] = field(default_factory=list[float])
-    versions: list[int] = field(default_factory=list[int])
-    finish_reason: FinishReason = "length"
 
 
 class HFSampler(Sampler):
     """Samples from a transformers causal language model.
 
     A reply ends with the template's end-of-turn token, or after a text in the observation's `info["stop"]`, such as the
-    end of a tool call.
+    end of a tool call. Where the learner trains the same module, new weights cost nothing, and `sleep` frees the cache.
 
     Args:
-        model: with full attention in every layer, or with the same window in all; then conversations end at the window.
+        model: with the same attention in every layer.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest reply, in tokens.
         temperature: of sampling, above 0. Log-probabilities are those of the distribution that was drawn from.
         seed: of the sampling.
+        settings: of the engine.
 
     Raises:
-        ConfigError: the model's layers are not all alike, or have no attention.
+        ConfigError: the model's attention is of another kind.
     """
 
     def __init__(
@@ -79,6 +54,7 @@ class HFSampler(Sampler):
         max_new_tokens: int,
         temperature: float = 1.0,
         seed: int = 0,
+        settings: HFSettings | None = None,
     ) -> None:
         if temperature <= 0:
             raise ConfigError(f"temperature must be above 0, not {temperature}")
@@ -86,11 +62,15 @@ class HFSampler(Sampler):
         self.chat = chat
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
-        self._max_positions = context_limit(model.config)
-        self._stop_ids = torch.tensor(chat.stop_ids, device=model.device)
-        self._cache = SlotCache(model.config.num_hidden_layers)
-        self._conversations: dict[int, _Conversation] = {}
-        self._waiting: dict[int, Transcript] = {}
+        self.settings = settings or HFSettings()
+        self._limit = context_limit(model.config)
+        self._stops = StopTexts(chat)
+        self._model = RowModel(model)
+        self._rows = Rows(self.settings.rows)
+        self._conversations: dict[int, Conversation] = {}
+        self._waiting: dict[int, Conversation] = {}
+        self._running: dict[int, Conversation] = {}
+        self._ready: dict[int, Completion] = {}
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
@@ -109,52 +89,127 @@ class HFSampler(Sampler):
             for name, tensor in weights:
                 if own[name].data_ptr() != tensor.data_ptr():
                     own[name].copy_(tensor)
-        for conversation in self._conversations.values():
-            conversation.cached = 0
+        self._forget_cached()
         self.version = version
 
+    def sleep(self) -> None:
+        """Free the cache. What is needed of it is computed again; `wake` does nothing."""
+        self._model.cache.clear()
+        self._forget_cached()
+
+    def _forget_cached(self) -> None:
+        for conversation in self._conversations.values():
+            conversation.cached = 0
+
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        self._waiting.update(transcripts)
+        for slot, transcript in transcripts.items():
+            conversation = self._conversations.get(slot)
+            if conversation is None:
+                start = transcript.start or Start(next(self._unnamed))
+                conversation = self._conversations[slot] = Conversation(self._seed, start)
+            prompt = self.chat.prompt(transcript, conversation.context)
+            conversation.read(prompt)
+            room = self._limit - len(conversation.context)
+            if room <= 0:
+                self._ready[slot] = Completion("", finish_reason="context")
+                continue
+            conversation.request = Request(
+                prompt,
+                tuple(filter(None, transcript.info.get("stop", ()))),
+                Noise(conversation.seed, conversation.start, len(transcript.turns)),
+                limit=min(room, self.max_new_tokens),
+                finish_reason="context" if room < self.max_new_tokens else "length",
+            )
+            self._waiting[slot] = conversation
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        # All waiting transcripts are one batch: a forward pass costs little more for many rows than for one.
-        waiting, self._waiting = self._waiting, {}
-        if not waiting:
-            return {}
-        requests = [self._read(slot, transcript) for slot, transcript in waiting.items()]
-        self._generate([request for request in requests if request.limit])
-        return {request.slot: self._completion(request) for request in requests}
+        until = None if timeout is None else time.monotonic() + timeout
+        wanted = min(min_results, len(self._waiting) + len(self._running) + len(self._ready))
+        while len(self._ready) < wanted:
+            self._step()
+            if until is not None and time.monotonic() >= until:
+                break
+        ready, self._ready = self._ready, {}
+        return ready
 
     def forget(self, slot: int) -> None:
+        self._ready.pop(slot, None)
         self._waiting.pop(slot, None)
-        self._conversations.pop(slot, None)
+        self._running.pop(slot, None)
+        conversation = self._conversations.pop(slot, None)
+        if conversation is not None:
+            self._rows.release(conversation)
 
-    def _read(self, slot: int, transcript: Transcript) -> _Request:
-        conversation = self._conversations.get(slot)
-        if conversation is None:
-            start = transcript.start or Start(next(self._unnamed))
-            conversation = self._conversations[slot] = _Conversation(self._seed, start)
-        prompt = self.chat.prompt(transcript, conversation.context)
-        if prompt.new_segment:
-            conversation.context, conversation.cached = [], 0
-        conversation.context.extend(prompt.ids)
-        room = max(0, self._max_positions - len(conversation.context))
-        stops = tuple(transcript.info.get("stop", ()))
-        return _Request(
-            slot,
-            prompt,
-            stops,
-            max((len(stop.encode()) for stop in stops), default=0),
-            Noise(conversation.seed, conversation.start, len(transcript.turns)),
-            limit=min(room, self.max_new_tokens),
-            finish_reason="context" if room < self.max_new_tokens else "length",
-        )
+    @torch.inference_mode()
+    def _step(self) -> None:
+        """Admit what can be admitted, and sample the next token of every reply whose prompt has been read."""
+        self._admit()
+        moves = self._rows.moves()
+        if moves:
+            longest = max(conversation.cached for conversation in self._conversations.values())
+            self._model.cache.copy(moves, longest)
+        slots = {conversation.row: slot for slot, conversation in self._running.items()}
+        rows, logits = self._model.logits(list(self._chunks()))
+        self._sample([slots[row] for row in rows], logits)
 
-    def _completion(self, request: _Request) -> Completion:
+    def _admit(self) -> None:
+        """Begin with the requests that wait, as far as there are rows for them."""
+        copies: dict[int, int] = {}
+        longest = 0
+        for slot, conversation in list(self._waiting.items()):
+            if not self._rows.take(conversation):
+                continue
+            if conversation.cached == 0:
+                source, shared = self._rows.find_shared(conversation)
+                if shared < 0:
+                    continue
+                if source is not None:
+                    # All are copied at once: not from a row that is itself a copy still to be made.
+                    copies[conversation.row] = copies.get(source.row, source.row)
+                    conversation.cached = shared
+                    longest = max(longest, shared)
+            conversation.running = True
+            self._running[slot] = self._waiting.pop(slot)
+        if copies:
+            self._model.cache.copy([(source, target) for target, source in copies.items()], longest)
+
+    def _chunks(self) -> Iterator[Chunk]:
+        """What each running conversation reads in this step: its last token, or a part of its prompt."""
+        left = self.settings.prefill_tokens
+        for conversation in self._running.values():
+            start = conversation.cached
+            length = len(conversation.context) - start
+            if length > 1:
+                length = min(length, left)
+                left -= length
+            if length:
+                conversation.cached += length
+                ids = conversation.context[start : conversation.cached]
+                yield Chunk(conversation.row, start, ids, conversation.is_read)
+
+    def _sample(self, slots: list[int], logits: Tensor) -> None:
+        """Sample a token for each of these conversations, and finish the replies that end with it."""
+        requests = [request for slot in slots if (request := self._running[slot].request) is not None]
+        numbers = [request.noise[len(request.ids)] for request in requests]
+        noise = torch.tensor(numbers, dtype=torch.float64, device=logits.device)
+        chosen, logprobs = draw(logits, self.temperature, noise)
+        for slot, request, token, logprob in zip(slots, requests, chosen.tolist(), logprobs.tolist(), strict=True):
+            request.ids.append(token)
+            request.logprobs.append(logprob)
+            if not request.versions or request.versions[-1] != self.version:
+                request.versions.append(self.version)
+            self._running[slot].context.append(token)
+            if token in self.chat.stop_ids or self._stops.reached(request.stops, request.ids):
+                request.finish_reason = "stop"
+            elif len(request.ids) < request.limit:
+                continue
+            self._finish(slot, request)
+
+    def _finish(self, slot: int, request: Request) -> None:
+        conversation = self._running.pop(slot)
+        conversation.request, conversation.running = None, False
         ids = tuple(request.ids)
-        if not ids:
-            return Completion("", finish_reason="context")
-        return Completion(
+        self._ready[slot] = Completion(
             text=self.chat.text(ids),
             prompt_ids=request.prompt.ids,
             ids=ids,
@@ -164,68 +219,14 @@ class HFSampler(Sampler):
             weight_versions=tuple(request.versions),
         )
 
-    @torch.inference_mode()
-    def _generate(self, requests: list[_Request]) -> None:
-        """Sample the replies of all requests in one batch; a row that has ended drops out of it."""
-        active = requests
-        while active:
-            chosen, logprobs = self._sample(active, self._forward(active))
-            stopped = torch.isin(chosen, self._stop_ids)
-            still: list[_Request] = []
-            for request, token, logprob, stop in zip(
-                active, chosen.tolist(), logprobs.tolist(), stopped.tolist(), strict=True
-            ):
-                request.ids.append(token)
-                request.logprobs.append(logprob)
-                if request.versions[-1:] != [self.version]:
-                    request.versions.append(self.version)
-                self._conversations[request.slot].context.append(token)
-                if stop or self._at_a_stop(request):
-                    request.finish_reason = "stop"
-                elif len(request.ids) < request.limit:
-                    still.append(request)
-            active = still
-
-    def _at_a_stop(self, request: _Request) -> bool:
-        """Whether the reply has just reached one of its stop texts."""
-        if not request.stops:
-            return False
-        # An earlier one would have ended the reply.
-        tail = self.chat.text(tuple(request.ids[-request.stop_ids :]))
-        return any(stop in tail for stop in request.stops)
-
-    def _forward(self, requests: list[_Request]) -> Tensor:
-        """Run the ids of each context that are not cached; the logits after the last, ``[batch, vocabulary]``."""
-        conversations = [self._conversations[request.slot] for request in requests]
-        fresh = [conversation.context[conversation.cached :] for conversation in conversations]
-        longest = max(len(ids) for ids in fresh)
-        device = self.model.device
-        ids = torch.tensor([row + [0] * (longest - len(row)) for row in fresh], device=device)
-        starts = torch.tensor([conversation.cached for conversation in conversations], device=device)
-        positions = starts[:, None] + torch.arange(longest, device=device)
-        rows = torch.tensor([request.slot for request in requests], device=device)
-        last = torch.tensor([len(row) - 1 for row in fresh], device=device)
-        # Only the columns where some row ends need logits: for a vocabulary of 150,000 that is most of the work saved.
-        columns, inverse = last.unique(return_inverse=True)
-        output = self.model(
-            input_ids=ids,
-            position_ids=positions,
-            attention_mask=self._cache.use(rows, positions),
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=columns,
-        )
-        for conversation in conversations:
-            conversation.cached = len(conversation.context)
-        return output.logits[torch.arange(len(requests), device=device), inverse]
-
-    def _sample(self, requests: list[_Request], logits: Tensor) -> tuple[Tensor, Tensor]:
-        """One token per row and its log-probability, both ``[batch]``."""
-        noise = [request.noise[len(request.ids)] for request in requests]
-        return draw(logits, self.temperature, torch.tensor(noise, dtype=torch.float64, device=logits.device))
-
 
 def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: HFSettings, seed: int = 0) -> HFSampler:
     """A sampler from the learner's own module, as the settings of a run say."""
-    chat = make_chat(loaded, play)
-    return HFSampler(loaded.model, chat, max_new_tokens=play.max_new_tokens, temperature=play.temperature, seed=seed)
+    return HFSampler(
+        loaded.model,
+        make_chat(loaded, play),
+        max_new_tokens=play.max_new_tokens,
+        temperature=play.temperature,
+        seed=seed,
+        settings=settings,
+    )

@@ -12,6 +12,13 @@ class EngineSettings(BaseModel):
 class HFSettings(EngineSettings):
     """Settings of the engine `hf`."""
 
+    rows: int = Field(
+        default=256, ge=1, description="conversations whose keys and values are kept; memory grows with it"
+    )
+    prefill_tokens: int = Field(
+        default=2048, ge=1, description="ids of prompts read between two tokens of the replies in progress"
+    )
+
 
 class VLLMSettings(EngineSettings):
     """Settings of the engine `vllm`."""
