@@ -9,10 +9,15 @@ import tempfile
 import venv
 from pathlib import Path
 
-PEERS = {"gem-llm": "gem-llm==0.1.0", "gymnasium": "gymnasium==1.2.2", "verifiers": "verifiers==0.1.14"}
-_MODULES = {"gem-llm": "gem, pandas, requests", "gymnasium": "gymnasium", "verifiers": "verifiers"}
-_UNDECLARED = {"gem-llm": ["pandas", "requests"]}
-"""What a peer imports without naming it among its dependencies."""
+PEERS = {
+    "gem-llm": "gem-llm==0.1.0",
+    "gymnasium": "gymnasium==1.2.2",
+    "trl": "trl==1.16.0",
+    "verifiers": "verifiers==0.1.14",
+}
+_MODULES = {"gem-llm": "gem, pandas, requests", "gymnasium": "gymnasium", "trl": "trl", "verifiers": "verifiers"}
+_BESIDES = {"gem-llm": ["pandas", "requests"], "trl": ["torch==2.13.0", "transformers==5.19.0"]}
+"""What a peer imports without naming it among its dependencies, or must have in the version that we have."""
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 
 
@@ -23,7 +28,7 @@ def python_of(peer: str, folder: Path = FOLDER) -> Path:
     python = home / "bin" / "python"
     if not python.exists() or subprocess.run([python, "-c", f"import {_MODULES[peer]}"], check=False).returncode:
         venv.create(home, with_pip=True, clear=True)
-        requirements = [requirement, *_UNDECLARED.get(peer, [])]
+        requirements = [requirement, *_BESIDES.get(peer, [])]
         subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
     return python
 
