@@ -55,10 +55,17 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             # The tokenizer is trained on the texts that will be imitated.
             episodes = _play(config, teacher)
             head_dim = ENGINES[config.rollout.engine].tiny_head_dim
-            loaded = make_tiny(episodes, config.seed, head_dim=head_dim, device=config.device, dtype=config.dtype)
+            loaded = make_tiny(
+                episodes,
+                config.seed,
+                head_dim=head_dim,
+                device=config.device,
+                dtype=config.dtype,
+                weights=config.weights,
+            )
         else:
             name = config.model if checkpoint is None else str(checkpoint)
-            loaded = load_model(name, device=config.device, dtype=config.dtype)
+            loaded = load_model(name, device=config.device, dtype=config.dtype, weights=config.weights)
         choose_trained(loaded.model, config.lora, config.seed)
         critic = algorithm.critic and Critic(
             loaded.model,

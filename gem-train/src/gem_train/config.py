@@ -64,6 +64,12 @@ class OptimConfig(_Section):
     )
     epochs: int = Field(default=1, ge=1, description="passes over a batch")
     minibatches: int = Field(default=4, ge=1, description="weight updates in a pass")
+    checkpointing: bool = Field(
+        default=False, description="whether activations are computed again for the gradient instead of kept"
+    )
+    offload: bool = Field(
+        default=False, description="whether the optimizer's copies of weights and moments are in the memory of the CPU"
+    )
     micro_tokens: int = Field(default=8192, ge=1, description="ids in a forward pass; bounds memory, changes no result")
 
 
@@ -130,7 +136,10 @@ class TrainConfig(_Section):
     seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
     steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
     device: str = Field(default="auto", description="'cpu', 'cuda', …; 'auto' takes a GPU if there is one")
-    dtype: Literal["float32", "bfloat16"] = "float32"
+    dtype: Literal["float32", "bfloat16"] = Field(default="float32", description="of the arithmetic")
+    weights: Literal["float32", "bfloat16"] = Field(
+        default="float32", description="type of the model's weights; in bfloat16 the optimizer keeps float32 copies"
+    )
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
     keep_checkpoints: int = Field(default=2, ge=1, description="how many of the newest are kept, beside the best")
@@ -165,6 +174,7 @@ MAY_CHANGE = (
     "rollout.num_envs",
     "rollout.record",
     "optim.micro_tokens",
+    "optim.checkpointing",
 )
 """Settings, and tables of them, that may differ when a run is resumed: how it is computed, not what."""
 
@@ -258,6 +268,8 @@ def _check_together(config: TrainConfig) -> None:
             "lora.dropout must be 0: with dropout the learner would compute other probabilities than those that the "
             "sampler drew from"
         )
+    if config.weights == "bfloat16" and config.dtype != "bfloat16":
+        raise ConfigError("weights=bfloat16 computes in bfloat16: set dtype=bfloat16, too")
     if config.lora.rank and config.model == "tiny":
         raise ConfigError(
             "an adapter is added to a trained model, and 'tiny' begins with random weights: train it without lora.rank "

@@ -16,7 +16,9 @@ from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
 from gem_train.critic import Critic
+from gem_train.optimizer import make_optimizer
 from gem_train.packing import Packed, pack
+from gem_train.recomputation import recomputed
 from gem_train.scoring import score_tokens
 from gem_train.token_sums import TokenSums
 from gem_train.token_table import Columns, TokenTable
@@ -70,9 +72,7 @@ class Learner:
         self._reference: dict[str, Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self._optimizer = torch.optim.AdamW(
-            self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, fused=True
-        )
+        self._optimizer = make_optimizer(self._trained, config)
 
     def score(self, batch: Batch, needs: Collection[Need]) -> Scores:
         """The scores of a batch that an algorithm needs before the weights change.
@@ -196,9 +196,10 @@ class Learner:
         """
         sums = TokenSums()
         normaliser = torch.zeros((), device=self.model.device)
-        self._optimizer.zero_grad(set_to_none=True)
+        self._optimizer.zero_grad()
         for part in packed:
-            scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
+            with recomputed(self.model, enabled=self._config.checkpointing and torch.is_grad_enabled()):
+                scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
             index = part.index[part.sampled]
             known = {name: column[index] for name, column in columns.items()}
             terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)

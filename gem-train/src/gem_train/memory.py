@@ -19,13 +19,15 @@ _SIZE = re.compile(r"(?:allocate|allocation of) (\d[\d.]*) ?([KMGTP]?i?B|bytes)"
 _LOWER = {
     "load the model": ("model", "dtype", "lora.rank"),
     "play": ("rollout.num_envs", "engine", "rollout.max_new_tokens"),
-    "learn": ("optim.micro_tokens", "rollout.max_new_tokens", "lora.rank"),
+    "learn": ("optim.checkpointing", "optim.offload", "optim.micro_tokens", "rollout.max_new_tokens", "lora.rank"),
 }
 """By what was going on: the settings that memory depends on."""
 _WORDS = {
     "model": "a smaller model",
     "dtype": "dtype=bfloat16",
-    "lora.rank": "an adapter instead of all weights, lora.rank=16",
+    "lora.rank": "an adapter instead, lora.rank=16",
+    "optim.checkpointing": "optim.checkpointing=true",
+    "optim.offload": "optim.offload=true",
 }
 """How settings are changed that are not lowered."""
 

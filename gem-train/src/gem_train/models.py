@@ -20,10 +20,11 @@ from gem_train.checkpoints import model_folder
 from gem_train.devices import find_device
 from gem_train.lora import check_adapter
 from gem_train.model_checks import use_packed_attention
+from gem_train.recomputation import without_dropout
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 DType = Literal["float32", "bfloat16"]
-"""Of the arithmetic; weights are always float32."""
+"""Of the arithmetic, or of the weights."""
 
 
 class LoadedModel(NamedTuple):
@@ -41,13 +42,14 @@ class LoadedModel(NamedTuple):
         return () if found is None else (found,) if isinstance(found, int) else tuple(found)
 
 
-def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> LoadedModel:
+def load_model(name: str, *, device: str = "auto", dtype: DType = "float32", weights: DType = "float32") -> LoadedModel:
     """A trained model.
 
     Args:
         name: a folder with a model, a run folder, a checkpoint, or a name on the Hugging Face hub.
         device: see `find_device`.
         dtype: of the arithmetic.
+        weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
 
     Raises:
         ConfigError: there is no such model, or no such device.
@@ -67,11 +69,17 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32") -> 
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
         ) from error
-    return LoadedModel(_prepare(model, target, dtype), tokenizer, dtype)
+    return LoadedModel(_prepare(model, target, dtype, weights), tokenizer, dtype)
 
 
 def make_tiny(
-    episodes: Iterable[Episode], seed: int, *, head_dim: int = 16, device: str = "auto", dtype: DType = "float32"
+    episodes: Iterable[Episode],
+    seed: int,
+    *,
+    head_dim: int = 16,
+    device: str = "auto",
+    dtype: DType = "float32",
+    weights: DType = "float32",
 ) -> LoadedModel:
     """The model of `--model tiny`, with random weights.
 
@@ -81,21 +89,26 @@ def make_tiny(
         head_dim: dimensions of a head of attention.
         device: see `find_device`.
         dtype: of the arithmetic.
+        weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
 
     Raises:
         ConfigError: there is no such device.
     """
     target = find_device(device)
     tokenizer = tiny_tokenizer(episodes)
-    return LoadedModel(_prepare(tiny_model(tokenizer, seed, head_dim), target, dtype), tokenizer, dtype)
+    return LoadedModel(_prepare(tiny_model(tokenizer, seed, head_dim), target, dtype, weights), tokenizer, dtype)
 
 
-def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType) -> PreTrainedModel:
+def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType, weights: DType) -> PreTrainedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
-    model.eval()
-    use_packed_attention(model)
-    if dtype == "bfloat16":
-        # Weights stay float32, or small updates would be lost in rounding; sampler and learner compute alike.
-        model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
+    model.eval()
+    without_dropout(model)
+    use_packed_attention(model)
+    if weights == "bfloat16":
+        for parameter in model.parameters():  # and no buffer: frequencies of rotary embeddings need float32
+            parameter.data = parameter.data.bfloat16()
+    elif dtype == "bfloat16":
+        # Sampler and learner compute alike.
+        model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     return model

@@ -1,7 +1,7 @@
 """AdamW, with weights in float32 or with float32 copies of weights in bfloat16."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,20 +9,14 @@ from torch import Tensor
 from gem_train.config import OptimConfig
 
 
-class Optimizer(Protocol):
-    """What a learner needs of an optimizer."""
-
-    @property
-    def param_groups(self) -> list[dict[str, Any]]: ...
-    def zero_grad(self) -> None: ...
-    def step(self) -> None: ...
-    def state_dict(self) -> dict[str, Any]: ...
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
-
-
 def make_optimizer(parameters: Sequence[Tensor], config: OptimConfig) -> "torch.optim.AdamW | MasterAdamW":
     """AdamW for `parameters`; see `MasterAdamW` for bfloat16."""
-    settings = {"lr": config.lr, "betas": config.betas, "weight_decay": config.weight_decay, "fused": True}
+    settings: dict[str, Any] = {
+        "lr": config.lr,
+        "betas": config.betas,
+        "weight_decay": config.weight_decay,
+        "fused": True,
+    }
     if config.offload or any(parameter.dtype != torch.float32 for parameter in parameters):
         return MasterAdamW(parameters, "cpu" if config.offload else None, settings)
     return torch.optim.AdamW(parameters, **settings)
@@ -52,7 +46,7 @@ class MasterAdamW:
         """Of all optimizers, to set the learning rate."""
         return [group for optimizer in self._optimizers for group in optimizer.param_groups]
 
-    def zero_grad(self, set_to_none: bool = True) -> None:
+    def zero_grad(self) -> None:
         """Forget the gradients."""
         for weight in self._weights:
             weight.grad = None

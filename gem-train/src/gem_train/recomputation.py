@@ -24,7 +24,7 @@ def without_dropout(model: nn.Module) -> None:
 
 
 @contextmanager
-def recomputed(model: PreTrainedModel, enabled: bool) -> Generator[None]:
+def recomputed(model: PreTrainedModel, *, enabled: bool) -> Generator[None]:
     """Inside the block, forward passes of `model` keep only the inputs of its layers.
 
     The layers are in training mode meanwhile, as transformers asks for, but nothing inside them is; the sampler, which
@@ -38,7 +38,9 @@ def recomputed(model: PreTrainedModel, enabled: bool) -> Generator[None]:
         return
     layers = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
     if not layers:
-        raise ConfigError(f"{type(model).__name__} has no layers that can be computed again; set optim.checkpointing=false")
+        raise ConfigError(
+            f"{type(model).__name__} has no layers that can be computed again; set optim.checkpointing=false"
+        )
     function = partial(checkpoint, use_reentrant=False, preserve_rng_state=False)
     for layer in layers:
         layer.training = layer.gradient_checkpointing = True

@@ -56,5 +56,5 @@ def checkpoint_policy(
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # the caller shows its own progress
-    loaded = load_model(str(model), device=config.device, dtype=config.dtype)
+    loaded = load_model(str(model), device=config.device, dtype=config.dtype, weights=config.weights)
     return make_sampler(loaded, config, seed)

@@ -1,0 +1,95 @@
+"""Weights in bfloat16 with float32 copies learn what weights in float32 learn, in the memory that the guide says."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from gem.errors import ConfigError
+from gem_train.config import OptimConfig, load_config
+from gem_train.models import make_tiny
+from gem_train.optimizer import MasterAdamW, make_optimizer
+
+SETTINGS: dict[str, Any] = {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.0}
+
+
+def steps(weight: torch.Tensor, optimizer: Any, number: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(number):
+        weight.grad = (1 + 0.1 * torch.randn(weight.shape, generator=generator)).to(weight.dtype)
+        optimizer.step()
+
+
+def test_updates_too_small_for_bfloat16_accumulate() -> None:
+    start = torch.randn(50, generator=torch.Generator().manual_seed(1)).bfloat16() + 2
+    plain, rounded, kept = start.float(), start.clone(), start.clone()
+    steps(plain, torch.optim.AdamW([plain.requires_grad_()], **SETTINGS), 300)
+    steps(rounded, torch.optim.AdamW([rounded.requires_grad_()], **SETTINGS), 300)
+    steps(kept, MasterAdamW([kept.requires_grad_()], None, SETTINGS), 300)
+    assert torch.equal(rounded, start)  # an update of 1e-4 is lost in rounding
+    assert (plain - start.float()).abs().min() > 0.02
+    assert (kept.float() - plain).abs().max() < 0.01  # half a unit in the last place
+
+
+def test_a_resumed_optimizer_continues_exactly() -> None:
+    start = torch.randn(50, generator=torch.Generator().manual_seed(1)).bfloat16()
+    unbroken, broken = start.clone().requires_grad_(), start.clone().requires_grad_()
+    optimizer = MasterAdamW([unbroken], None, SETTINGS)
+    steps(unbroken, optimizer, 7)
+    other = MasterAdamW([broken], None, SETTINGS)
+    other.load_state_dict(optimizer.state_dict())
+    steps(unbroken, optimizer, 5)
+    steps(broken, other, 5)
+    assert torch.equal(unbroken, broken)
+
+
+def test_the_learning_rate_of_every_weight_can_be_set() -> None:
+    weights = [torch.ones(3).bfloat16().requires_grad_() for _ in range(2)]
+    optimizer = MasterAdamW(weights, "cpu", SETTINGS)
+    for group in optimizer.param_groups:
+        group["lr"] = 0.5
+    for weight in weights:
+        weight.grad = torch.ones_like(weight)
+    optimizer.step()
+    assert [weight.tolist() for weight in weights] == [[0.5] * 3] * 2
+    optimizer.zero_grad()
+    assert all(weight.grad is None for weight in weights)
+
+
+@pytest.mark.parametrize(
+    ("weights", "offload", "expected"),
+    [
+        ("float32", False, (4, 4, 0, 8)),
+        ("bfloat16", False, (2, 2, 4, 8)),
+        ("float32", True, (4, 4, 4, 8)),
+        ("bfloat16", True, (2, 2, 4, 8)),
+    ],
+)
+def test_the_bytes_of_a_parameter_are_those_that_the_guide_says(
+    weights: Any, offload: bool, expected: tuple[int, ...]
+) -> None:
+    """Weights, gradients, the optimizer's copies of weights and moments; the last two are on the CPU if offloaded."""
+    model = make_tiny([], 0, device="cpu", dtype="bfloat16", weights=weights).model
+    optimizer = make_optimizer(list(model.parameters()), OptimConfig(offload=offload))
+    model(input_ids=torch.ones(1, 4, dtype=torch.long)).logits.float().sum().backward()
+    own = sum(weight.nbytes for weight in model.parameters())
+    gradients = sum(weight.grad.nbytes for weight in model.parameters() if weight.grad is not None)
+    optimizer.step()
+    state = optimizer.state_dict()
+    moments = [state] if isinstance(optimizer, torch.optim.AdamW) else state["moments"]
+    kept = sum(
+        tensor.nbytes
+        for one in moments
+        for entry in one["state"].values()
+        for name, tensor in entry.items()
+        if name != "step"
+    )
+    masters = 0 if isinstance(optimizer, torch.optim.AdamW) else sum(master.nbytes for master in state["masters"])
+    count = sum(weight.numel() for weight in model.parameters())
+    found = own // count, gradients // count, masters // count, kept // count
+    assert found == expected
+
+
+def test_weights_in_bfloat16_need_arithmetic_in_bfloat16() -> None:
+    with pytest.raises(ConfigError, match="set dtype=bfloat16, too"):
+        load_config([{"id": "core:Echo-v0", "weights": "bfloat16"}])
