@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gem.errors import ConfigError
-from gem_train.config import OptimConfig, load_config
+from gem_train.config import load_config
 from gem_train.models import make_tiny
 from gem_train.optimizer import MasterAdamW, make_optimizer
 
@@ -43,6 +43,14 @@ def test_a_resumed_optimizer_continues_exactly() -> None:
     assert torch.equal(unbroken, broken)
 
 
+def test_what_a_warm_up_changes_before_the_first_step_is_kept() -> None:
+    weight = torch.zeros(3).bfloat16().requires_grad_()
+    optimizer = MasterAdamW([weight], None, SETTINGS)
+    weight.data += 5
+    steps(weight, optimizer, 1)
+    assert weight.tolist() == [5.0] * 3
+
+
 def test_the_learning_rate_of_every_weight_can_be_set() -> None:
     weights = [torch.ones(3).bfloat16().requires_grad_() for _ in range(2)]
     optimizer = MasterAdamW(weights, "cpu", SETTINGS)
@@ -70,7 +78,7 @@ def test_the_bytes_of_a_parameter_are_those_that_the_guide_says(
 ) -> None:
     """Weights, gradients, the optimizer's copies of weights and moments; the last two are on the CPU if offloaded."""
     model = make_tiny([], 0, device="cpu", dtype="bfloat16", weights=weights).model
-    optimizer = make_optimizer(list(model.parameters()), OptimConfig(offload=offload))
+    optimizer = make_optimizer(list(model.parameters()), lr=1e-3, offload=offload)
     model(input_ids=torch.ones(1, 4, dtype=torch.long)).logits.float().sum().backward()
     own = sum(weight.nbytes for weight in model.parameters())
     gradients = sum(weight.grad.nbytes for weight in model.parameters() if weight.grad is not None)

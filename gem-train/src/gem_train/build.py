@@ -73,6 +73,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             micro_tokens=config.optim.micro_tokens,
             seed=config.seed,
             bfloat16=config.dtype == "bfloat16",
+            checkpointing=config.optim.checkpointing,
         )
         learner = Learner(
             loaded.model,

@@ -12,7 +12,9 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, Bools, Floats, TokenSequence
+from gem_train.optimizer import MasterAdamW, make_optimizer
 from gem_train.packing import Packed, pack
+from gem_train.recomputation import recomputed
 
 
 class Critic:
@@ -27,7 +29,8 @@ class Critic:
         settings: of its updates.
         micro_tokens: ids in one forward pass, at most.
         seed: of the order of minibatches.
-        bfloat16: whether it computes in bfloat16; its weights are float32.
+        bfloat16: whether it computes in bfloat16; the weights of its body have the type of the policy's.
+        checkpointing: whether activations are computed again for the gradient instead of kept.
     """
 
     def __init__(
@@ -38,14 +41,16 @@ class Critic:
         micro_tokens: int,
         seed: int,
         bfloat16: bool = False,
+        checkpointing: bool = False,
     ) -> None:
         self._policy = policy
         self._settings = settings
         self._micro_tokens = micro_tokens
         self._seed = seed
         self._bfloat16 = bfloat16
+        self._checkpointing = checkpointing
         self._network: _ValueNetwork | None = None
-        self._optimizer: torch.optim.Optimizer | None = None
+        self._optimizer: torch.optim.AdamW | MasterAdamW | None = None
 
     def values(self, batch: Batch) -> Floats:
         """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
@@ -72,7 +77,7 @@ class Critic:
         norms: list[float] = []
         clipped = rows = 0
         for chosen in self._minibatches(len(sequences), step):
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             total, count = 0.0, 0
             for part in self._parts([sequences[index] for index in chosen]):
                 row = part.turn[part.sampled]
@@ -107,17 +112,21 @@ class Critic:
         network.load_state_dict(state["weights"], strict=False)
         optimizer.load_state_dict(state["optimizer"])
 
-    def _built(self) -> "tuple[_ValueNetwork, torch.optim.Optimizer]":
+    def _built(self) -> "tuple[_ValueNetwork, torch.optim.AdamW | MasterAdamW]":
         if self._network is None or self._optimizer is None:
             self._network = _ValueNetwork(self._policy)
             trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
-            self._optimizer = torch.optim.AdamW(trained, lr=self._settings.lr, weight_decay=0.0, fused=True)
+            self._optimizer = make_optimizer(trained, lr=self._settings.lr)
         return self._network, self._optimizer
 
     def _forward(self, packed: Packed) -> Tensor:
         """The values at the marked positions of a packed batch, ``[states]``."""
         network, _ = self._built()
-        with torch.autocast(packed.ids.device.type, torch.bfloat16, enabled=self._bfloat16):
+        again = self._checkpointing and torch.is_grad_enabled()
+        with (
+            torch.autocast(packed.ids.device.type, torch.bfloat16, enabled=self._bfloat16),
+            recomputed(network.body, enabled=again),
+        ):
             return network(packed)
 
     def _parts(self, sequences: Sequence[TokenSequence]) -> Iterator[Packed]:

@@ -18,7 +18,9 @@ from gem.vector import VectorEnv
 from gem_train.batch import collate
 from gem_train.chat import ChatEncoder
 from gem_train.config import OptimConfig, WarmupConfig
+from gem_train.optimizer import make_optimizer
 from gem_train.packing import pack
+from gem_train.recomputation import recomputed
 from gem_train.scoring import all_token_loss
 
 
@@ -44,7 +46,7 @@ def imitate(
         seed: of the run.
     """
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
+    optimizer = make_optimizer(trained, lr=warmup.lr, betas=optim.betas, weight_decay=optim.weight_decay)
     for step in range(warmup.steps):
         for group in optimizer.param_groups:
             group["lr"] = warmup.lr * (1 - step / warmup.steps)
@@ -52,10 +54,11 @@ def imitate(
         batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, seeds))
         packed = pack(batch.sequences, optim.micro_tokens)
         tokens = sum(map(len, batch.sequences)) - len(batch.sequences)
-        optimizer.zero_grad(set_to_none=True)
+        optimizer.zero_grad()
         total = 0.0
         for part in packed:
-            loss = all_token_loss(model, part.to(model.device)) / tokens
+            with recomputed(model, enabled=optim.checkpointing):
+                loss = all_token_loss(model, part.to(model.device)) / tokens
             loss.backward()
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(trained, optim.grad_clip)

@@ -72,7 +72,9 @@ class Learner:
         self._reference: dict[str, Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self._optimizer = make_optimizer(self._trained, config)
+        self._optimizer = make_optimizer(
+            self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, offload=config.offload
+        )
 
     def score(self, batch: Batch, needs: Collection[Need]) -> Scores:
         """The scores of a batch that an algorithm needs before the weights change.

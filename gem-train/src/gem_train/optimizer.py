@@ -1,31 +1,40 @@
 """AdamW, with weights in float32 or with float32 copies of weights in bfloat16."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gem_train.config import OptimConfig
 
+def make_optimizer(
+    parameters: Sequence[Tensor],
+    *,
+    lr: float,
+    betas: tuple[float, float] = (0.9, 0.999),
+    weight_decay: float = 0.0,
+    offload: bool = False,
+) -> "torch.optim.AdamW | MasterAdamW":
+    """AdamW for `parameters`.
 
-def make_optimizer(parameters: Sequence[Tensor], config: OptimConfig) -> "torch.optim.AdamW | MasterAdamW":
-    """AdamW for `parameters`; see `MasterAdamW` for bfloat16."""
-    settings: dict[str, Any] = {
-        "lr": config.lr,
-        "betas": config.betas,
-        "weight_decay": config.weight_decay,
-        "fused": True,
-    }
-    if config.offload or any(parameter.dtype != torch.float32 for parameter in parameters):
-        return MasterAdamW(parameters, "cpu" if config.offload else None, settings)
+    Args:
+        parameters: what is trained. For those that are not float32 it is a `MasterAdamW`.
+        lr: learning rate.
+        betas: decay of the moments.
+        weight_decay: per unit of learning rate.
+        offload: whether copies and moments are in the memory of the CPU.
+    """
+    settings: dict[str, Any] = {"lr": lr, "betas": betas, "weight_decay": weight_decay, "fused": True}
+    if offload or any(parameter.dtype != torch.float32 for parameter in parameters):
+        return MasterAdamW(parameters, "cpu" if offload else None, settings)
     return torch.optim.AdamW(parameters, **settings)
 
 
 class MasterAdamW:
     """AdamW on float32 copies of the weights, which are rounded back into them after each step.
 
-    In bfloat16, an update smaller than about 1/256 of a weight would be lost in rounding; here it accumulates.
+    In bfloat16, an update smaller than about 1/256 of a weight would be lost in rounding; here it accumulates. The
+    copies are made when they are first needed, so the weights may change until then, as in a warm-up.
 
     Args:
         parameters: the weights, of any type.
@@ -33,18 +42,24 @@ class MasterAdamW:
         settings: of `torch.optim.AdamW`.
     """
 
-    def __init__(self, parameters: Iterable[Tensor], device: str | None, settings: dict[str, Any]) -> None:
+    def __init__(self, parameters: Sequence[Tensor], device: str | None, settings: dict[str, Any]) -> None:
         self._weights = list(parameters)
-        self._masters = [
-            weight.detach().to(device or weight.device, torch.float32, copy=True) for weight in self._weights
-        ]
-        # One optimizer for each, so that the float32 gradient of only one exists at a time.
-        self._optimizers = [torch.optim.AdamW([master], **settings) for master in self._masters]
+        self._device = device
+        self._settings = settings
+        self._made: list[tuple[Tensor, torch.optim.AdamW]] = []
+
+    def _copies(self) -> list[tuple[Tensor, torch.optim.AdamW]]:
+        """The copy of each weight, and an optimizer for it alone: so the float32 gradient of only one exists."""
+        if not self._made:
+            for weight in self._weights:
+                master = weight.detach().to(self._device or weight.device, torch.float32, copy=True)
+                self._made.append((master, torch.optim.AdamW([master], **self._settings)))
+        return self._made
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
         """Of all optimizers, to set the learning rate."""
-        return [group for optimizer in self._optimizers for group in optimizer.param_groups]
+        return [group for _, optimizer in self._copies() for group in optimizer.param_groups]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
@@ -54,7 +69,7 @@ class MasterAdamW:
     @torch.no_grad()
     def step(self) -> None:
         """Change the copies by the gradients of the weights, and round them into the weights."""
-        for weight, master, optimizer in zip(self._weights, self._masters, self._optimizers, strict=True):
+        for weight, (master, optimizer) in zip(self._weights, self._copies(), strict=True):
             if weight.grad is None:
                 continue
             master.grad = weight.grad.to(master.device, torch.float32)
@@ -64,13 +79,16 @@ class MasterAdamW:
 
     def state_dict(self) -> dict[str, Any]:
         """What `load_state_dict` needs."""
-        return {"masters": self._masters, "moments": [optimizer.state_dict() for optimizer in self._optimizers]}
+        copies = self._copies()
+        return {
+            "masters": [master for master, _ in copies],
+            "moments": [optimizer.state_dict() for _, optimizer in copies],
+        }
 
     @torch.no_grad()
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resume from a `state_dict`; the weights are those of its copies."""
-        for master, weight, kept in zip(self._masters, self._weights, state_dict["masters"], strict=True):
-            master.copy_(kept)
-            weight.copy_(master)
-        for optimizer, kept in zip(self._optimizers, state_dict["moments"], strict=True):
-            optimizer.load_state_dict(kept)
+        """Resume from a `state_dict`; the weights become those of its copies."""
+        kept = zip(state_dict["masters"], state_dict["moments"], strict=True)
+        for weight, (master, optimizer), (copy, moments) in zip(self._weights, self._copies(), kept, strict=True):
+            weight.copy_(master.copy_(copy))
+            optimizer.load_state_dict(moments)
