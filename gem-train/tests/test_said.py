@@ -122,7 +122,8 @@ def test_no_token_that_the_model_did_not_say_enters_the_loss(template, episodes,
     few = batch.sequences[:: max(1, len(batch.sequences) // 8)]
     with torch.inference_mode():
         for sequence in few:
-            scores = score_tokens(policy_model, pack([sequence], 8192), 0.9)
+            [packed] = pack([sequence], 8192)
+            scores = score_tokens(policy_model, packed, 0.9)
             np.testing.assert_allclose(scores.logprobs.numpy(), sequence.logprobs[sequence.sampled], atol=2e-5)
 
 
