@@ -223,6 +223,10 @@ def test_a_reply_is_cut_at_the_limit_of_the_context_and_beyond_it_nothing_is_sai
 
 
 def test_what_is_forgotten_is_not_sampled_further_and_its_slot_is_free(sampler, model):
+    sampler.send({0: asked("First.", 1)})
+    assert sampler.recv(timeout=0) == {}
+    sampler.forget(0)
+    assert not sampler._engine.has_unfinished_requests()
     sampler.send({0: asked("First.", 1), 1: asked("Second.", 2)})
     assert sampler.recv(timeout=0) == {}
     sampler.forget(0)
@@ -243,6 +247,8 @@ def test_replies_in_progress_resume_after_sleep(sampler, model):
     sampler.recv(timeout=0)
     sampler.sleep()
     assert sampler._engine.is_sleeping()
+    with pytest.raises(RuntimeError, match="the 2 replies that were sent to it: it sleeps"):
+        sampler.recv()
     sampler.wake()
     found = sampler.recv(min_results=2)
     for slot in prompts:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import torch.distributed
@@ -11,11 +12,12 @@ from gem.cli.main import main
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
+from gem_train.engines.vllm import VLLMSampler
 
 RUN = """
 steps = 4
 checkpoint_every = 2
-engine = {max_model_len = 512, kv_cache_gib = 0.1}
+engine = {max_model_len = 512, kv_cache_gib = 0.1, sleep = true}
 eval.episodes = 32
 optim = {lr = 2e-3, max_kl = 1.0, minibatches = 2}
 rollout = {engine = "vllm", temperature = 0.7, episodes = 32, num_envs = 16, max_new_tokens = 16}
@@ -29,8 +31,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     (folder / "run.toml").write_text(RUN)
     command = ["train", "core:Echo-v0", "--config", str(folder / "run.toml"), "--out", str(folder / "run")]
-    done = CliRunner().invoke(main, command)
+    with patch.object(VLLMSampler, "sleep", autospec=True, side_effect=VLLMSampler.sleep) as sleep:
+        done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
+    assert sleep.call_count == 1 + 4  # in the warm-up, and in each step
     return folder / "run"
 
 

@@ -127,6 +127,7 @@ class Run:
             self._require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
             batch = algorithm.prepare(collate(played.episodes or played.failed))
             with self._doing("learn"):
+                sampler.sleep()
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
@@ -210,6 +211,7 @@ class Run:
 
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
+        self.parts.sampler.wake()
         self.parts.sampler.load(self.parts.learner.weights(), self.parts.learner.step)
 
     def _judge(self, metrics: Mapping[str, Any], *, show: bool = False) -> bool:

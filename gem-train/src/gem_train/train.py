@@ -120,6 +120,7 @@ def _torch_settings(wanted: int | None) -> Generator[None]:
 
 def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder, display: Display) -> None:
     display.imitating(teacher)
+    parts.sampler.sleep()
     with (
         closing(make_policy(teacher)) as player,
         make_envs(config, config.warmup.episodes, player.info_methods) as envs,

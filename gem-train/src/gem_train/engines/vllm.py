@@ -97,7 +97,7 @@ class VLLMSampler(Sampler):
         self._ready: dict[int, Completion | Failure] = {}
         self._numbers = itertools.count()
         self.reseed(seed)
-        self._sleeps = settings.sleep
+        self._may_sleep, self._asleep = settings.sleep, False
         self._adapter = VLLMAdapter(model) if has_adapter(model) else None
         self._engine: Any = start_engine(
             model, chat.tokenizer, settings, adapter=self._adapter, positions=self._positions, dtype=dtype
@@ -128,13 +128,15 @@ class VLLMSampler(Sampler):
 
     def sleep(self) -> None:
         """Free the GPU's memory, if the settings say so: weights go to the CPU's, keys and values are dropped."""
-        if self._sleeps:
+        if self._may_sleep and not self._asleep:
             self._engine.reset_prefix_cache(reset_running_requests=True)
             self._engine.sleep(level=1, mode="keep")
+            self._asleep = True
 
     def wake(self) -> None:
-        if self._sleeps:
+        if self._asleep:
             self._engine.wake_up()
+            self._asleep = False
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         for slot, transcript in transcripts.items():
@@ -186,6 +188,9 @@ class VLLMSampler(Sampler):
 
     def _step(self) -> None:
         """Sample the next token of all replies in progress."""
+        if self._asleep or not self._engine.has_unfinished_requests():  # they would be waited for without end
+            why = "it sleeps: wake it first" if self._asleep else "it has none of them"
+            raise RuntimeError(f"vLLM does not sample the {len(self._requests)} replies that were sent to it: {why}")
         for output in self._engine.step():
             request = self._requests.pop(output.request_id, None)
             if request is not None:  # otherwise forgotten
