@@ -41,7 +41,7 @@ class MedianGRPO(Algorithm[MedianSettings]):
             members = (group == number) & batch.trained
             if not rewarded_alike(batch.rewards[members], batch.episode[members]):
                 advantages[members] = returns[members] - center(returns[members])
-        return Credit(returns, advantages / (advantages.std() or 1))
+        return Credit(returns, (advantages / (advantages.std() or 1)).astype(np.float32))
 
 
 @gem.hookimpl

@@ -1,9 +1,10 @@
-"""From episodes to sequences: what becomes of episodes with few turns, or none."""
+"""From episodes to sequences and tables, and what becomes of episodes with few turns, or none."""
 
 import pytest
 
 from gem.errors import NothingToLearn
-from gem.rollout.transcript import Completion, Episode, Turn
+from gem.failure import Failure
+from gem.rollout.transcript import Completion, Episode, FinishReason, Turn
 from gem_train.batch import collate
 
 
@@ -19,3 +20,42 @@ def test_an_episode_that_ended_before_its_first_turn_has_no_sequence():
     assert batch.rewards.tolist() == [1.0]
     with pytest.raises(NothingToLearn, match="no episode of a batch of 2 has a turn"):
         collate([episode(), episode()])
+
+
+def played(id: str, seed: int, *replies: Completion, failed: bool = False, rewards: tuple[float, ...] = ()) -> Episode:
+    gained = rewards or (1.0,) * len(replies)
+    turns = tuple(Turn("", reply, reward, {}) for reply, reward in zip(replies, gained, strict=True))
+    failure = Failure("Boom: gone", "") if failed else None
+    return Episode(id, seed, 0, turns, "", terminated=False, truncated=True, success=seed == 1, failure=failure)
+
+
+def reply(reason: FinishReason = "stop", versions: tuple[int, ...] = ()) -> Completion:
+    return Completion("a", (5,), (6,), (-0.5,), reason, weight_versions=versions)
+
+
+def test_the_table_of_episodes_says_who_started_alike_and_which_group_lost_a_member():
+    batch = collate(
+        [
+            played("a:A", 1, reply(), reply(), rewards=(0.5, -2.0)),
+            played("b:B", 1, reply()),
+            played("a:A", 1, reply()),
+            played("b:B", 1, reply(), failed=True),
+            played("a:A", 2, reply()),
+        ]
+    )
+    table = batch.episodes
+    assert table.group.tolist() == [0, 1, 0, 2]
+    assert table.complete.tolist() == [True, False, True, True]
+    assert table.env.tolist() == ["a:A", "b:B", "a:A", "a:A"]
+    assert table.success.tolist() == [True, True, True, False]
+    assert table.truncated.all()
+    assert table.magnitude.tolist() == [2.5, 1, 1, 1]
+    assert batch.episode.tolist() == [0, 0, 1, 2, 3]
+
+
+def test_the_table_of_turns_says_which_replies_were_cut_and_under_which_weights():
+    batch = collate([played("a:A", 1, reply(), reply("length", (3,)), reply("context", (3, 4)), reply(versions=(4,)))])
+    assert batch.cut.tolist() == [False, True, True, False]
+    assert batch.version.tolist() == [-1, 3, -2, 4]
+    assert batch.trained.all()
+    assert not batch.state_only.any()

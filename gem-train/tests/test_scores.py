@@ -178,10 +178,12 @@ def test_the_learning_rate_of_the_schedule_is_that_of_the_update(batch: Batch, s
     assert float((weights(made.model) - before).abs().max()) == pytest.approx(expected, rel=0.05)
 
 
-def test_the_gap_of_the_engine_is_that_of_the_tokens_of_the_newest_weights(batch: Batch):
-    made = learner(ReBN(ReBNSettings()), minibatches=1)
+@pytest.mark.parametrize("temperature", [0.7, 1.0])
+def test_the_gap_of_the_engine_is_that_of_the_tokens_of_the_newest_weights(batch: Batch, temperature: float):
+    made = learner(ReBN(ReBNSettings()), temperature=temperature, minibatches=1)
     gaps = [
-        np.abs(at_sampled(made.model, each, 1.0) - each.logprobs[each.sampled]).tolist() for each in batch.sequences
+        np.abs(at_sampled(made.model, each, temperature) - each.logprobs[each.sampled]).tolist()
+        for each in batch.sequences
     ]
     old = replace(batch, version=np.where(np.arange(16) < 8, 5, 3))
     made.step = 5
