@@ -166,6 +166,18 @@ def test_replies_that_are_masked_leave_no_trace_in_the_update(batch: Batch):
     assert metrics["signal"] == 1
 
 
+@pytest.mark.parametrize("cut_replies", ["mask", "truncate"])
+def test_a_batch_of_which_every_reply_was_cut_is_reported_and_changes_nothing(batch: Batch, cut_replies):
+    algorithm = ReBN(ReBNSettings(cut_replies=cut_replies, old_logprobs="learner"))
+    made = learner(algorithm)
+    before = weights(made.model)
+    metrics = step(made, algorithm, replace(batch, cut=np.ones(16, np.bool_)))
+    assert torch.equal(weights(made.model), before)
+    assert (metrics["signal"], made.step) == (0, 1)
+    assert metrics["entropy"] > 0
+    assert abs(metrics["kl"]) < 10
+
+
 @pytest.mark.parametrize("step_of_run", [0, 3])
 def test_the_learning_rate_of_the_schedule_is_that_of_the_update(batch: Batch, step_of_run: int):
     """Adam's first step moves a weight by the learning rate."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,10 @@ class Learner:
             # The bonus keeps the model exploring, but not more than at first: with rare rewards it would outweigh
             # them, and replies would become noise.
             entropy = 0.0
+        if not any(sequence.sampled.any() for sequence in batch.sequences):
+            # Every action was left out, such as all replies that were cut: the step only reports.
+            said = tuple(replace(sequence, sampled=sequence.turn >= 0) for sequence in batch.sequences)
+            batch, scores = replace(batch, sequences=said), Scores(values=scores.values)
         table = TokenTable.of(batch, scores, credit, self.step)
         trained = np.flatnonzero([sequence.sampled.any() for sequence in batch.sequences])
         for group in self._optimizer.param_groups:
