@@ -146,3 +146,13 @@ def test_the_explained_variance_is_1_for_perfect_values_and_0_for_a_constant():
     assert explained_variance(TARGETS, TARGETS) == 1
     assert explained_variance(TARGETS, np.full(4, 0.3, np.float32)) == pytest.approx(0, abs=1e-6)
     assert explained_variance(np.zeros(4, np.float32), TARGETS) == 0
+
+
+@pytest.mark.parametrize(
+    "setting", [{"lr": 1e-3}, {"epochs": 4}, {"minibatches": 2}, {"clip": 0.01}, {"grad_clip": 0.1}]
+)
+def test_each_setting_changes_what_a_critic_learns(batch: Batch, setting: dict[str, float]):
+    plain, other = critic(epochs=3), critic(**{"epochs": 3, **setting})
+    for each in (plain, other):
+        each.update(batch, TARGETS, np.zeros(4, np.float32), 0)
+    assert np.abs(plain.values(batch) - other.values(batch)).max() > 1e-5  # Adam takes away most of a change of scale
