@@ -1,6 +1,10 @@
 """Environments for the tests of play. Vectors import this module by its name."""
 
+import random
+import time
+
 from gem import Step, TurnEnv, seeding
+from gem.dataset_env import DatasetEnv
 
 
 class Walk(TurnEnv):
@@ -32,3 +36,47 @@ class Long(Walk):
         super()._reset(options)
         self.length *= 10
         return "go"
+
+
+CITIES = (
+    ("France", "Paris"),
+    ("Japan", "Tokyo"),
+    ("Kenya", "Nairobi"),
+    ("Peru", "Lima"),
+    ("Chile", "Santiago"),
+    ("Egypt", "Cairo"),
+    ("Ghana", "Accra"),
+    ("Italy", "Rome"),
+    ("Norway", "Oslo"),
+    ("Spain", "Madrid"),
+)
+
+
+class Capital(DatasetEnv[tuple[str, str], str]):
+    """A data set of ten rows."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        return CITIES
+
+    def _question(self, row: tuple[str, str]) -> str:
+        return f"What is the capital of {row[0]}?"
+
+    def _read(self, reply: str) -> str | None:
+        return reply or None
+
+    def _grade(self, answer: str) -> Step:
+        success = answer == self.row[1]
+        return Step.final("Right." if success else "Wrong.", float(success), success=success)
+
+    def sample_action(self) -> str:
+        return self.action_rng.choice(CITIES)[1]
+
+
+class Waiting(Walk):
+    """Takes a time that no seed decides, as tools do, and shows the turn."""
+
+    def _step(self, action: str) -> Step:
+        time.sleep(random.uniform(0, 0.004))
+        step = super()._step(action)
+        return step if step.done else step._replace(observation=f"turn {self.turn} after {action[:20]!r}")

@@ -42,6 +42,14 @@ def test_the_error_of_a_wrong_setting_names_it_and_suggests_another(setting, mes
     assert message in str(caught.value)
 
 
+def test_late_episodes_need_a_correction_for_the_weights_that_they_were_sampled_under():
+    late = [ECHO, {"rollout": {"max_lag": 2}}]
+    assert load_config(late).rollout.max_lag == 2
+    assert load_config([*late, {"credit": {"old_logprobs": "learner", "importance_cap": 2.0}}]).rollout.max_lag == 2
+    with pytest.raises(ConfigError, match=r"leave credit\.old_logprobs at 'engine'.*or set credit\.importance_cap"):
+        load_config([*late, {"credit": {"old_logprobs": "learner"}}])
+
+
 def test_each_algorithm_has_settings_of_its_own():
     assert load_config([ECHO, parse_setting("credit.per_env=true")]).credit.model_dump()["per_env"]
     with pytest.raises(ConfigError, match=r"there is no setting 'credit\.per_env'"):

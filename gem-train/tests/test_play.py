@@ -4,6 +4,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,12 @@ import gem
 from gem import seeding
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, Episode, Transcript
+from gem_train.build import build, make_evaluation
+from gem_train.config import load_config
+from gem_train.display import Display
 from gem_train.play import Play, Played, drawn
 from gem_train.step_metrics import play_metrics
+from gem_train.train import train
 
 HERE = "play_envs"
 
@@ -238,3 +243,53 @@ def test_episodes_are_drawn_evenly_and_in_order() -> None:
     assert all(200 < counts[episode.seed] < 300 for episode in episodes)
     assert drawn(episodes, 99, 0) == episodes
     assert drawn(episodes, 3, 5) == drawn(episodes, 3, 5)
+
+
+def test_tools_of_random_latency_on_threads_leave_the_actions_as_they_are() -> None:
+    rollout = {"episodes": 64, "num_envs": 64, "max_new_tokens": 6, "backend": "thread"}
+    config = load_config([{"id": f"{HERE}:Waiting", "rollout": rollout}])
+    with build(config) as parts:
+        steps = [
+            Play(parts.sampler, parts.envs, seed=3, steps=1, episodes=64, group_size=2).step(0).episodes for _ in "12"
+        ]
+    actions = [[turn.action for episode in episodes for turn in episode.turns] for episodes in steps]
+
+    assert [*map(starts, steps)] == [starts(steps[0])] * 2
+    assert len(set(actions[0])) > 50, "the model says different things"
+    assert len(actions[0]) == len(actions[1])
+    assert sum(one == other for one, other in zip(*actions, strict=True)) >= 0.99 * len(actions[0])
+
+
+def test_a_run_resumes_on_the_levels_that_its_curriculum_had_reached(tmp_path: Path) -> None:
+    levels = [{"longest": longest} for longest in (2, 3, 4, 5)]
+    settings = {
+        "id": f"{HERE}:Walk",
+        "wrappers": [{"name": "curriculum", "levels": levels, "window": 2, "promote": 0.5, "demote": 0.1}],
+        "rollout": {"episodes": 8, "num_envs": 4, "max_new_tokens": 3},
+        "warmup": {"steps": 1, "episodes": 4},
+        "eval": {"episodes": 4},
+        "optim": {"lr": 1e-3, "lr_end": 1e-3, "entropy": 0.0, "entropy_end": 0.0},
+        "watch": {"stop": False},
+    }
+
+    def reached(out: Path, steps: int) -> list[float]:
+        with Display(quiet=True) as display:
+            train(load_config([settings, {"steps": steps}]), tmp_path / out, display)
+        lines = [json.loads(line) for line in (tmp_path / out / "metrics.jsonl").read_text().splitlines()]
+        return [line["level"] for line in lines if line["phase"] == "train"]
+
+    whole = reached(Path("whole"), 4)
+    first = reached(Path("resumed"), 2)
+
+    assert whole == sorted(whole) != [0, 0, 0, 0]
+    assert reached(Path("resumed"), 4) == [*first, *whole[2:]] == whole
+    assert whole[2] > whole[0] + 0.5
+
+
+def test_no_seed_of_an_evaluation_is_played_in_training() -> None:
+    config = load_config([{"id": f"{HERE}:Walk", "seed": 3}])
+    steps = play(Player(), steps=20, env={"fails": 3})
+    trained = {episode.seed for played in steps for episode in (*played.episodes, *played.failed)}
+
+    assert len(trained) > 200
+    assert trained.isdisjoint(make_evaluation(config).seeds())

@@ -7,6 +7,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -179,6 +180,56 @@ def test_several_ids_are_trained_on_in_equal_shares_and_each_is_evaluated(tmp_pa
     assert {"success/core:Echo-v0", "success/gem_envs_echo:Echo"} <= lines[-1].keys()
     with pytest.raises(UnknownId, match="Did you mean 'core:Echo-v0'"):
         run(tmp_path / "no", {"id": "core:Echo-v0,core:Ecko-v0"})
+
+
+def test_the_environments_of_a_mix_have_their_shares_and_their_own_arguments_and_wrappers(tmp_path):
+    tables = [
+        {
+            "id": "play_envs:Walk",
+            "weight": 3,
+            "env": {"longest": 2},
+            "wrappers": [{"name": "turn_limit", "max_turns": 1}],
+        },
+        {"id": "play_envs:Long", "env": {"longest": 2}},
+    ]
+    settings = {"mix": tables, "wrappers": "episode_tracking", "rollout": {"group_size": 2, "record": 8}, "steps": 4}
+    config = load_config([SMALL, settings])
+    check(config, tmp_path)
+    with Display(quiet=True) as display:
+        summary = train(config, tmp_path / "run", display)
+    records = [each for each in read(tmp_path / "run" / "episodes.jsonl") if each.labels["phase"] == "train"]
+
+    assert summary.id == "play_envs:Walk,play_envs:Long"
+    assert [(each.id, each.episodes) for each in summary.ids] == [("play_envs:Long", 2), ("play_envs:Walk", 6)]
+    assert Counter(record.id for record in records) == {"play_envs:Walk": 24, "play_envs:Long": 8}
+    limit = {"name": "turn_limit", "max_turns": 1}
+    assert {record.id: record.wrappers for record in records} == {
+        "play_envs:Walk": (limit, "episode_tracking"),
+        "play_envs:Long": ("episode_tracking",),
+    }
+    assert max(len(record.turns) for record in records if record.id == "play_envs:Walk") == 1
+    groups = Counter((record.labels["step"], record.id, record.seed) for record in records)
+    assert set(groups.values()) == {2}, "groups are not split"
+    with pytest.raises(UnknownId, match="Did you mean 'turn_limit'"):
+        check(load_config([SMALL, {"mix": [{"id": "play_envs:Walk", "wrappers": "turn_limits"}]}]), tmp_path)
+    assert load_config([read_toml(tmp_path / "run" / "config.toml")]) == config
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mix": [{"id": "core:Echo-v0", "wieght": 2}]}, "no setting 'mix.0.wieght'. Did you mean 'mix.0.weight'"),
+        ({"mix": [{"id": "core:Echo-v0", "weight": 0}]}, "mix.0.weight = 0: input should be greater than 0"),
+        (
+            {"mix": [{"id": "core:Echo-v0"}], "id": "a:B"},
+            "the ids are those of the tables [[mix]], core:Echo-v0: leave",
+        ),
+        ({"mix": [{"weight": 1}]}, "mix.0.id is not set"),
+    ],
+)
+def test_a_mix_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config([settings])
 
 
 def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other_folders(finished, tmp_path):

@@ -20,6 +20,7 @@ from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
 from gem_train.learner import Learner
 from gem_train.lora import choose_trained
+from gem_train.mix import shares
 from gem_train.models import LoadedModel, load_model, make_tiny
 from gem_train.preflight import TINY
 from gem_train.watch import Advice, Watch
@@ -90,7 +91,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
 def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
     """`num_envs` environments of the run; see `gem.make_vec` for `info_methods` and errors."""
     return make_vec(
-        config.id,
+        shares(config.mix) or config.id,
         num_envs,
         backend=config.rollout.backend,
         wrappers=config.wrappers,

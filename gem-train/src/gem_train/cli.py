@@ -10,7 +10,7 @@ from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stde
 
 
 @click.command()
-@click.argument("id")
+@click.argument("id", required=False)
 @click.option("--algorithm", help="reinforce, rebn, grpo, ppo, a name that a pack offers, or module:Class.")
 @click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model with random weights.")
 @click.option("--seed", type=Seed(), help="Of everything random.")
@@ -21,7 +21,7 @@ from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stde
 @as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
 def train(
-    id: str,
+    id: str | None,
     file: Path | None,
     settings: tuple[str, ...],
     out: Path | None,
@@ -29,7 +29,7 @@ def train(
     show_config: bool,
     **options: Any,
 ) -> None:
-    """Train a model on the environment ID by reinforcement learning.
+    """Train a model on the environment ID by reinforcement learning. Without an ID, the file names one, or a mix.
 
     The run folder keeps everything: settings, metrics, episodes, the learning curve, the newest checkpoint and the
     best. A run that was stopped, by Ctrl-C or otherwise, resumes when it is started again with the same settings and
@@ -43,8 +43,10 @@ def train(
     from gem_train.config import load_config, parse_setting, read_toml, to_toml
     from gem_train.preflight import check
 
+    if id is None and file is None:
+        raise click.UsageError("Missing argument 'ID'.")
     sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
-    sources.append({"id": id, **{name: value for name, value in options.items() if value is not None}})
+    sources.append({name: value for name, value in {"id": id, **options}.items() if value is not None})
     sources += [parse_setting(setting) for setting in settings]
     config = load_config(sources)
     if show_config:

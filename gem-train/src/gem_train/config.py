@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -19,6 +19,7 @@ from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.engines import ENGINES
 from gem_train.engines.settings import EngineSettings
+from gem_train.mix import MixConfig, id_of_mix
 
 
 class _Section(BaseModel):
@@ -147,6 +148,7 @@ class TrainConfig(_Section):
     wrappers: str | list[str | dict[str, Any]] = Field(
         default="", description="wrappers around it: names separated by commas, or tables of a name and settings"
     )
+    mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments; see gem_train.mix")
     rollout: RolloutConfig = RolloutConfig()
     engine: EngineSettings = EngineSettings()
     credit: AlgorithmSettings = AlgorithmSettings()
@@ -222,6 +224,7 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
     merged: dict[str, Any] = {}
     for source in sources:
         _merge(merged, source)
+    merged = dict(id_of_mix(merged))
     if merged.get("model", "tiny") == "tiny":
         preset: dict[str, Any] = {}
         _merge(preset, TINY)
@@ -282,6 +285,12 @@ def _check_together(config: TrainConfig) -> None:
             f"{config.algorithm} compares episodes that start alike: set rollout.group_size to at least {least}, such "
             f"as 8 (now {play.group_size})"
         )
+    credit = config.credit
+    if play.max_lag and credit.old_logprobs == "learner" and credit.importance_cap is None:
+        raise ConfigError(
+            "with rollout.max_lag replies come from older weights than the learner's: leave credit.old_logprobs at "
+            "'engine', whose probability ratio corrects for it, or set credit.importance_cap, such as 2.0"
+        )
     if play.episodes % play.group_size:
         raise ConfigError(
             f"rollout.episodes ({play.episodes}) must be a multiple of rollout.group_size ({play.group_size})"
@@ -341,7 +350,7 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
 
 def _problem(details: Any, section: type[BaseModel]) -> str:
     path = [str(part) for part in details["loc"]]
-    if path[0] == "wrappers":  # pydantic reports an error for each type it could have
+    if "wrappers" in path:  # pydantic reports an error for each type it could have
         return "wrappers is names separated by commas, or a list of tables: [[wrappers]], each with a name and settings"
     key = ".".join(path)
     if details["type"] == "missing":
@@ -351,9 +360,10 @@ def _problem(details: Any, section: type[BaseModel]) -> str:
     if details["type"] != "extra_forbidden":
         return f"{key} = {details['input']!r}: {details['msg'].lower()}"
     for part in path[:-1]:
+        if part.isdigit():  # in a list of tables
+            continue
         annotation = section.model_fields[part].annotation
-        assert isinstance(annotation, type)
-        section = annotation
+        section = next(iter(get_args(annotation)), annotation)  # pyright: ignore[reportAssignmentType]: a model or a list of one
     prefix = key[: -len(path[-1])]
     known = [prefix + name for name in section.model_fields]
     return f"there is no setting {key!r}.{did_you_mean(key, known)} Known here: {', '.join(known)}"

@@ -15,6 +15,7 @@ from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
 from gem_train.lora import check_adapter
 from gem_train.metric_logs import check_wandb
+from gem_train.mix import MixConfig
 
 TINY = "tiny"
 
@@ -36,7 +37,9 @@ def check(config: TrainConfig, out: Path) -> None:
         check_policy(teacher)
         if not Path(teacher).is_dir():  # a model's folder is read when it is needed
             make_policy(teacher).close()
-    check_envs(config.id, as_list(config.wrappers), **config.env)
+    for env in config.mix or [MixConfig(id=config.id)]:
+        wrappers = [*as_list(env.wrappers), *as_list(config.wrappers)]
+        check_envs(env.id, wrappers, **{**config.env, **env.env})
     check_model(config.model)
     check_engine(config.rollout.engine)
     if config.log.wandb:

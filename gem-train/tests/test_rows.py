@@ -1,0 +1,89 @@
+"""Rows of data sets: no row that is trained on is asked in an evaluation, and each is asked once."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from play_envs import Capital, Walk
+
+from gem import make, make_vec, seeding
+from gem.rollout import Start, rollout
+from gem.rollout.policy import random_policy
+from gem.wrappers import Curriculum, EpisodeTracking
+from gem_train.rows import Rows, split, table_of
+
+FIFTY = list(range(50))
+SEEDS = [seeding.derive(7, "any", index) for index in range(2000)]
+
+
+def trained_on(rows: Rows, id: str | None) -> Counter[int]:
+    return Counter(dict(rows.train(Start(seed, id)).options or {}).get("index", -1) for seed in SEEDS)
+
+
+@pytest.mark.parametrize("id", ["a", None])
+def test_an_evaluation_asks_rows_that_are_never_trained_on_each_once(id: str | None) -> None:
+    rows = split({"a": FIFTY}, {"a": list(FIFTY)}, seed=3, most=512)
+    asked = [dict(start.options or {})["index"] for start in rows.evaluate(SEEDS, {})]
+    trained = trained_on(rows, id)
+
+    assert len(asked) == len(set(asked)) == 10
+    assert set(asked).isdisjoint(trained)
+    assert {*asked, *trained} == {*range(50)}
+    assert min(trained.values()) > 20, "drawn evenly"
+    assert rows.train(Start(5, id, group=2)) == Start(5, id, {"index": rows.train(Start(5, id)).options["index"]}, 2)  # type: ignore[index]
+
+
+def test_which_rows_are_kept_depends_on_the_seed_of_the_run_and_an_evaluation_may_be_smaller() -> None:
+    kept = {tuple(split({"a": FIFTY}, {"a": FIFTY}, seed=seed, most=512).evaluated["a"]) for seed in (1, 1, 2, 3)}
+    few = split({"a": FIFTY}, {"a": FIFTY}, seed=1, most=4)
+
+    assert len(kept) == 3
+    assert len(few.evaluated["a"]) == 4
+    assert set(trained_on(few, "a")).isdisjoint(few.evaluated["a"])
+    assert len(split({"a": ["x", "y"]}, {"a": ["x", "y"]}, seed=0, most=9).evaluated["a"]) == 1
+
+
+def test_an_evaluation_on_another_table_has_all_of_its_rows_and_so_has_training() -> None:
+    rows = split({"a": FIFTY}, {"a": FIFTY[:7]}, seed=3, most=512)
+
+    assert [dict(start.options or {}) for start in rows.evaluate(SEEDS, {})] == [{"index": row} for row in range(7)]
+    assert len(trained_on(rows, "a")) == 50
+
+
+def test_an_evaluation_by_another_id_on_a_table_that_is_trained_on_has_rows_of_its_own_too() -> None:
+    rows = split({"a": FIFTY, "b": [1, 2, 3]}, {"c": list(FIFTY)}, seed=3, most=512)
+
+    assert set(trained_on(rows, "a")).isdisjoint(rows.evaluated["c"])
+    assert len(trained_on(rows, "b")) == 3
+
+
+def test_in_a_mix_only_data_sets_have_rows_and_what_has_none_is_played_by_its_seeds() -> None:
+    rows = split({"a": FIFTY}, {"a": FIFTY}, seed=3, most=512)
+    starts = list(itertools.islice(rows.evaluate(SEEDS, {"a": 1, "b": 1}), 200))
+
+    assert Counter(start.id for start in starts) == {"a": 10, "b": 190}
+    assert all(start.options is None for start in starts if start.id == "b")
+    assert rows.train(Start(1, "b")) == Start(1, "b")
+    assert split({}, {}, seed=0, most=9).train(Start(1)) == Start(1)
+
+
+def test_the_table_of_a_data_set_is_found_in_wrappers_but_not_in_a_curriculum() -> None:
+    table = Capital().rows
+
+    assert table_of(make("play_envs:Capital")) is table
+    assert table_of(EpisodeTracking(Capital())) is table
+    assert table_of(Walk()) is None
+    assert table_of(Curriculum(Capital(), levels=[{}])) is None
+
+
+def test_the_rows_of_starts_are_asked() -> None:
+    rows = split({"x": Capital().rows}, {"x": Capital().rows}, seed=0, most=512)
+    policy = random_policy()
+    with make_vec("play_envs:Capital", 3, info_methods=policy.info_methods) as envs:
+        asked = {each.turns[0].observation for each in rollout(policy, envs, rows.evaluate(SEEDS, envs.shares))}
+        trained = {
+            each.turns[0].observation for each in rollout(policy, envs, map(rows.train, map(Start, SEEDS[:200])))
+        }
+
+    assert (len(asked), len(trained)) == (2, 8)
+    assert asked.isdisjoint(trained)
