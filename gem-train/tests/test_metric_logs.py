@@ -62,7 +62,7 @@ def test_a_run_without_wandb_and_tensorboard_needs_neither(tmp_path, monkeypatch
     done = CliRunner().invoke(main, command(out, "log.tensorboard=false"))
     assert done.exit_code == 0, done.stderr
     assert not (out / "tensorboard").exists()
-    assert len((out / "metrics.jsonl").read_text().splitlines()) == 3
+    assert len((out / "metrics.jsonl").read_text().splitlines()) == 1 + 1 + 2 + 1
 
 
 def test_tensorboard_has_the_metrics_of_every_step_once_after_a_resumption_too(tmp_path):

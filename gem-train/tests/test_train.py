@@ -89,7 +89,7 @@ def test_a_run_without_rewards_stops_and_says_what_to_change(tmp_path, monkeypat
     settings = {"id": "unrewarded:Unrewarded", "steps": 50, "watch": {"window": 3, "stop": True}}
     with pytest.raises(TrainingStopped, match=r"stopped at step 3: no signal.*Give the model a start that sometimes"):
         run(tmp_path / "run", settings)
-    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2 + 3
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2 + 1 + 3
     assert (tmp_path / "run" / "curve.png").stat().st_size > 0
     assert run(tmp_path / "on", settings, {"steps": 4, "watch": {"stop": False}}).steps == 4
     assert "step 3: no signal" in capsys.readouterr().err
@@ -98,7 +98,9 @@ def test_a_run_without_rewards_stops_and_says_what_to_change(tmp_path, monkeypat
 @pytest.mark.parametrize("where", [".", "checkpoint/step-2", "checkpoint/step-2/model"])
 def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished, where):
     config = load_config([read_toml(finished / "config.toml")])
-    policy = find_named("policy", "checkpoint")(path=str(finished / where), seed=seeding.derive(0, "sampling", "after"))
+    policy = find_named("policy", "checkpoint")(
+        path=str(finished / where), seed=seeding.derive(0, "sampling", "evaluation")
+    )
     assert (policy.max_new_tokens, policy.temperature) == (8, 1.0)
     with make_vec("core:Echo-v0", 8) as envs:
         episodes = list(rollout(policy, envs, make_evaluation(config).seeds()))

@@ -1,5 +1,6 @@
 """From the settings of a run to its parts, in one place; each part is given the settings that it uses."""
 
+import functools
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
-from gem_train.config import TrainConfig
+from gem_train.config import EnvConfig, TrainConfig
 from gem_train.critic import Critic
 from gem_train.engines import ENGINES
 from gem_train.engines.make import make_sampler
@@ -89,20 +90,34 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
 
 
 def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
-    """`num_envs` environments of the run; see `gem.make_vec` for `info_methods` and errors."""
+    """`num_envs` environments of training; see `gem.make_vec` for `info_methods` and errors."""
+    return _make(config.trained, config, num_envs, info_methods)
+
+
+def _make(env: EnvConfig, config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
     return make_vec(
-        shares(config.mix) or config.id,
+        shares(env.mix) or env.id,
         num_envs,
         backend=config.rollout.backend,
-        wrappers=config.wrappers,
+        wrappers=env.wrappers,
         info_methods=info_methods,
-        env_kwargs=config.env,
+        env_kwargs=env.env,
     )
 
 
 def make_evaluation(config: TrainConfig) -> Evaluation:
-    """The evaluation before and after training."""
-    return Evaluation(config.id, config.model, config.seed, config.eval.episodes)
+    """The evaluation of the model, and of the policies that it is compared with."""
+    return _evaluation(config, config.evaluated)
+
+
+def make_training_evaluation(config: TrainConfig) -> Evaluation:
+    """An evaluation on the environment of training, where evaluations have another."""
+    return _evaluation(config, config.trained)
+
+
+def _evaluation(config: TrainConfig, env: EnvConfig) -> Evaluation:
+    make = functools.partial(_make, env, config)
+    return Evaluation(env.id, config.model, config.seed, config.eval.episodes, make, config.rollout.num_envs)
 
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:

@@ -4,10 +4,10 @@ Later wins: the defaults below, the preset of `--model tiny`, a TOML file, `--se
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -24,6 +24,15 @@ from gem_train.mix import MixConfig, id_of_mix
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EnvConfig(NamedTuple):
+    """An environment as settings: its id, its keyword arguments, and the wrappers around it; or a mix of several."""
+
+    id: str
+    env: dict[str, Any]
+    wrappers: str | list[str | dict[str, Any]]
+    mix: Sequence[MixConfig] = ()
 
 
 class RolloutConfig(_Section):
@@ -105,9 +114,19 @@ class WarmupConfig(_Section):
 
 
 class EvalConfig(_Section):
-    """How success is measured before and after."""
+    """How success is measured: before, after, and between."""
 
     episodes: int = Field(default=512, ge=1)
+    every: int = Field(default=0, ge=0, description="steps between evaluations; 0: only before and after")
+    id: str | None = Field(default=None, description="the environment, if it is another than that of training")
+    split: str | None = Field(default=None, description="its keyword argument split, such as test")
+    env: dict[str, Any] = Field(
+        default_factory=dict, description="its keyword arguments; without an id of its own, over those of training"
+    )
+    wrappers: str | list[str | dict[str, Any]] | None = Field(
+        default=None, description="wrappers around it; by default those of training"
+    )
+    temperature: float | None = Field(default=None, gt=0, description="of sampling; by default that of training")
 
 
 class WatchConfig(_Section):
@@ -158,6 +177,20 @@ class TrainConfig(_Section):
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
     log: LogConfig = LogConfig()
+
+    @property
+    def evaluated(self) -> EnvConfig:
+        """The environment of evaluations."""
+        own = self.eval.env if self.eval.split is None else {**self.eval.env, "split": self.eval.split}
+        wrappers = self.wrappers if self.eval.wrappers is None else self.eval.wrappers
+        if self.eval.id is not None:
+            return EnvConfig(self.eval.id, own, wrappers)
+        return EnvConfig(self.id, {**self.env, **own}, wrappers, self.mix)
+
+    @property
+    def trained(self) -> EnvConfig:
+        """The environment of training."""
+        return EnvConfig(self.id, self.env, self.wrappers, self.mix)
 
     def as_data(self) -> dict[str, Any]:
         """Every setting as plain data; `load_config` gives the same config back."""

@@ -73,7 +73,7 @@ class Display:
     def measured(self, who: str, report: Report | None) -> None:
         """An evaluation has ended; None where the env does not offer the policy."""
         if report is not None:
-            of = "of " if who.endswith("play") else ""
+            of = "of " if " play" in who else ""
             self._print(f"success {of}{who}: {_rate(report.success, report.success_ci)}")
 
     def imitating(self, teacher: str) -> None:

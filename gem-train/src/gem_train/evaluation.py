@@ -37,19 +37,25 @@ class Evaluation:
     seed: int
     """Of the run; the seeds of the episodes are derived from it."""
     episodes: int
+    make_envs: EnvMaker
+    num_envs: int
+    """The most environments that are played at once."""
 
     def seeds(self) -> Iterator[int]:
         """The seeds of the episodes. None of them is trained on."""
         return (seeding.derive(self.seed, "evaluation", index) for index in range(self.episodes))
 
-    def play(self, policy: Policy, envs: VectorEnv, progress: Progress) -> list[Episode]:
-        """Play the episodes."""
+    def play(self, policy: Policy, progress: Progress) -> list[Episode]:
+        """Play the episodes, in environments of their own, which are closed at the end; in the order of the seeds."""
         progress(0, self.episodes)
         played: list[Episode] = []
-        for episode in rollout(policy, envs, self.seeds()):
-            played.append(episode)
-            progress(len(played), self.episodes)
-        return played
+        seeds = list(self.seeds())
+        with self.make_envs(min(self.num_envs, self.episodes), policy.info_methods) as envs:
+            for episode in rollout(policy, envs, seeds):
+                played.append(episode)
+                progress(len(played), self.episodes)
+        order = {seed: index for index, seed in enumerate(seeds)}
+        return sorted(played, key=lambda episode: order[episode.seed])
 
     def report(self, episodes: Sequence[Episode], policy: str | None = None) -> Report:
         """Statistics of episodes that `policy` played; by default the model."""
@@ -59,14 +65,26 @@ class Evaluation:
         """Statistics for each id among the episodes of the model."""
         return Report.per_id(episodes, policy=self.model, seed=self.seed)
 
-    def baseline(self, policy: str, make_envs: EnvMaker, num_envs: int, progress: Progress) -> Report | None:
+    def metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
+        """What an evaluation of the model found, with the 95% Wilson interval of its success."""
+        report, per_id = self.report(episodes), self.report_per_id(episodes)
+        low, high = report.success_ci
+        return {
+            "success": report.success,
+            "success_low": low,
+            "success_high": high,
+            "return": report.return_mean,
+            "turns": report.turns_mean,
+            "episodes": report.episodes,
+            "failures": report.failures,
+            **({f"success/{each.id}": each.success for each in per_id} if len(per_id) > 1 else {}),
+        }
+
+    def baseline(self, policy: str, progress: Progress) -> Report | None:
         """Evaluate random play or the expert; None if the environment does not offer it."""
-        with (
-            closing(make_policy(policy)) as player,
-            make_envs(min(num_envs, self.episodes), player.info_methods) as envs,
-        ):
+        with closing(make_policy(policy)) as player:
             try:
-                return self.report(self.play(player, envs, progress), policy)
+                return self.report(self.play(player, progress), policy)
             except MissingInfo:
                 return None
 

@@ -17,13 +17,13 @@ from gem_train import nonfinite
 from gem_train.batch import collate
 from gem_train.build import Parts
 from gem_train.checkpoints import best_checkpoint, step_of
-from gem_train.config import RolloutConfig
+from gem_train.config import EvalConfig, RolloutConfig
 from gem_train.display import Display
 from gem_train.evaluation import Baselines, Evaluation
 from gem_train.interrupts import defer_interrupts
 from gem_train.play import Play, drawn
 from gem_train.plot import plot_curve
-from gem_train.run_folder import RunFolder
+from gem_train.run_folder import RunFolder, Score
 from gem_train.step_metrics import StepClock, play_metrics
 from gem_train.watch import Finding, Watch
 
@@ -38,6 +38,7 @@ class Schedule:
     keep: int
     """How many of the newest checkpoints are kept."""
     rollout: RolloutConfig
+    eval: EvalConfig
     stop: bool
     """Whether a run that learns nothing or gets worse is stopped."""
 
@@ -48,7 +49,7 @@ class Run:
     Args:
         schedule: its steps.
         parts: what plays and learns.
-        evaluation: of the model, before and after.
+        evaluation: of the model, before, after and between.
         watch: judges the steps.
         baselines: what was measured before.
         folder: its files.
@@ -100,7 +101,7 @@ class Run:
         """Evaluate the model before the first step."""
         self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
         self._sync()  # the warm-up changed the weights
-        [report, *_] = self.evaluate("before")
+        [report, *_] = self.evaluate("before training")
         self.baselines = replace(self.baselines, model=report)
         self._save()
 
@@ -111,6 +112,8 @@ class Run:
         self._sync()
         self._started = time.monotonic() - state["seconds"]
         self.folder.rewind(self.parts.learner.step)
+        # It may have been killed right after the checkpoint was written.
+        self.folder.rank_checkpoint(self.parts.learner.step, state["score"], self.schedule.keep)
         self.display.resumed(self.parts.learner.step)
 
     def learn(self) -> None:
@@ -120,6 +123,8 @@ class Run:
         for step in range(learner.step, schedule.steps):
             if solved:
                 break
+            if self._evaluate_if_due():  # where Ctrl-C came between an update and its evaluation
+                self.folder.rank_checkpoint(step, self._score(), schedule.keep)
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
                 played = self._play.step(step)
@@ -141,28 +146,44 @@ class Run:
                 values = self._report([*played.episodes, *played.failed], metrics)
                 self._require_finite(step + 1, broken)
             solved = self._judge(values, show=True)
-            if solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
+            due = self._evaluate_if_due()
+            if due or solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
                 self._save()
 
     def evaluate(self, when: str) -> list[Report]:
         """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
+        step, sampler, settings = self.parts.learner.step, self.parts.sampler, self.schedule.eval
         self._play.drain()
-        self.parts.sampler.reseed(seeding.derive(self.schedule.seed, "sampling", when))
-        progress = functools.partial(self.display.measuring, f"{when} training")
-        with self._memory("play"):
-            episodes = self.evaluation.play(self.parts.sampler, self.parts.envs, progress)
-        if when == "after":
+        sampler.reseed(seeding.derive(self.schedule.seed, "sampling", "evaluation"))
+        usual = sampler.temperature
+        sampler.temperature = settings.temperature or usual
+        try:
+            with self._memory("play"):
+                episodes = self.evaluation.play(sampler, functools.partial(self.display.measuring, when))
+        finally:
+            sampler.temperature = usual
+        if when == "after training":
             for episode in episodes:
-                self.folder.write_episode(self.parts.learner.step, episode, phase="evaluation")
+                self.folder.write_episode(step, episode, phase="evaluation")
+        if not self._is_evaluated():
+            self.folder.write_metrics("eval", step, self.evaluation.metrics(episodes))
         report = self.evaluation.report(episodes)
-        self.display.measured(f"{when} training", report)
+        self.display.measured(when, report)
         return [report, *self.evaluation.report_per_id(episodes)]
 
-    def draw(self, after: Report | None = None) -> None:
+    def finish(self) -> list[Report]:
+        """Evaluate the model after the last step, and draw the curve; returns what `evaluate` does."""
+        reports = self.evaluate("after training")
+        if self.schedule.eval.every:
+            self.folder.rank_checkpoint(self.parts.learner.step, self._score(), self.schedule.keep)
+        self.draw()
+        return reports
+
+    def draw(self) -> None:
         """Draw the learning curve so far."""
-        lines = self.folder.metrics("train")
+        lines, evaluations = self.folder.metrics("train"), self.folder.metrics("eval")
         if lines:
-            self.folder.draw(lambda path, title: plot_curve(path, title, lines, self.baselines, after))
+            self.folder.draw(lambda path, title: plot_curve(path, title, lines, evaluations, self.baselines))
 
     def interrupted(self) -> None:
         """Ctrl-C: save a checkpoint, unless a second one has cut off an update of the weights."""
@@ -209,6 +230,25 @@ class Run:
         config = self.folder.path / "config.toml"
         return f"--config {config} --model {checkpoint} --set warmup.steps=0 and the settings to change"
 
+    def _evaluate_if_due(self) -> bool:
+        """Evaluate every so many steps; whether that was now. (After the last step, `finish` does.)"""
+        step, every = self.parts.learner.step, self.schedule.eval.every
+        if not every or step % every or step == self.schedule.steps or self._is_evaluated():
+            return False
+        self.evaluate(f"at step {step}")
+        return True
+
+    def _is_evaluated(self) -> bool:
+        return any(line["step"] == self.parts.learner.step for line in self.folder.metrics("eval"))
+
+    def _score(self) -> Score | None:
+        """How good the weights are: by their evaluation, or else by the batches since the last checkpoint."""
+        if self.schedule.eval.every:
+            lines = [line for line in self.folder.metrics("eval") if line["step"] == self.parts.learner.step]
+            return (lines[0]["success"] or 0.0, lines[0]["return"] or 0.0) if lines else None
+        saved = self._since_saved
+        return (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
+
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
         self.parts.sampler.wake()
@@ -233,9 +273,10 @@ class Run:
         """What is kept of a run that went wrong, and how to continue."""
         best = best_checkpoint(self.folder.path)
         kept = f"Metrics and episodes are in {self.folder.path}. "
+        by = "in its evaluation" if self.schedule.eval.every else "in training"
         if best is not None and best[1] > 0.01:
             kept = (
-                f"The best checkpoint is kept (success {best[1]:.2f} in training): start a new run from it with "
+                f"The best checkpoint is kept (success {best[1]:.2f} {by}): start a new run from it with "
                 f"{self._from_checkpoint(best[0])}. "
             )
         return f"{kept}`--set watch.stop=false` continues regardless"
@@ -254,14 +295,15 @@ class Run:
 
     def _save(self) -> None:
         self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
+        score = self._score()
         state = {
             "learner": self.parts.learner.state(),
             "play": self._play.state(self.parts.learner.step),
             "before": self.baselines.as_json(),
             "seconds": self.seconds,
+            "score": score,
         }
-        saved = self._since_saved
-        score = (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
-        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step, score, keep=self.schedule.keep)
+        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step)
+        self.folder.rank_checkpoint(self.parts.learner.step, score, self.schedule.keep)
         self._since_saved = []
         self.draw()

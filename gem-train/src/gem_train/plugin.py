@@ -12,7 +12,12 @@ def gem_commands() -> list[gem.CommandSpec]:
             name="train",
             entry_point="gem_train.cli:train",
             help="Train a model on an environment by reinforcement learning",
-        )
+        ),
+        gem.CommandSpec(
+            name="plot",
+            entry_point="gem_train.plot_cli:plot",
+            help="Compare training runs: a picture of their learning curves, and a table",
+        ),
     ]
 
 

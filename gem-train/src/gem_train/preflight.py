@@ -37,9 +37,9 @@ def check(config: TrainConfig, out: Path) -> None:
         check_policy(teacher)
         if not Path(teacher).is_dir():  # a model's folder is read when it is needed
             make_policy(teacher).close()
-    for env in config.mix or [MixConfig(id=config.id)]:
-        wrappers = [*as_list(env.wrappers), *as_list(config.wrappers)]
-        check_envs(env.id, wrappers, **{**config.env, **env.env})
+    for each in (config.trained, config.evaluated):
+        for part in each.mix or [MixConfig(id=each.id)]:
+            check_envs(part.id, [*as_list(part.wrappers), *as_list(each.wrappers)], **{**each.env, **part.env})
     check_model(config.model)
     check_engine(config.rollout.engine)
     if config.log.wandb:

@@ -2,7 +2,7 @@
 
 ```
 config.toml      every setting in force
-metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train", "step": …}
+metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train" | "eval", "step": …}
 episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
 tensorboard/     the same metrics
 wandb/           the same again, if asked
@@ -36,6 +36,9 @@ from gem_train.memory import is_out_of_memory
 from gem_train.metric_logs import MetricLogs
 from gem_train.models import LoadedModel
 from gem_train.summary import Summary
+
+Score = tuple[float, float]
+"""Mean success and mean return."""
 
 
 class RunFolder:
@@ -157,23 +160,13 @@ class RunFolder:
                 self._recorder = Recorder(self._episodes, policy=self._settings["model"])
             self._recorder.write(episode, {"phase": phase, "step": step})
 
-    def save_checkpoint(
-        self,
-        loaded: LoadedModel,
-        state: Mapping[str, Any],
-        step: int,
-        score: tuple[float, float] | None = None,
-        *,
-        keep: int,
-    ) -> None:
-        """Save what the run needs to resume from `step`, and remove the older checkpoints.
+    def save_checkpoint(self, loaded: LoadedModel, state: Mapping[str, Any], step: int) -> None:
+        """Save what the run needs to resume from `step`.
 
         Args:
             loaded: the model and its tokenizer.
             state: of the learner and the run.
             step: how many steps have been made.
-            score: mean success and mean return of the batches since the checkpoint before; the highest is the best.
-            keep: how many of the newest checkpoints are kept, this one included; the best is kept besides.
         """
         folder = self.path / "checkpoint"
         partial, complete = folder / f".step-{step}", folder / f"step-{step}"
@@ -193,13 +186,26 @@ class RunFolder:
                 shutil.rmtree(partial, ignore_errors=True)
                 raise
             sync(folder)
+
+    def rank_checkpoint(self, step: int, score: Score | None, keep: int) -> None:
+        """Say how good the checkpoint of `step` is, and remove the older ones.
+
+        Args:
+            step: of a checkpoint that was saved.
+            score: its mean success and mean return; the highest is the best, and of equal ones the last. None: unknown.
+            keep: how many of the newest checkpoints are kept; the best is kept besides.
+        """
+        with self._writing():
             best = best_checkpoint(self.path)
             if score is not None and (best is None or score >= best[1:]):
-                write_json(folder / BEST, {"step": step, "success": score[0], "return": score[1]})
-                best = (complete, *score)
+                values = {"step": step, "success": score[0], "return": score[1]}
+                write_json(self.path / "checkpoint" / BEST, values)
+                best = best_checkpoint(self.path)
             for old in checkpoints(self.path)[:-keep]:
                 if best is None or old != best[0]:
-                    shutil.rmtree(old)
+                    old.rename(old.with_name(f".{old.name}"))  # a part of one would look like a whole one
+            for old in (self.path / "checkpoint").glob(".step-*"):
+                shutil.rmtree(old)
 
     def newest_checkpoint(self) -> Path | None:
         """The folder of the checkpoint to resume from, if there is one."""
@@ -248,7 +254,7 @@ def new_run_path(name: str) -> Path:
 
 
 def _is_before(line: Mapping[str, Any], step: int) -> bool:
-    return line["phase"] == "warmup" or (line["phase"] == "train" and line["step"] <= step)
+    return line["phase"] == "warmup" or (line["phase"] in ("train", "eval") and line["step"] <= step)
 
 
 def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

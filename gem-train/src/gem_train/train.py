@@ -10,12 +10,13 @@ from typing import Any
 import torch
 
 from gem.errors import TrainingStopped
+from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
-from gem_train.build import Parts, build, make_envs, make_evaluation, make_watch
+from gem_train.build import Parts, build, make_envs, make_evaluation, make_training_evaluation, make_watch
 from gem_train.config import TrainConfig
 from gem_train.devices import find_device
 from gem_train.display import Display
-from gem_train.evaluation import Baselines, Evaluation, choose_teacher
+from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
 from gem_train.interrupts import defer_interrupts
 from gem_train.loop import Run, Schedule
@@ -68,6 +69,7 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
                 config.checkpoint_every,
                 config.keep_checkpoints,
                 config.rollout,
+                config.eval,
                 config.watch.stop,
             )
             run = Run(schedule, parts, evaluation, watch, baselines, folder, display, memory)
@@ -96,13 +98,21 @@ def _newest_state(folder: RunFolder) -> dict[str, Any] | None:
 
 def _measure(config: TrainConfig, evaluation: Evaluation, display: Display) -> Baselines:
     """Evaluate random play and the expert, and choose which of them to imitate."""
-    reports = []
+    random, expert = _baselines(evaluation, "", display)
+    own = (random, expert)
+    if config.evaluated != config.trained and config.warmup.steps and config.warmup.policy == AUTO:
+        own = _baselines(make_training_evaluation(config), " in training", display)
+    return Baselines(random, expert, teacher=choose_teacher(config.warmup.policy, *own))
+
+
+def _baselines(evaluation: Evaluation, where: str, display: Display) -> tuple[Report | None, Report | None]:
+    """How random play and the expert do; None for one that the environment does not offer."""
+    reports: list[Report | None] = []
     for name in ("random", "expert"):
-        progress = functools.partial(display.measuring, f"{name} play")
-        make = functools.partial(make_envs, config)
-        reports.append(evaluation.baseline(name, make, config.rollout.num_envs, progress))
-        display.measured(f"{name} play", reports[-1])
-    return Baselines(*reports, teacher=choose_teacher(config.warmup.policy, *reports))
+        progress = functools.partial(display.measuring, f"{name} play{where}")
+        reports.append(evaluation.baseline(name, progress))
+        display.measured(f"{name} play{where}", reports[-1])
+    return reports[0], reports[1]
 
 
 @contextmanager
@@ -139,8 +149,8 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
 
 
 def _finish(config: TrainConfig, run: Run) -> Summary:
-    """Evaluate the model, draw the curve, and write the result."""
-    after = run.evaluate("after")
+    """Evaluate the model, and write the result."""
+    after = run.finish()
     summary = Summary.of(
         id=config.id,
         algorithm=config.algorithm,
@@ -151,7 +161,6 @@ def _finish(config: TrainConfig, run: Run) -> Summary:
         steps=run.parts.learner.step,
         seconds=run.seconds,
     )
-    run.draw(after[0])
     run.folder.write_summary(summary)
     run.display.finished(summary, run.folder)
     return summary

@@ -17,6 +17,8 @@ class Sampler(Policy):
 
     chat: "ChatEncoder"
     """Renders transcripts with the tokenizer of the model."""
+    temperature: float
+    """Of the replies that are asked for from now on; above 0."""
     version: int = 0
     """Of the weights that it samples from: that of the last `load`."""
 
