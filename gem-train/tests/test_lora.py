@@ -106,7 +106,7 @@ def test_a_checkpoint_holds_the_adapter_and_the_name_of_its_base(base: Path, tra
 
 
 def test_a_new_adapter_changes_nothing_until_it_is_trained(base: Path) -> None:
-    [model, _], [other, _], ids = load_model(str(base), device="cpu"), load_model(str(base), device="cpu"), IDS
+    [model, *_], [other, *_], ids = load_model(str(base), device="cpu"), load_model(str(base), device="cpu"), IDS
     with torch.no_grad():
         before = model(input_ids=ids).logits
         choose_trained(model, LoraConfig(rank=2, targets="q_proj, v_proj"), seed=0)

@@ -16,6 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from gem.errors import ConfigError, MissingExtra
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
+from gem_train.memory import is_out_of_memory
 
 _GIB = 2**30
 
@@ -106,6 +107,8 @@ def _start(
             return LLMEngine.from_engine_args(arguments)
         except (ValueError, RuntimeError, NotImplementedError) as error:
             _clean_up()
+            if is_out_of_memory(error):
+                raise
             raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
 
 
