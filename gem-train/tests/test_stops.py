@@ -1,10 +1,13 @@
 """Texts after which a reply ends: `info["stop"]` of the observation, as a `ToolEnv` gives it."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from gem.rollout.transcript import Completion, Episode, Transcript, Turn
 from gem_train.chat import ChatEncoder
 from gem_train.engines.hf import HFSampler
+from gem_train.engines.stops import StopTexts
 from gem_train.tiny import tiny_model, tiny_tokenizer
 
 STOPS = [*"aeiou0123456789", "é"]
@@ -59,3 +62,20 @@ def test_a_conversation_continues_after_a_stop_text_as_the_template_renders_it(p
         transcript.messages(), tokenize=False, add_generation_prompt=True
     )
     policy.forget(0)
+
+
+def test_only_a_token_that_may_complete_a_stop_text_is_decoded_with_those_before_it(policy):
+    stops = StopTexts(policy.chat)
+    decoded: list[int] = []
+    text = policy.chat.text
+
+    def counting(ids: tuple[int, ...]) -> str:
+        decoded.append(len(ids))
+        return text(ids)
+
+    stops._chat = SimpleNamespace(text=counting)
+    reply = policy.chat.encode("Compute 7 é, and then <b>more</b> of 7 é")
+    found = [stops.reached(["</b>"], reply[: end + 1]) for end in range(len(reply))]
+    assert [text(reply[: end + 1]).endswith("</b>") for end in range(len(reply))] == found
+    assert sum(found) == 1
+    assert sum(length > 1 for length in decoded) < 0.4 * len(reply)

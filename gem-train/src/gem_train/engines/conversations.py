@@ -86,10 +86,10 @@ class Rows:
     """Which conversation has which row of the cache.
 
     Args:
-        most: how many rows there can be.
+        most: how many rows there can be; None for as many as there are conversations.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int | None) -> None:
         self._most = most
         self._owners: list[Conversation | None] = []
         self._openings: dict[tuple[int, ...], Conversation] = {}
@@ -105,7 +105,7 @@ class Rows:
         if conversation.row != NONE:
             return True
         row = next((index for index, owner in enumerate(self._owners) if owner is None), NONE)
-        if row == NONE and len(self._owners) < self._most:
+        if row == NONE and (self._most is None or len(self._owners) < self._most):
             row = len(self._owners)
             self._owners.append(None)
         if row == NONE:

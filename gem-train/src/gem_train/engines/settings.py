@@ -12,8 +12,8 @@ class EngineSettings(BaseModel):
 class HFSettings(EngineSettings):
     """Settings of the engine `hf`."""
 
-    rows: int = Field(
-        default=256, ge=1, description="conversations whose keys and values are kept; memory grows with it"
+    rows: int | None = Field(
+        default=None, ge=1, description="conversations whose keys and values are kept; by default all that are played"
     )
     prefill_tokens: int = Field(
         default=2048, ge=1, description="ids of prompts read between two tokens of the replies in progress"
