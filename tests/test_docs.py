@@ -16,8 +16,9 @@ from gem.cli.main import main
 from gem.packs import hookspecs
 from gem.packs.spec import EnvSpec
 from gem_train.algorithms.lookup import find_algorithm
-from gem_train.config import TrainConfig, load_config
+from gem_train.config import RunConfig, TrainConfig, load_config
 from gem_train.plugin import gem_algorithms
+from gem_train.sft_config import load_sft_config
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = {
@@ -32,6 +33,7 @@ RUNNABLE = [
 ]
 # Pages that train a model, install packs or start many programs, which take ten to thirty seconds each.
 LONG = {
+    "docs/imitation.md",
     "docs/mcp.md",
     "docs/training.md",
     "docs/writing-a-tool-pack.md",
@@ -149,11 +151,12 @@ def test_the_page_for_authors_has_every_hook_and_all_that_the_base_offers() -> N
     assert [name for name in [*hooks, *fields, *offered, *written] if f"`{name}`" not in text] == []
 
 
-def test_the_table_of_settings_is_that_of_the_code() -> None:
-    text = DOCUMENTS["docs/training.md"].partition("## Settings")[2].partition("\n## ")[0]
+@pytest.mark.parametrize("page", ["docs/training.md", "docs/imitation.md"])
+def test_the_table_of_settings_is_that_of_the_code(page: str) -> None:
+    text = DOCUMENTS[page].partition("## Settings")[2].partition("\n## ")[0]
     rows = {name: tuple(cell.strip() for cell in cells.split("|"))[:2] for name, cells in _ROW.findall(text)}
 
-    assert rows == settings()
+    assert rows == (train_settings() if page == "docs/training.md" else sft_settings())
 
 
 def test_the_map_names_every_folder_of_modules() -> None:
@@ -216,19 +219,29 @@ def commands() -> dict[str, click.Command]:
     return {name: command for name, command in found.items() if command is not None}
 
 
-def settings() -> dict[str, tuple[str, str]]:
-    """Each setting of `gemx train` → its default, and what the preset of `--model tiny` makes of it if that differs."""
+def train_settings() -> dict[str, tuple[str, str]]:
+    """The settings of `gemx train`."""
     rows: dict[str, tuple[str, str]] = {}
     # Those of all algorithms; what they have in common is shown for the default one, which comes last.
     for algorithm in [*gem_algorithms(), TrainConfig.model_fields["algorithm"].default]:
         asked = {"id": "core:Echo-v0", "algorithm": algorithm}
         groups = {"rollout": {"group_size": find_algorithm(algorithm).min_group_size}}
-        plain, tiny = load_config([asked, groups, {"model": "some/model"}]), load_config([asked])
-        own, preset = flat(plain), flat(tiny)
-        own |= {"id": "", "model": shown(TrainConfig.model_fields["model"].default)}
-        preset |= {"id": "", "model": own["model"]}
-        rows |= {name: (own[name], preset[name] if preset[name] != own[name] else "") for name in own}
+        rows |= settings(load_config([asked, groups, {"model": "some/model"}]), load_config([asked]))
     return rows
+
+
+def sft_settings() -> dict[str, tuple[str, str]]:
+    """The settings of `gemx sft`."""
+    asked = {"id": "core:Echo-v0"}
+    return settings(load_sft_config([asked, {"model": "some/model"}]), load_sft_config([asked]))
+
+
+def settings(plain: RunConfig, tiny: RunConfig) -> dict[str, tuple[str, str]]:
+    """Each setting → its default, and what the preset of `--model tiny` makes of it if that differs."""
+    own, preset = flat(plain), flat(tiny)
+    own |= {"id": "", "model": shown("tiny")}
+    preset |= {"id": "", "model": own["model"]}
+    return {name: (own[name], preset[name] if preset[name] != own[name] else "") for name in own}
 
 
 def flat(section: BaseModel, prefix: str = "") -> dict[str, str]:

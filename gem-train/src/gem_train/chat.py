@@ -18,6 +18,7 @@ from gem.tool.content import map_texts
 from gem_train.config import RolloutConfig
 from gem_train.marking import SPLIT, Marking, unmarked
 from gem_train.models import LoadedModel
+from gem_train.sft_config import SFTRolloutConfig
 
 History = Literal["template", "keep"]
 
@@ -223,7 +224,7 @@ class ChatEncoder:
         return self._marking.encode(text, self._foreign)
 
 
-def make_chat(loaded: LoadedModel, settings: RolloutConfig) -> ChatEncoder:
+def make_chat(loaded: LoadedModel, settings: RolloutConfig | SFTRolloutConfig) -> ChatEncoder:
     """The encoder for a model: replies also end with any of the `eos_token_id` of its generation config."""
     return ChatEncoder(
         loaded.tokenizer,

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -22,8 +22,21 @@ from gem_train.engines.settings import EngineSettings
 from gem_train.mix import MixConfig, id_of_mix
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A table of settings."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RunConfig(Section):
+    """All settings of a run, of whatever kind."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Every setting as plain data, from which the same config can be made."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+AnyConfig = TypeVar("AnyConfig", bound=RunConfig)
 
 
 class EnvConfig(NamedTuple):
@@ -35,7 +48,7 @@ class EnvConfig(NamedTuple):
     mix: Sequence[MixConfig] = ()
 
 
-class RolloutConfig(_Section):
+class RolloutConfig(Section):
     """How episodes are played."""
 
     episodes: int = Field(default=128, ge=1, description="episodes in the batch of a step")
@@ -59,7 +72,7 @@ class RolloutConfig(_Section):
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
 
 
-class OptimConfig(_Section):
+class OptimConfig(Section):
     """The optimizer and the updates."""
 
     lr: float = Field(default=1e-6, gt=0, description="learning rate at the first step")
@@ -83,7 +96,7 @@ class OptimConfig(_Section):
     micro_tokens: int = Field(default=8192, ge=1, description="ids in a forward pass; bounds memory, changes no result")
 
 
-class LoraConfig(_Section):
+class LoraConfig(Section):
     """A low-rank adapter that is trained instead of all weights; see `gem_train.lora`."""
 
     rank: int = Field(default=0, ge=0, description="of the adapter; 0 for none: all weights are trained")
@@ -102,7 +115,7 @@ class LoraConfig(_Section):
     )
 
 
-class WarmupConfig(_Section):
+class WarmupConfig(Section):
     """Imitation before reinforcement: the model learns the environment's language from the play of a policy."""
 
     steps: int = Field(default=0, ge=0)
@@ -113,7 +126,7 @@ class WarmupConfig(_Section):
     )
 
 
-class EvalConfig(_Section):
+class EvalConfig(Section):
     """How success is measured: before, after, and between."""
 
     episodes: int = Field(default=512, ge=1)
@@ -129,7 +142,7 @@ class EvalConfig(_Section):
     temperature: float | None = Field(default=None, gt=0, description="of sampling; by default that of training")
 
 
-class WatchConfig(_Section):
+class WatchConfig(Section):
     """How a run that learns nothing or gets worse is handled; see `gem_train.watch`."""
 
     stop: bool = Field(default=True, description="whether such a run is stopped; otherwise it is only reported")
@@ -139,7 +152,7 @@ class WatchConfig(_Section):
     )
 
 
-class LogConfig(_Section):
+class LogConfig(Section):
     """Where metrics go besides metrics.jsonl."""
 
     tensorboard: bool = Field(default=True, description="into the run folder, for `tensorboard --logdir`")
@@ -147,7 +160,7 @@ class LogConfig(_Section):
     wandb_project: str = Field(default="gem", min_length=1, description="the project there")
 
 
-class TrainConfig(_Section):
+class TrainConfig(RunConfig):
     """Everything that can be set for a run."""
 
     id: str = Field(description="the environment")
@@ -191,10 +204,6 @@ class TrainConfig(_Section):
     def trained(self) -> EnvConfig:
         """The environment of training."""
         return EnvConfig(self.id, self.env, self.wrappers, self.mix)
-
-    def as_data(self) -> dict[str, Any]:
-        """Every setting as plain data; `load_config` gives the same config back."""
-        return self.model_dump(mode="json", exclude_none=True)
 
 
 MAY_CHANGE = (
@@ -254,24 +263,33 @@ def load_config(sources: Iterable[Mapping[str, Any]]) -> TrainConfig:
             values that do not fit each other.
         UnknownId, PackError: see `find_algorithm`.
     """
+    merged = dict(id_of_mix(merge(sources)))
+    if merged.get("model", "tiny") == "tiny":
+        merged = merge([TINY, find_algorithm(_algorithm(merged)).tiny, merged])
+    config = validate(_with_settings_of(_engine(merged), _algorithm(merged)), merged)
+    _check_together(config)
+    return config
+
+
+def merge(sources: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Settings in tables, later ones over earlier ones."""
     merged: dict[str, Any] = {}
     for source in sources:
         _merge(merged, source)
-    merged = dict(id_of_mix(merged))
-    if merged.get("model", "tiny") == "tiny":
-        preset: dict[str, Any] = {}
-        _merge(preset, TINY)
-        _merge(preset, find_algorithm(_algorithm(merged)).tiny)
-        _merge(preset, merged)
-        merged = preset
-    model = _with_settings_of(_engine(merged), _algorithm(merged))
+    return merged
+
+
+def validate(model: type[AnyConfig], settings: Mapping[str, Any]) -> AnyConfig:
+    """The config that `settings` are.
+
+    Raises:
+        ConfigError: a key that does not exist (with the nearest that does), or a value out of range.
+    """
     try:
-        config = model.model_validate(merged)
+        return model.model_validate(settings)
     except ValidationError as error:
         problems = (_problem(details, model) for details in error.errors())
         raise ConfigError("; ".join(dict.fromkeys(problems))) from error
-    _check_together(config)
-    return config
 
 
 def _engine(merged: Mapping[str, Any]) -> str:
@@ -299,18 +317,8 @@ def _with_settings_of(engine: str, algorithm: str) -> type[TrainConfig]:
 
 
 def _check_together(config: TrainConfig) -> None:
-    if config.lora.dropout:
-        raise ConfigError(
-            "lora.dropout must be 0: with dropout the learner would compute other probabilities than those that the "
-            "sampler drew from"
-        )
-    if config.weights == "bfloat16" and config.dtype != "bfloat16":
-        raise ConfigError("weights=bfloat16 computes in bfloat16: set dtype=bfloat16, too")
-    if config.lora.rank and config.model == "tiny":
-        raise ConfigError(
-            "an adapter is added to a trained model, and 'tiny' begins with random weights: train it without lora.rank "
-            "first, then start from it with --model and its run folder"
-        )
+    check_lora(config.lora, config.model)
+    check_weights(config.weights, config.dtype)
     play = config.rollout
     least = find_algorithm(config.algorithm).min_group_size
     if play.group_size < least:
@@ -328,6 +336,26 @@ def _check_together(config: TrainConfig) -> None:
         raise ConfigError(
             f"rollout.episodes ({play.episodes}) must be a multiple of rollout.group_size ({play.group_size})"
         )
+
+
+def check_lora(lora: LoraConfig, model: str) -> None:
+    """Raises ConfigError if an adapter of these settings cannot be trained on `model`."""
+    if lora.dropout:
+        raise ConfigError(
+            "lora.dropout must be 0: with dropout the learner would compute other probabilities than those that the "
+            "sampler drew from"
+        )
+    if lora.rank and model == "tiny":
+        raise ConfigError(
+            "an adapter is added to a trained model, and 'tiny' begins with random weights: train it without lora.rank "
+            "first, then start from it with --model and its run folder"
+        )
+
+
+def check_weights(weights: str, dtype: str) -> None:
+    """Raises ConfigError if weights of this type cannot be computed with in `dtype`."""
+    if weights == "bfloat16" and dtype != "bfloat16":
+        raise ConfigError("weights=bfloat16 computes in bfloat16: set dtype=bfloat16, too")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -366,8 +394,8 @@ def parse_setting(text: str) -> dict[str, Any]:
     return parsed
 
 
-def to_toml(config: TrainConfig) -> str:
-    """The whole config as TOML; `read_toml` and `load_config` give the same config back."""
+def to_toml(config: RunConfig) -> str:
+    """The whole config as TOML; `read_toml` and validation give the same config back."""
     return tomli_w.dumps(config.as_data())
 
 

@@ -1,5 +1,7 @@
 """Devices that PyTorch computes on."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -30,6 +32,19 @@ def find_device(name: str) -> torch.device:
             "PyTorch can use one, and else the CPU; gem-train's README says how to choose a PyTorch for either"
         ) from error
     return device
+
+
+@contextmanager
+def torch_settings(wanted: int | None) -> Generator[None]:
+    """Deterministic algorithms, and so many threads, while the run lasts."""
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    torch.set_num_threads(wanted or threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic)
 
 
 def diagnose() -> Diagnostic:

@@ -20,6 +20,7 @@ from gem_train.run_folder import RunFolder
 from gem_train.summary import Interval, Summary
 
 _EPISODES = 3
+_IMITATION = ("loss", "held_out_loss")
 _QUIET = 20.0
 """Seconds after which a pipe gets a line, even without a new step."""
 
@@ -83,6 +84,21 @@ class Display:
     def warmed_up(self, step: int, steps: int, loss: float) -> None:
         """A step of the warm-up was made."""
         self._advance("warm-up", step, steps, f"loss {loss:.3f}", every=100)
+
+    def imitated(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+        """A step of `gemx sft` was made."""
+        status = "  ".join(f"{name.replace('_', ' ')} {metrics[name]:.3f}" for name in _IMITATION if name in metrics)
+        self._advance("imitation", step, steps, status, every=20)
+
+    def note(self, text: str) -> None:
+        """Something that is good to know."""
+        self._print(text)
+
+    def result(self, text: str) -> None:
+        """The result of a run, in words."""
+        self._live.stop()
+        if not self._quiet:
+            self._result.print(text, soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """Something to know before the run begins."""

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from gem.errors import TrainingStopped
-from gem_train.config import TrainConfig, flat, may_change
+from gem_train.config import RunConfig, flat, may_change
 
 _TEXTS = (
     "can't allocate memory",  # the allocator of PyTorch for the CPU
@@ -33,7 +33,7 @@ _WORDS = {
 
 
 @contextmanager
-def enough_memory(doing: str, config: TrainConfig, resume_command: str) -> Generator[None]:
+def enough_memory(doing: str, config: RunConfig, resume_command: str) -> Generator[None]:
     """Turn an error of the allocator, of a GPU or of the CPU, into one that names the settings to change.
 
     Args:
@@ -66,7 +66,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _TEXTS)
 
 
-def advice(doing: str, config: TrainConfig) -> tuple[list[str], list[str]]:
+def advice(doing: str, config: RunConfig) -> tuple[list[str], list[str]]:
     """What to change so that less memory is needed, with the present values: on resuming, and in a new run."""
     now: list[str] = []
     restart: list[str] = []

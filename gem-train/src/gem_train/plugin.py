@@ -1,4 +1,4 @@
-"""What this pack offers: `gemx train`, its algorithms, the policy `checkpoint`, and a line in `gemx doctor`."""
+"""What this pack offers: two commands, algorithms, the policy `checkpoint`, and a line in `gemx doctor`."""
 
 import gem
 
@@ -17,6 +17,11 @@ def gem_commands() -> list[gem.CommandSpec]:
             name="plot",
             entry_point="gem_train.plot_cli:plot",
             help="Compare training runs: a picture of their learning curves, and a table",
+        ),
+        gem.CommandSpec(
+            name="sft",
+            entry_point="gem_train.sft_cli:sft",
+            help="Train a model to imitate what a policy plays or a recording holds",
         ),
     ]
 

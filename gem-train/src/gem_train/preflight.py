@@ -16,6 +16,7 @@ from gem_train.evaluation import AUTO
 from gem_train.lora import check_adapter
 from gem_train.metric_logs import check_wandb
 from gem_train.mix import MixConfig
+from gem_train.sft_config import SFTConfig
 
 TINY = "tiny"
 
@@ -32,11 +33,8 @@ def check(config: TrainConfig, out: Path) -> None:
     Raises:
         GemError: what is wrong, and what to do about it.
     """
-    teacher = config.warmup.policy
-    if teacher != AUTO:
-        check_policy(teacher)
-        if not Path(teacher).is_dir():  # a model's folder is read when it is needed
-            make_policy(teacher).close()
+    if config.warmup.policy != AUTO:
+        check_teacher(config.warmup.policy)
     for each in (config.trained, config.evaluated):
         for part in each.mix or [MixConfig(id=each.id)]:
             check_envs(part.id, [*as_list(part.wrappers), *as_list(each.wrappers)], **{**each.env, **part.env})
@@ -45,6 +43,35 @@ def check(config: TrainConfig, out: Path) -> None:
     if config.log.wandb:
         check_wandb()
     check_writable(out)
+
+
+def check_sft(config: SFTConfig, out: Path) -> None:
+    """The same for `gemx sft`.
+
+    Raises:
+        GemError: what is wrong, and what to do about it.
+    """
+    recording = config.data.recording
+    if recording and not Path(recording).is_file():
+        raise ConfigError(f"there is no recording {recording}: `gemx run ID --record FILE` writes one")
+    if not recording:
+        check_teacher(config.data.policy)
+        check_envs(config.id, as_list(config.wrappers), **config.env)
+    check_model(config.model)
+    if config.log.wandb:
+        check_wandb()
+    check_writable(out)
+
+
+def check_teacher(policy: str) -> None:
+    """Check that the policy to imitate exists and can be made.
+
+    Raises:
+        GemError: it does not, or cannot.
+    """
+    check_policy(policy)
+    if not Path(policy).is_dir():  # a model's folder is read when it is needed
+        make_policy(policy).close()
 
 
 def check_model(name: str) -> None:

@@ -254,7 +254,7 @@ def new_run_path(name: str) -> Path:
 
 
 def _is_before(line: Mapping[str, Any], step: int) -> bool:
-    return line["phase"] == "warmup" or (line["phase"] in ("train", "eval") and line["step"] <= step)
+    return line["phase"] == "warmup" or (line["phase"] != "evaluation" and line["step"] <= step)
 
 
 def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import torch
@@ -36,12 +35,6 @@ def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float, *, 
     with _head_gives(model, score):
         found = _forward(model, packed)
     return TokenScores(*found)
-
-
-def all_token_loss(model: PreTrainedModel, packed: Packed) -> Tensor:
-    """The summed negative log-likelihood of every id except the first of each sequence."""
-    every = replace(packed, sampled=packed.positions > 0)
-    return -score_tokens(model, every, 1.0).logprobs.sum()
 
 
 def is_plain(model: PreTrainedModel) -> bool:

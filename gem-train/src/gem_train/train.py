@@ -2,8 +2,7 @@
 
 import functools
 import math
-from collections.abc import Generator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
 from gem_train.build import Parts, build, make_envs, make_evaluation, make_training_evaluation, make_watch
 from gem_train.config import TrainConfig
-from gem_train.devices import find_device
+from gem_train.devices import find_device, torch_settings
 from gem_train.display import Display
 from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
@@ -54,7 +53,7 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
         state = _newest_state(folder)
         baselines = _measure(config, evaluation, display) if state is None else Baselines.from_json(state["before"])
         memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
-        with _torch_settings(config.threads), ExitStack() as stack:
+        with torch_settings(config.threads), ExitStack() as stack:
             with memory("load the model"):
                 parts = stack.enter_context(build(config, folder.newest_checkpoint(), teacher=baselines.teacher))
             folder.claim()
@@ -113,19 +112,6 @@ def _baselines(evaluation: Evaluation, where: str, display: Display) -> tuple[Re
         reports.append(evaluation.baseline(name, progress))
         display.measured(f"{name} play{where}", reports[-1])
     return reports[0], reports[1]
-
-
-@contextmanager
-def _torch_settings(wanted: int | None) -> Generator[None]:
-    """Deterministic algorithms, and so many threads, while the run lasts."""
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    torch.set_num_threads(wanted or threads)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(deterministic)
 
 
 def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder, display: Display) -> None:

@@ -10,7 +10,7 @@ with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("e
 from gem.record.file import Recorder, read, torn_bytes
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
-from gem.record.resume import RecordedEpisodes, load_recorded
+from gem.record.resume import RecordedEpisodes, episode_of, load_recorded
 
 __all__ = [
     "Difference",
@@ -20,6 +20,7 @@ __all__ = [
     "Recorder",
     "Rescore",
     "TurnRecord",
+    "episode_of",
     "load_recorded",
     "outdated",
     "read",

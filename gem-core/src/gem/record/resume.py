@@ -67,7 +67,7 @@ def load_recorded(
             and (record.turns or record.out_of_context)
             and (record.terminated or record.truncated)
         ):
-            found[start] = _episode(record, by_id[record.id])
+            found[start] = episode_of(record, by_id[record.id])
     return RecordedEpisodes(found, others)
 
 
@@ -87,7 +87,8 @@ def _within(record: EpisodeRecord, limit: int) -> bool:
     return turns == limit if record.cut_off and not record.out_of_context else turns <= limit
 
 
-def _episode(record: EpisodeRecord, spec: EnvSpec) -> Episode:
+def episode_of(record: EpisodeRecord, spec: EnvSpec | None = None) -> Episode:
+    """The episode that was recorded, of the env `spec`: its texts and rewards, without tokens and suggestions."""
     return Episode(
         id=record.id,
         seed=record.seed,

@@ -1,6 +1,7 @@
 """`checkpoint`: the model of a run folder or a checkpoint as a policy, sampled as it was in training."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers.utils import logging
@@ -48,7 +49,7 @@ def checkpoint_policy(
     if not holds_model(model):
         raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")
     run = run_of(folder)
-    settings = {"id": "any", "model": path} if run is None else read_toml(run / "config.toml")
+    settings = {"id": "any", "model": path} if run is None else _settings_of(run)
     play = {"temperature": temperature, "max_new_tokens": max_new_tokens}
     given = {"rollout": {name: value for name, value in play.items() if value is not None}}
     config = load_config([settings, given, {} if device is None else {"device": device}])
@@ -58,3 +59,13 @@ def checkpoint_policy(
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype, weights=config.weights)
     return make_sampler(loaded, config, seed)
+
+
+def _settings_of(run: Path) -> dict[str, Any]:
+    """The settings of a training run; of a run of `gemx sft`, those that say how its model is played."""
+    settings = read_toml(run / "config.toml")
+    if "data" not in settings:
+        return settings
+    shown = {name: settings["rollout"][name] for name in ("history", "template_kwargs")}
+    kept = {name: settings[name] for name in ("model", "device", "dtype", "weights", "threads") if name in settings}
+    return {"id": "any", **kept, "rollout": shown}
