@@ -53,11 +53,15 @@ CITIES = (
 
 
 class Capital(DatasetEnv[tuple[str, str], str]):
-    """A data set of ten rows."""
+    """A data set of ten rows, or of the first of them."""
+
+    def __init__(self, first: int = 10) -> None:
+        super().__init__()
+        self.table = CITIES[:first]
 
     @property
     def rows(self) -> tuple[tuple[str, str], ...]:
-        return CITIES
+        return self.table
 
     def _question(self, row: tuple[str, str]) -> str:
         return f"What is the capital of {row[0]}?"

@@ -2,16 +2,24 @@
 
 import itertools
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 from play_envs import Capital, Walk
 
 from gem import make, make_vec, seeding
+from gem.record import read
 from gem.rollout import Start, rollout
 from gem.rollout.policy import random_policy
 from gem.wrappers import Curriculum, EpisodeTracking
+from gem_train.config import load_config
+from gem_train.display import Display
+from gem_train.imitation import tokenized
 from gem_train.rows import Rows, split, table_of
+from gem_train.train import train
 
+HERE = "play_envs"
 FIFTY = list(range(50))
 SEEDS = [seeding.derive(7, "any", index) for index in range(2000)]
 
@@ -87,3 +95,50 @@ def test_the_rows_of_starts_are_asked() -> None:
 
     assert (len(asked), len(trained)) == (2, 8)
     assert asked.isdisjoint(trained)
+
+
+def observations(out: Path, phase: str) -> set[str]:
+    return {
+        str(record.turns[0].observation)
+        for record in read(out / "episodes.jsonl")
+        if record.labels["phase"] == phase and record.id == f"{HERE}:Capital"
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "asked"),
+    [
+        ({}, 2),
+        ({"mix": [{"id": f"{HERE}:Walk"}, {"id": f"{HERE}:Capital", "weight": 3}]}, 2),
+        ({"eval": {"env": {"first": 3}}}, 3),
+    ],
+)
+def test_a_run_asks_rows_in_its_evaluations_that_it_does_not_train_on(tmp_path, monkeypatch, other, asked) -> None:
+    imitated: set[str] = set()
+
+    def noting(episode, chat):
+        imitated.add(episode.turns[0].observation)
+        return tokenized(episode, chat)
+
+    monkeypatch.setattr("gem_train.imitation.tokenized", noting)
+    settings: dict[str, Any] = {
+        "id": f"{HERE}:Capital",
+        "steps": 2,
+        "rollout": {"episodes": 48, "num_envs": 8, "max_new_tokens": 3, "record": 48},
+        "warmup": {"steps": 3, "episodes": 32},
+        "eval": {"episodes": 64},
+        "watch": {"stop": False},
+    }
+    if "mix" in other:
+        del settings["id"]
+    config = load_config([settings, other])
+    with Display(quiet=True) as display:
+        train(config, tmp_path / "run", display)
+    evaluated, trained = (observations(tmp_path / "run", phase) for phase in ("evaluation", "train"))
+
+    assert len(evaluated) == asked
+    if "eval" in other:
+        assert len(trained) == 10, "the table of three rows is another one"
+    else:
+        assert evaluated.isdisjoint(trained | imitated)
+        assert len(trained) == 8

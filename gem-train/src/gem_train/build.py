@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gem import seeding
-from gem.rollout import rollout
+from gem.packs.component_ref import as_list
+from gem.packs.make import make
+from gem.rollout import assign, rollout
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
-from gem_train.config import EnvConfig, TrainConfig
+from gem_train.config import TrainConfig
 from gem_train.critic import Critic
 from gem_train.engines import ENGINES
 from gem_train.engines.make import make_sampler
@@ -21,9 +23,10 @@ from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
 from gem_train.learner import Learner
 from gem_train.lora import choose_trained
-from gem_train.mix import shares
+from gem_train.mix import EnvConfig
 from gem_train.models import LoadedModel, load_model, make_tiny
 from gem_train.preflight import TINY
+from gem_train.rows import Rows, Table, split, table_of
 from gem_train.watch import Advice, Watch
 
 _TOKENIZER_EPISODES = 256
@@ -37,25 +40,30 @@ class Parts(NamedTuple):
     envs: VectorEnv
     algorithm: Algorithm[Any]
     learner: Learner
+    rows: Rows
 
 
 @contextmanager
-def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str = "random") -> Generator[Parts]:
+def build(
+    config: TrainConfig, checkpoint: Path | None = None, *, teacher: str = "random", rows: Rows | None = None
+) -> Generator[Parts]:
     """Build the parts of a run; the environments and the sampler are closed at the end.
 
     Args:
         config: the settings.
         checkpoint: a checkpoint to take the weights from.
         teacher: the policy on whose play the tokenizer of `tiny` is trained.
+        rows: what `make_rows` returns.
 
     Raises:
         ConfigError: settings that name something that does not exist, or that do not fit each other.
     """
     algorithm = find_algorithm(config.algorithm)(config.credit)
+    rows = rows or make_rows(config)
     with make_envs(config, config.rollout.num_envs) as envs:
         if config.model == TINY and checkpoint is None:
             # The tokenizer is trained on the texts that will be imitated.
-            episodes = _play(config, teacher)
+            episodes = _play(config, teacher, rows)
             head_dim = ENGINES[config.rollout.engine].tiny_head_dim
             loaded = make_tiny(
                 episodes,
@@ -86,7 +94,7 @@ def build(config: TrainConfig, checkpoint: Path | None = None, *, teacher: str =
             critic=critic,
         )
         with closing(make_sampler(loaded, config)) as sampler:
-            yield Parts(loaded, sampler, envs, algorithm, learner)
+            yield Parts(loaded, sampler, envs, algorithm, learner, rows)
 
 
 def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
@@ -96,7 +104,7 @@ def make_envs(config: TrainConfig, num_envs: int, info_methods: Sequence[str] = 
 
 def _make(env: EnvConfig, config: TrainConfig, num_envs: int, info_methods: Sequence[str] = ()) -> VectorEnv:
     return make_vec(
-        shares(env.mix) or env.id,
+        env.ids,
         num_envs,
         backend=config.rollout.backend,
         wrappers=env.wrappers,
@@ -105,19 +113,35 @@ def _make(env: EnvConfig, config: TrainConfig, num_envs: int, info_methods: Sequ
     )
 
 
-def make_evaluation(config: TrainConfig) -> Evaluation:
-    """The evaluation of the model, and of the policies that it is compared with."""
-    return _evaluation(config, config.evaluated)
+def make_rows(config: TrainConfig) -> Rows:
+    """The rows of data sets that are trained on, and those of evaluations."""
+    trained, evaluated = dict(_tables(config.trained)), dict(_tables(config.evaluated))
+    return split(trained, evaluated, seed=config.seed, most=config.eval.episodes)
+
+
+def _tables(env: EnvConfig) -> Iterator[tuple[str, Table]]:
+    for part in env.parts:
+        with make(
+            part.id, wrappers=[*as_list(part.wrappers), *as_list(env.wrappers)], **{**env.env, **part.env}
+        ) as made:
+            table = table_of(made)
+            if table is not None and made.spec is not None:
+                yield made.spec.id, table
+
+
+def make_evaluation(config: TrainConfig, rows: Rows | None = None) -> Evaluation:
+    """The evaluation of the model, and of the policies that it is compared with; `rows` is what `make_rows` returns."""
+    return _evaluation(config, config.evaluated, rows or make_rows(config))
 
 
 def make_training_evaluation(config: TrainConfig) -> Evaluation:
     """An evaluation on the environment of training, where evaluations have another."""
-    return _evaluation(config, config.trained)
+    return _evaluation(config, config.trained, Rows({}, {}))
 
 
-def _evaluation(config: TrainConfig, env: EnvConfig) -> Evaluation:
+def _evaluation(config: TrainConfig, env: EnvConfig, rows: Rows) -> Evaluation:
     make = functools.partial(_make, env, config)
-    return Evaluation(env.id, config.model, config.seed, config.eval.episodes, make, config.rollout.num_envs)
+    return Evaluation(env.id, config.model, config.seed, config.eval.episodes, make, config.rollout.num_envs, rows)
 
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:
@@ -126,10 +150,10 @@ def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Wat
     return Watch(config.watch, vocabulary, advice)
 
 
-def _play(config: TrainConfig, teacher: str) -> Iterator[Episode]:
+def _play(config: TrainConfig, teacher: str, rows: Rows) -> Iterator[Episode]:
     seeds = (seeding.derive(config.seed, "tokenizer", index) for index in range(_TOKENIZER_EPISODES))
     with (
         closing(make_policy(teacher)) as policy,
         make_envs(config, config.rollout.num_envs, policy.info_methods) as envs,
     ):
-        yield from rollout(policy, envs, seeds)
+        yield from rollout(policy, envs, map(rows.train, assign(seeds, envs.shares)))

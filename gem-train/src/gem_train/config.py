@@ -4,10 +4,10 @@ Later wins: the defaults below, the preset of `--model tiny`, a TOML file, `--se
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -19,7 +19,7 @@ from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.engines import ENGINES
 from gem_train.engines.settings import EngineSettings
-from gem_train.mix import MixConfig, id_of_mix
+from gem_train.mix import EnvConfig, MixConfig, id_of_mix
 
 
 class Section(BaseModel):
@@ -37,15 +37,6 @@ class RunConfig(Section):
 
 
 AnyConfig = TypeVar("AnyConfig", bound=RunConfig)
-
-
-class EnvConfig(NamedTuple):
-    """An environment as settings: its id, its keyword arguments, and the wrappers around it; or a mix of several."""
-
-    id: str
-    env: dict[str, Any]
-    wrappers: str | list[str | dict[str, Any]]
-    mix: Sequence[MixConfig] = ()
 
 
 class RolloutConfig(Section):
@@ -198,7 +189,10 @@ class TrainConfig(RunConfig):
         wrappers = self.wrappers if self.eval.wrappers is None else self.eval.wrappers
         if self.eval.id is not None:
             return EnvConfig(self.eval.id, own, wrappers)
-        return EnvConfig(self.id, {**self.env, **own}, wrappers, self.mix)
+        mix = [each.model_copy(update={"env": {**each.env, **own}}) for each in self.mix]
+        if self.eval.wrappers is not None:
+            mix = [each.model_copy(update={"wrappers": ""}) for each in mix]
+        return EnvConfig(self.id, {**self.env, **own}, wrappers, mix)
 
     @property
     def trained(self) -> EnvConfig:

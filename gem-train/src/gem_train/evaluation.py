@@ -13,6 +13,7 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
+from gem_train.rows import Rows
 
 AUTO = "auto"
 """The setting `warmup.policy` that leaves the choice to `choose_teacher`."""
@@ -40,21 +41,26 @@ class Evaluation:
     make_envs: EnvMaker
     num_envs: int
     """The most environments that are played at once."""
+    rows: Rows
+    """Of data sets: which rows are asked."""
 
     def seeds(self) -> Iterator[int]:
         """The seeds of the episodes. None of them is trained on."""
         return (seeding.derive(self.seed, "evaluation", index) for index in range(self.episodes))
 
     def play(self, policy: Policy, progress: Progress) -> list[Episode]:
-        """Play the episodes, in environments of their own, which are closed at the end; in the order of the seeds."""
-        progress(0, self.episodes)
+        """Play the episodes, in environments of their own, which are closed at the end; in the order of the seeds.
+
+        Of a data set, each of its rows is asked once, so there may be fewer episodes.
+        """
         played: list[Episode] = []
-        seeds = list(self.seeds())
         with self.make_envs(min(self.num_envs, self.episodes), policy.info_methods) as envs:
-            for episode in rollout(policy, envs, seeds):
+            starts = list(self.rows.evaluate(self.seeds(), envs.shares))
+            progress(0, len(starts))
+            for episode in rollout(policy, envs, starts):
                 played.append(episode)
-                progress(len(played), self.episodes)
-        order = {seed: index for index, seed in enumerate(seeds)}
+                progress(len(played), len(starts))
+        order = {start.seed: index for index, start in enumerate(starts)}
         return sorted(played, key=lambda episode: order[episode.seed])
 
     def report(self, episodes: Sequence[Episode], policy: str | None = None) -> Report:

@@ -5,7 +5,7 @@ learns which replies are well formed and how the environment answers them, and n
 play it is behaviour cloning.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem.rollout import rollout
+from gem.rollout import Start, assign, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
@@ -99,6 +99,7 @@ def imitate(
     warmup: WarmupConfig,
     optim: OptimConfig,
     seed: int,
+    place: Callable[[Start], Start] = lambda start: start,
 ) -> Iterator[float]:
     """The warm-up: train `model` on all tokens of what `teacher` plays; yields the loss of each step.
 
@@ -110,11 +111,13 @@ def imitate(
         warmup: steps, episodes per step and learning rate.
         optim: the optimizer's other settings.
         seed: of the run.
+        place: adds to a start what it needs besides the seed, such as the row of a data set.
     """
     imitator = Imitator(model, optim, "all")
     for step in range(warmup.steps):
         seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
-        batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, seeds))
+        starts = map(place, assign(seeds, envs.shares))
+        batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, starts))
         yield imitator.step(batch.sequences, warmup.lr * (1 - step / warmup.steps))["loss"]
 
 

@@ -86,6 +86,7 @@ class Run:
             episodes=play.episodes,
             group_size=play.group_size,
             max_lag=play.max_lag,
+            place=parts.rows.train,
         )
         self._started = time.monotonic()
         self._weights_are_changing = False
@@ -118,7 +119,7 @@ class Run:
 
     def learn(self) -> None:
         """The loop."""
-        schedule, (_, sampler, _, algorithm, learner) = self.schedule, self.parts
+        schedule, (_, sampler, _, algorithm, learner, _) = self.schedule, self.parts
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:

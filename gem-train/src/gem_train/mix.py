@@ -1,7 +1,7 @@
 """Several environments in one run, by weight, each with its own arguments, wrappers and tools: the tables `[[mix]]`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +24,25 @@ class MixConfig(BaseModel):
     wrappers: Wrappers = Field(default="", description="wrappers around it, inside those of all")
 
 
+class EnvConfig(NamedTuple):
+    """An environment as settings: its id, its keyword arguments, and the wrappers around it; or a mix of several."""
+
+    id: str
+    env: dict[str, Any]
+    wrappers: Wrappers
+    mix: Sequence[MixConfig] = ()
+
+    @property
+    def parts(self) -> Sequence[MixConfig]:
+        """One table for each environment."""
+        return self.mix or [MixConfig(id=str(id)) for id in as_list(self.id)]
+
+    @property
+    def ids(self) -> str | list[Share]:
+        """The environments as `gem.make_vec` takes them."""
+        return [Share(each.id, each.weight, each.env, tuple(as_list(each.wrappers))) for each in self.mix] or self.id
+
+
 def id_of_mix(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Settings that are not validated yet; those with a mix get its ids, separated by commas, as their id.
 
@@ -38,8 +57,3 @@ def id_of_mix(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     if ids and settings.get("id", ids) != ids:
         raise ConfigError(f"the ids are those of the tables [[mix]], {ids}: leave out {settings['id']!r}")
     return {**settings, "id": ids} if ids else settings
-
-
-def shares(mix: Sequence[MixConfig]) -> list[Share]:
-    """The mix as `gem.make_vec` takes it."""
-    return [Share(each.id, each.weight, each.env, tuple(as_list(each.wrappers))) for each in mix]

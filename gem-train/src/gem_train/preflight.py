@@ -15,7 +15,6 @@ from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
 from gem_train.lora import check_adapter
 from gem_train.metric_logs import check_wandb
-from gem_train.mix import MixConfig
 from gem_train.sft_config import SFTConfig
 
 TINY = "tiny"
@@ -36,7 +35,7 @@ def check(config: TrainConfig, out: Path) -> None:
     if config.warmup.policy != AUTO:
         check_teacher(config.warmup.policy)
     for each in (config.trained, config.evaluated):
-        for part in each.mix or [MixConfig(id=each.id)]:
+        for part in each.parts:
             check_envs(part.id, [*as_list(part.wrappers), *as_list(each.wrappers)], **{**each.env, **part.env})
     check_model(config.model)
     check_engine(config.rollout.engine)

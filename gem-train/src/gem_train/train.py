@@ -11,7 +11,15 @@ import torch
 from gem.errors import TrainingStopped
 from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
-from gem_train.build import Parts, build, make_envs, make_evaluation, make_training_evaluation, make_watch
+from gem_train.build import (
+    Parts,
+    build,
+    make_envs,
+    make_evaluation,
+    make_rows,
+    make_training_evaluation,
+    make_watch,
+)
 from gem_train.config import TrainConfig
 from gem_train.devices import find_device, torch_settings
 from gem_train.display import Display
@@ -49,13 +57,15 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
         find_device(config.device)  # a wrong one is an error before anything is played
         if config.lora.rank:
             check_peft()
-        evaluation = make_evaluation(config)
+        rows = make_rows(config)
+        evaluation = make_evaluation(config, rows)
         state = _newest_state(folder)
         baselines = _measure(config, evaluation, display) if state is None else Baselines.from_json(state["before"])
         memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
         with torch_settings(config.threads), ExitStack() as stack:
             with memory("load the model"):
-                parts = stack.enter_context(build(config, folder.newest_checkpoint(), teacher=baselines.teacher))
+                newest = folder.newest_checkpoint()
+                parts = stack.enter_context(build(config, newest, teacher=baselines.teacher, rows=rows))
             folder.claim()
             cost = rewriting_warning(parts.sampler.chat)
             if cost is not None:
@@ -122,7 +132,16 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
         make_envs(config, config.warmup.episodes, player.info_methods) as envs,
     ):
         model, chat = parts.loaded.model, parts.sampler.chat
-        losses = imitate(model, chat, player, envs, warmup=config.warmup, optim=config.optim, seed=config.seed)
+        losses = imitate(
+            model,
+            chat,
+            player,
+            envs,
+            warmup=config.warmup,
+            optim=config.optim,
+            seed=config.seed,
+            place=parts.rows.train,
+        )
         for step, loss in enumerate(losses, start=1):
             folder.write_metrics("warmup", step, {"loss": loss})
             if not math.isfinite(loss):
