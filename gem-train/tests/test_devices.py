@@ -1,5 +1,6 @@
 """What `gemx doctor` says about PyTorch and the device."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,21 @@ def test_the_diagnosis_has_the_versions_and_the_default_device() -> None:
 
     assert status.startswith(f"PyTorch {torch.__version__}, transformers ")
     assert f", device {devices.find_device('auto')}" in status
+
+
+def test_a_vllm_that_does_not_fit_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    diagnose = import_object(gem_diagnostics()["vllm"])
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    metadata = tmp_path / "vllm-9.9.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+
+    metadata.write_text("Name: vllm\nVersion: 9.9\nRequires-Dist: torch>=2\nRequires-Dist: nobody==1\n")
+    assert diagnose().ok
+    assert diagnose().status.startswith("vllm 9.9")
+
+    metadata.write_text("Name: vllm\nVersion: 9.9\nRequires-Dist: torch==1.0\n")
+    assert diagnose().details == (f"vLLM wants torch==1.0, and {torch.__version__} is installed",)
+    assert not diagnose().ok
 
 
 def test_a_gpu_that_pytorch_cannot_use_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def diagnose() -> Diagnostic:
     """What `gemx doctor` shows: the versions that training depends on, and the device that it uses by default."""
     device = find_device("auto")
     name = f"{device} ({torch.cuda.get_device_name()})" if device.type == "cuda" else str(device)
-    installed = [f"{each} {version(each)}" for each in ("transformers", "peft", "vllm") if _is_installed(each)]
+    installed = [f"{each} {version(each)}" for each in ("transformers", "peft") if _is_installed(each)]
     status = ", ".join([f"PyTorch {torch.__version__}", *installed, f"device {name}"])
     if device.type == "cpu" and DRIVER.exists():
         advice = "this PyTorch cannot use the NVIDIA GPU; gem-train's README says how to choose one that can"

@@ -43,4 +43,4 @@ def gem_algorithms() -> dict[str, str]:
 
 @gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {"training": "gem_train.devices:diagnose"}
+    return {"training": "gem_train.devices:diagnose", "vllm": "gem_train.engines.diagnosis:diagnose_vllm"}
