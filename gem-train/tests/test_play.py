@@ -260,11 +260,39 @@ def test_tools_of_random_latency_on_threads_leave_the_actions_as_they_are() -> N
     assert sum(one == other for one, other in zip(*actions, strict=True)) >= 0.99 * len(actions[0])
 
 
+LEVELS = [{"longest": longest} for longest in (2, 3, 4, 5)]
+CURRICULUM = {"name": "curriculum", "levels": LEVELS, "window": 2, "promote": 0.5, "demote": 0.1}
+
+
+@pytest.mark.parametrize("max_lag", [0, 1])
+@pytest.mark.parametrize("made", [False, True])
+def test_resumed_play_is_on_the_levels_that_the_curricula_had_reached(max_lag: int, made: bool) -> None:
+    settings = {"seed": 3, "steps": 4, "episodes": 8, "max_lag": max_lag}
+
+    def levels(played: Played) -> list[int]:
+        return [episode.turns[-1].info["level"] for episode in played.episodes]
+
+    with gem.make_vec(f"{HERE}:Walk", 4, wrappers=[CURRICULUM]) as envs:
+        whole = Play(Player(), envs, **settings)
+        first = [levels(whole.step(version)) for version in range(2)]
+        state = json.loads(json.dumps(whole.state(2 if made else 1)))
+        rest = [levels(whole.step(version)) for version in (2, 3)]
+    with gem.make_vec(f"{HERE}:Walk", 4, wrappers=[CURRICULUM]) as envs:
+        resumed = Play(Player(), envs, **settings)
+        resumed.restore(state)
+        again = [levels(resumed.step(version)) for version in range(2 if made else 1, 4)]
+
+    assert sum(first[0]) < sum(rest[0])
+    if max_lag == 0:
+        assert again == (rest if made else [first[1], *rest])
+    assert sum(again[0]) > sum(first[0])
+
+
+@pytest.mark.full
 def test_a_run_resumes_on_the_levels_that_its_curriculum_had_reached(tmp_path: Path) -> None:
-    levels = [{"longest": longest} for longest in (2, 3, 4, 5)]
     settings = {
         "id": f"{HERE}:Walk",
-        "wrappers": [{"name": "curriculum", "levels": levels, "window": 2, "promote": 0.5, "demote": 0.1}],
+        "wrappers": [CURRICULUM],
         "rollout": {"episodes": 8, "num_envs": 4, "max_new_tokens": 3},
         "warmup": {"steps": 1, "episodes": 4},
         "eval": {"episodes": 4},
@@ -293,3 +321,34 @@ def test_no_seed_of_an_evaluation_is_played_in_training() -> None:
 
     assert len(trained) > 200
     assert trained.isdisjoint(make_evaluation(config).seeds())
+
+
+@pytest.mark.full
+def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(tmp_path: Path) -> None:
+    settings = {
+        "id": f"{HERE}:Waiting",
+        "rollout": {
+            "episodes": 8,
+            "group_size": 2,
+            "num_envs": 8,
+            "max_new_tokens": 3,
+            "backend": "thread",
+            "max_lag": 2,
+        },
+        "warmup": {"steps": 1, "episodes": 4},
+        "eval": {"episodes": 4, "every": 2},
+        "checkpoint_every": 1,
+        "watch": {"stop": False},
+        "env": {"longest": 6},
+    }
+    for steps in (3, 6):
+        with Display(quiet=True) as display:
+            train(load_config([settings, {"steps": steps}]), tmp_path / "run", display)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    made = [line for line in lines if line["phase"] == "train"]
+
+    assert [line["step"] for line in made] == [*range(1, 7)]
+    assert 0 < max(line["lag_max"] for line in made) <= 2
+    assert [line["step"] for line in lines if line["phase"] == "eval"] == [0, 2, 3, 4, 6]
+    assert 0 < max(line.get("engine_gap_max", 0.0) for line in made) < 1e-3
+    assert sum(line["failures"] for line in made) == 0
