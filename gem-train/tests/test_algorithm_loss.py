@@ -102,6 +102,12 @@ def test_the_gradient_is_that_of_finite_differences(terms: TokenTerms, settings:
     assert torch.autograd.gradcheck(loss, exact["logprobs"].clone().requires_grad_(), eps=1e-7, atol=1e-4)
 
 
+def test_a_divergence_that_is_subtracted_from_rewards_is_reported_and_not_in_the_loss(terms: TokenTerms):
+    found = algorithm(kl=0.5, kl_in="reward").loss(terms)
+    assert found.total.item() == pytest.approx(algorithm().loss(terms).total.item())
+    assert found.metrics["kl_reference"] > 0
+
+
 def test_parts_add_up_to_the_whole(terms: TokenTerms):
     for settings in SETTINGS:
         own = algorithm(**settings)

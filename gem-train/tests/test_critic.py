@@ -88,6 +88,25 @@ def test_values_begin_at_0_and_do_not_depend_on_packing(trained: Critic, batch: 
     np.testing.assert_allclose(sum(alone), trained.values(batch), atol=1e-5)
 
 
+@pytest.mark.parametrize("micro_tokens", [4, 1000])
+def test_the_first_gradient_is_that_of_the_mean_squared_error_over_unpacked_prefixes(batch: Batch, micro_tokens: int):
+    """The head begins at 0, so only the head has a gradient: -R times the hidden state, on average over states."""
+    policy = tiny_model(tiny_tokenizer([]), seed=0).eval()
+    prefixes = [(0, 2), (0, 5), (1, 2), (2, 3)]  # of each turn: its sequence, and how many ids precede its first one
+    with torch.no_grad():
+        hidden = torch.stack(
+            [
+                policy.base_model(torch.from_numpy(batch.sequences[at].ids[:length])[None]).last_hidden_state[0, -1]
+                for at, length in prefixes
+            ]
+        )
+    weight = -(torch.from_numpy(TARGETS)[:, None] * hidden).mean(0)
+    expected = (weight.square().sum() + float(TARGETS.mean()) ** 2).sqrt().item()
+    made = Critic(policy, CriticSettings(minibatches=1), micro_tokens=micro_tokens, seed=3)
+    metrics = made.update(batch, TARGETS, np.zeros(4, np.float32), 0)
+    assert metrics["value_grad_norm"] == pytest.approx(expected, rel=1e-4)
+
+
 def test_a_critic_learns_the_returns(batch: Batch):
     learner = critic()
     metrics = [learner.update(batch, TARGETS, learner.values(batch), step) for step in range(40)]
