@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -167,3 +168,31 @@ def test_a_finished_run_is_extended_by_more_steps_only(unbroken, tmp_path):
     assert lines[:STEPS] == [line for line in metrics(unbroken) if line["phase"] == "train"]
     assert steps(out) == list(range(1, STEPS + 4))
     assert json.loads((out / "summary.json").read_text())["steps"] == STEPS + 3
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda state: state.pop("play"), "lacks play: another version of gem-train wrote it"),
+        (lambda state: state["learner"].pop("scale"), r"does not fit this version of gem-train \('scale'\)"),
+        (lambda state: state["learner"]["optimizer"]["param_groups"].pop(), "does not fit this version"),
+        (
+            None,
+            "cannot read the checkpoint .*step-14: .*Remove that folder, and the run resumes from the one before it",
+        ),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_continued_exactly_is_refused(unbroken, tmp_path, spoil, reason):
+    out = tmp_path / "run"
+    shutil.copytree(unbroken, out)
+    path = out / "checkpoint" / f"step-{STEPS}" / "state.pt"
+    if spoil is None:
+        path.write_bytes(path.read_bytes()[:1000])
+    else:
+        state = torch.load(path, weights_only=True)
+        spoil(state)
+        torch.save(state, path)
+    done = CliRunner().invoke(main, words(out, steps=STEPS + 1))
+    assert done.exit_code == 1
+    assert re.search(reason, done.stderr), done.stderr
+    assert done.stderr.splitlines()[-1].startswith("gemx: ")

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from gem import seeding
-from gem.errors import TrainingStopped
+from gem.errors import ConfigError, GemError, TrainingStopped
 from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
 from gem_train import nonfinite
@@ -26,6 +26,9 @@ from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder, Score
 from gem_train.step_metrics import StepClock, play_metrics
 from gem_train.watch import Finding, Watch
+
+STATE = frozenset({"learner", "play", "before", "seconds", "score"})
+"""What a checkpoint holds besides the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,21 @@ class Run:
         self._save()
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Resume from the state in a checkpoint; the model already has its weights."""
-        self.parts.learner.restore(state["learner"])
-        self._play.restore(state["play"])
+        """Resume from the state in a checkpoint; the model already has its weights.
+
+        Raises:
+            ConfigError: it does not fit.
+        """
+        try:
+            self.parts.learner.restore(state["learner"])
+            self._play.restore(state["play"])
+        except (KeyError, ValueError) as error:
+            if isinstance(error, GemError):
+                raise
+            raise ConfigError(
+                f"the newest checkpoint of {self.folder.path} does not fit this version of gem-train ({error}), so its "
+                "run cannot be resumed exactly. Start a new run from its model, with --model and another --out"
+            ) from error
         self._sync()
         self._started = time.monotonic() - state["seconds"]
         self.folder.rewind(self.parts.learner.step)

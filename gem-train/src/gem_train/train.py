@@ -4,11 +4,12 @@ import functools
 import math
 from contextlib import ExitStack, closing
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
 
-from gem.errors import TrainingStopped
+from gem.errors import ConfigError, TrainingStopped
 from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
 from gem_train.build import (
@@ -26,7 +27,7 @@ from gem_train.display import Display
 from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
 from gem_train.imitation import imitate
 from gem_train.interrupts import defer_interrupts
-from gem_train.loop import Run, Schedule
+from gem_train.loop import STATE, Run, Schedule
 from gem_train.lora import check_peft
 from gem_train.memory import enough_memory
 from gem_train.rewriting import rewriting_warning
@@ -100,9 +101,27 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
 
 
 def _newest_state(folder: RunFolder) -> dict[str, Any] | None:
-    """What the newest checkpoint holds besides the model."""
+    """What the newest checkpoint holds besides the model.
+
+    Raises:
+        ConfigError: it cannot be read, or lacks something that a run needs to continue exactly.
+    """
     checkpoint = folder.newest_checkpoint()
-    return torch.load(checkpoint / "state.pt", weights_only=True) if checkpoint else None
+    if checkpoint is None:
+        return None
+    try:
+        state: dict[str, Any] = torch.load(checkpoint / "state.pt", weights_only=True)
+    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+        raise ConfigError(
+            f"cannot read the checkpoint {checkpoint}: {str(error).splitlines()[0]}. Remove that folder, and the run "
+            "resumes from the one before it"
+        ) from error
+    if missing := STATE - state.keys():
+        raise ConfigError(
+            f"the checkpoint {checkpoint} lacks {', '.join(sorted(missing))}: another version of gem-train wrote it, "
+            f"so it cannot be resumed exactly. Start a new run from its model: --model {checkpoint}"
+        )
+    return state
 
 
 def _measure(config: TrainConfig, evaluation: Evaluation, display: Display) -> Baselines:

@@ -1,0 +1,211 @@
+"""A run that is killed at any moment resumes, again and again, and ends as one that was never killed."""
+
+import json
+import multiprocessing
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from gem.record import EpisodeRecord, read
+from gem_train.checkpoints import checkpoints
+
+ENV = '''
+import os, time
+from gem import Step, TurnEnv
+from gem.tool import tool
+
+
+class Chest(TurnEnv):
+    """Open a chest with the number that it hides; looking tells it."""
+
+    def __init__(self, wait=0.0, most=4):
+        super().__init__(max_turns=3)
+        self.wait, self.most = wait, most
+
+    def _reset(self, options):
+        self.hidden = self.rng.randint(1, self.most)
+        return f"One of {self.most}"
+
+    @tool
+    def look(self, where: str) -> str:
+        """Look into it."""
+        time.sleep(self.wait * int.from_bytes(os.urandom(1), "big") / 255)  # never the same twice
+        return f"{self.hidden}"
+
+    def _step(self, action):
+        found = action.strip().endswith(str(self.hidden))
+        if found or self.turn == self.max_turns:
+            return Step.final("end", float(found), success=found)
+        return Step.ongoing("no", -0.1)
+
+    def sample_action(self):
+        return self.action_rng.choice(["<look>in</look>", f"{self.action_rng.randint(1, self.most)}"])
+'''
+CURRICULUM = {"name": "curriculum", "levels": [{"most": most} for most in (1, 2, 3, 4)], "window": 2, "promote": 0.5}
+SETTINGS: dict[str, Any] = {
+    "id": "chest_env:Chest",
+    "steps": 24,
+    "checkpoint_every": 5,
+    "rollout": {"episodes": 16, "num_envs": 16, "max_new_tokens": 8, "record": 16},
+    "warmup": {"steps": 80, "episodes": 16},
+    "eval": {"episodes": 8, "every": 7},
+    "optim": {"lr": 2e-3},
+    "wrappers": ["tool_env", CURRICULUM],
+    "watch": {"stop": False},
+}
+SMALL = {"steps": 8, "checkpoint_every": 3, "warmup": {"steps": 30}, "eval": {"every": 4}}
+THREADS = {"rollout": {"backend": "thread"}, "env": {"wait": 0.01}}
+RUN = """
+import sys
+sys.path.insert(0, folder)
+sys.stdout = sys.stderr = open(folder + "/log", "a")
+import torch
+from pathlib import Path
+from gem_train.config import load_config
+from gem_train.display import Display
+from gem_train.train import train
+torch.set_num_threads(1)
+with Display(quiet=True) as display:
+    train(load_config(settings), Path(out), display)
+"""
+
+
+class Starter:
+    """Starts runs in processes of their own, quickly: what they import is imported once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "chest_env.py").write_text(ENV)
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["gem_train.train", "gem_train.display", "gem.wrappers"])
+
+    def start(self, out: Path, settings: list[dict]) -> Any:
+        names = {"folder": str(self.folder), "out": str(out), "settings": settings}
+        process = self._context.Process(target=exec, args=(RUN, names))
+        process.start()
+        return process
+
+    def finish(self, out: Path, settings: list[dict]) -> Path:
+        process = self.start(out, settings)
+        process.join(300)
+        assert process.exitcode == 0, (self.folder / "log").read_text()[-3000:]
+        return out
+
+    def kill(self, out: Path, settings: list[dict], step: int, delay: float) -> None:
+        """Kill the run `delay` seconds after a step (0: after its start)."""
+        process = self.start(out, settings)
+        until = time.monotonic() + 300
+        while step and steps(out)[-1:] < [step] and process.is_alive():
+            assert time.monotonic() < until
+            time.sleep(0.002)
+        time.sleep(delay)
+        process.kill()
+        process.join()
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Starter:
+    return Starter(tmp_path_factory.mktemp("kills"))
+
+
+def metrics(out: Path, phase: str = "") -> list[dict]:
+    path = out / "metrics.jsonl"
+    text = path.read_text() if path.exists() else ""
+    every = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    clock = ("seconds", "tokens_per_second")
+    return [
+        {name: value for name, value in line.items() if not name.startswith(clock)}
+        for line in every
+        if line["phase"] == (phase or line["phase"])
+    ]
+
+
+def steps(out: Path) -> list[int]:
+    return [line["step"] for line in metrics(out, "train")]
+
+
+def episodes(out: Path) -> list[EpisodeRecord]:
+    return [record.model_copy(update={"started": None, "seconds": 0.0}) for record in read(out / "episodes.jsonl")]
+
+
+def actions(out: Path) -> dict[tuple, list[str]]:
+    """What was done in each episode."""
+    return {
+        (record.labels["phase"], record.labels["step"], record.seed): [turn.action for turn in record.turns]
+        for record in episodes(out)
+    }
+
+
+def state(out: Path) -> dict:
+    """Everything that the last checkpoint holds but the time."""
+    [*_, folder] = checkpoints(out)
+    kept = torch.load(folder / "state.pt", weights_only=True)
+    del kept["seconds"]
+    return {"model": load_file(folder / "model" / "model.safetensors"), **kept}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two states are the same to the last bit."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return torch.equal(one, other) if isinstance(one, torch.Tensor) else one == other
+
+
+def moments(kills: int, steps: int, seed: int) -> list[tuple[int, float]]:
+    """Steps in order, some of them the start, and delays of up to about two steps."""
+    rng = random.Random(seed)
+    early = max(1, kills // 5)
+    return [
+        *((0, rng.uniform(0, 3)) for _ in range(early)),
+        *((step, rng.uniform(0, 0.3)) for step in sorted(rng.sample(range(1, steps), kills - early))),
+    ]
+
+
+@pytest.mark.parametrize(("kills", "settings"), [(2, SMALL), pytest.param(10, {}, marks=pytest.mark.full)])
+def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_last_bit(
+    tmp_path, starter, kills, settings
+):
+    unbroken = starter.finish(tmp_path / "unbroken", [SETTINGS, settings])
+    out = tmp_path / "killed"
+    last = {**SETTINGS, **settings}["steps"]
+    for step, delay in moments(kills, last, seed=kills):
+        starter.kill(out, [SETTINGS, settings], step, delay)
+    assert not (out / "summary.json").exists()
+    starter.finish(out, [SETTINGS, settings])
+    assert metrics(out) == metrics(unbroken)
+    assert steps(out) == list(range(1, last + 1))
+    assert same(state(out), state(unbroken))
+    assert episodes(out) == episodes(unbroken)
+    assert (out / "checkpoint" / "best.json").read_text() == (unbroken / "checkpoint" / "best.json").read_text()
+    assert {path.name for path in (out / "checkpoint").iterdir()} == {
+        path.name for path in (unbroken / "checkpoint").iterdir()
+    }
+    # What would be equal in any case proves nothing: the weights change, tools are called, the level rises.
+    train = metrics(out, "train")
+    assert sum(line["signal"] for line in train) > last / 2
+    assert train[-1]["level"] > train[0]["level"]
+    assert any("<look>" in action for each in actions(out).values() for action in each)
+
+
+@pytest.mark.full
+def test_a_killed_run_with_tools_on_threads_plays_what_an_unbroken_one_plays(tmp_path, starter):
+    unbroken = starter.finish(tmp_path / "unbroken", [SETTINGS, THREADS])
+    out = tmp_path / "killed"
+    for step, delay in moments(10, 24, seed=5):
+        starter.kill(out, [SETTINGS, THREADS], step, delay)
+    assert not (out / "summary.json").exists()
+    starter.finish(out, [SETTINGS, THREADS])
+    ours, theirs = actions(out), actions(unbroken)
+    assert ours.keys() == theirs.keys()
+    assert len(ours) == 24 * 16 + 8
+    alike = sum(ours[key] == theirs[key] for key in ours)
+    print(f"{alike} of {len(ours)} episodes have the same actions", file=sys.stderr)
+    assert alike >= 0.99 * len(ours)
