@@ -8,7 +8,7 @@ waits for the ones that would be too old for the step after it.
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -96,6 +96,8 @@ class Play:
         self._starting: _Group | None = None
         self._open: dict[int, _Group] = {}
         """The groups that no step has taken yet, by the seeds of their starts."""
+        self._taken: list[int] = []
+        """The numbers of the groups that this step has taken."""
         self._replaced = 0
         """Groups that were replaced in this step."""
         self._failed: list[Episode] = []
@@ -113,13 +115,14 @@ class Play:
             version: of the weights that are updated: the number of updates before.
         """
         self._before = self._state()
-        self._version, self._replaced = version, 0
+        self._version, self._replaced, self._taken = version, 0, []
         while not self._is_ready():
             self._advance()
         complete = [group for group in self._open.values() if group.complete]
         # The oldest first: for the next step they would be too old.
         complete.sort(key=lambda group: (group.version, group.number))
         taken = sorted(complete[: self._groups_per_step], key=lambda group: group.number)
+        self._taken = [group.number for group in taken]
         for group in taken:
             del self._open[group.start.seed]
         if not self._open:
@@ -148,14 +151,14 @@ class Play:
         That is the groups that are still to be learned from, and what the envs keep. Until the update is made, they are
         those from before the step.
         """
-        if version == self._version:
-            return self._before
-        if self._max_lag:
-            self._note_progress()
-        return self._state()
+        unmade = version == self._version
+        if self._max_lag == 0:
+            return self._before if unmade else self._state()
+        self._note_progress()
+        return self._state(self._taken if unmade else ())
 
-    def _state(self) -> dict[str, Any]:
-        numbers = {*(group.number for group in self._open.values()), *(number for number, _, _ in self._again)}
+    def _state(self, taken: Iterable[int] = ()) -> dict[str, Any]:
+        numbers = {*(group.number for group in self._open.values()), *(number for number, _, _ in self._again), *taken}
         return {"next": self._next, "again": sorted(numbers), "envs": self._progress}
 
     def restore(self, state: Mapping[str, Any]) -> None:
