@@ -113,6 +113,20 @@ def test_a_run_that_was_stopped_ends_as_an_unbroken_one(tmp_path, error, saved):
     assert [line["step"] for line in metrics(tmp_path / "whole")] == list(range(12))
 
 
+def test_every_episode_is_learned_from_once_in_each_pass_over_them(tmp_path, monkeypatch):
+    step, seen = Imitator.step, []
+
+    def recording_step(self, sequences: list[TokenSequence], lr: float) -> dict[str, float]:
+        seen.extend(map(id, sequences))
+        return step(self, sequences, lr)
+
+    monkeypatch.setattr(Imitator, "step", recording_step)
+    run(tmp_path / "run", SHORT)  # 9 steps of 8 episodes: 36 episodes twice
+    assert len(set(seen[:36])) == 36
+    assert sorted(seen[:36]) == sorted(seen[36:])
+    assert seen[:36] != seen[36:]
+
+
 def sequences(seed: int) -> list[TokenSequence]:
     rng = np.random.default_rng(seed)
     made = []
@@ -163,6 +177,8 @@ def test_the_gradient_is_that_of_the_chosen_tokens_each_counted_once(target, mic
     assert made["loss"] == pytest.approx(measured, rel=1e-5)
     assert made["loss"] == pytest.approx((total / tokens).item(), rel=1e-5)
     torch.testing.assert_close(gradient(ours), gradient(expected), rtol=1e-4, atol=1e-6)
+    # The learning rate is that of the step: 0 here.
+    assert all(map(torch.equal, ours.parameters(), expected.parameters()))
 
 
 def episode(*turns: tuple[str, str], seed: int = 0, success: bool = True, reward: float = 1.0) -> Episode:
