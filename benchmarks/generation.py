@@ -1,6 +1,6 @@
 """Generation in conversations of several turns, by the engine `hf` and by `generate` of transformers.
 
-    python benchmarks/generation.py [--conversations 1 8 32] [--turns 16] [--repeats 5] [--json FILE]
+    python benchmarks/generation.py [--conversations 8] [--turns 16] [--repeats 5] [--json FILE]
 
 The model is a Qwen3 of 3 million random weights, in float32 on one thread of the CPU. In every turn each conversation
 reads and samples as many ids on every side: those that the engine read and those that it sampled, so that all
@@ -32,7 +32,7 @@ from gem_train.chat import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.tiny import tiny_tokenizer
 
-CONVERSATIONS = (1, 8, 32)
+CONVERSATIONS = (8,)
 REPLY = 32
 OBSERVATION = "What is seen now, again. "
 """About as many ids as a reply, with the template."""
@@ -55,36 +55,41 @@ def make_model(tokenizer):
 
 
 def ours(sampler, conversations, turns):
-    """CPU seconds, and for each turn the ids that were read and sampled, ``[conversations, ids]`` each."""
+    """CPU seconds, and what was played."""
     start = time.process_time()
     past = {slot: Transcript(OBSERVATION, start=Start(slot)) for slot in range(conversations)}
-    read = []
     for _ in range(turns):
         sampler.send(past)
-        found = sampler.recv(conversations)
-        for slot, completion in found.items():
+        for slot, completion in sampler.recv(conversations).items():
             past[slot].add(completion, 0.0, OBSERVATION, {})
-        read.append([(found[slot].prompt_ids, found[slot].ids) for slot in range(conversations)])
     seconds = time.process_time() - start
     for slot in range(conversations):
         sampler.forget(slot)
-    logprobs = torch.tensor([[x for turn in each.turns for x in turn.completion.logprobs] for each in past.values()])
-    prompts, replies = ([torch.tensor([pair[which] for pair in turn]) for turn in read] for which in (0, 1))
-    return seconds, prompts, replies, logprobs
+    return seconds, list(past.values())
 
 
-def theirs(model, prompts, replies, *, keep):
+def prompts_of(played):
+    """The ids that each turn read, ``[conversations, ids]`` each, cut to the shortest of the turn."""
+    prompts = []
+    for turns in zip(*(each.turns for each in played), strict=True):
+        # A reply that happens to end with the template's last token saves reading it.
+        shortest = min(len(turn.completion.prompt_ids) for turn in turns)
+        prompts.append(torch.tensor([turn.completion.prompt_ids[:shortest] for turn in turns]))
+    return prompts
+
+
+def theirs(model, prompts, *, keep):
     """CPU seconds of `generate` with the same numbers of ids."""
     start = time.process_time()
     ids = torch.empty(len(prompts[0]), 0, dtype=torch.long)
     cache = DynamicCache(config=model.config) if keep else None
-    for prompt, reply in zip(prompts, replies, strict=True):
+    for prompt in prompts:
         ids = torch.cat([ids, prompt], 1)
         found = model.generate(
             ids,
             attention_mask=torch.ones_like(ids),
             past_key_values=cache,
-            max_new_tokens=reply.shape[1],
+            max_new_tokens=REPLY,
             do_sample=True,
             top_k=0,
             eos_token_id=None,
@@ -98,15 +103,21 @@ def theirs(model, prompts, replies, *, keep):
 
 
 @torch.inference_mode()
-def gap(model, prompts, replies, logprobs):
+def gap(model, played):
     """The largest difference between the engine's log-probabilities and those of one forward pass."""
-    ids = torch.cat([part for pair in zip(prompts, replies, strict=True) for part in pair], 1)
-    turns = zip(prompts, replies, strict=True)
-    kinds = [torch.full((part.shape[1],), kind) for turn in turns for kind, part in enumerate(turn)]
-    sampled = torch.cat(kinds).bool()
-    scores = model(input_ids=ids, use_cache=False).logits[:, :-1].log_softmax(-1)
-    whole = scores.gather(-1, ids[:, 1:, None])[..., 0][:, sampled[1:]]
-    return float((whole - logprobs).abs().max())
+    largest = 0.0
+    for each in played:
+        ids, sampled, logprobs = [], [], []
+        for turn in each.turns:
+            completion = turn.completion
+            ids += [*completion.prompt_ids, *completion.ids]
+            sampled += [False] * len(completion.prompt_ids) + [True] * len(completion.ids)
+            logprobs += completion.logprobs
+        ids, sampled = torch.tensor(ids), torch.tensor(sampled)
+        scores = model(input_ids=ids[None], use_cache=False).logits[0, :-1].log_softmax(-1)
+        whole = scores.gather(-1, ids[1:, None])[:, 0][sampled[1:]]
+        largest = max(largest, float((whole - torch.tensor(logprobs)).abs().max()))
+    return largest
 
 
 def measure(batches, turns, repeats):
@@ -120,11 +131,12 @@ def measure(batches, turns, repeats):
         rounds = []
         for repeat in range(-1, repeats):
             sampler.reseed(max(0, repeat))
-            seconds, prompts, replies, logprobs = ours(sampler, conversations, turns)
+            seconds, played = ours(sampler, conversations, turns)
+            prompts = prompts_of(played)
             sides = {
                 "engine": seconds,
-                "cache kept": theirs(model, prompts, replies, keep=True),
-                "re-read": theirs(model, prompts, replies, keep=False),
+                "cache kept": theirs(model, prompts, keep=True),
+                "re-read": theirs(model, prompts, keep=False),
             }
             if repeat >= 0:  # the first is a warm-up
                 rounds.append(sides)
@@ -136,7 +148,7 @@ def measure(batches, turns, repeats):
                 side: statistics.median(each[side] / each["engine"] for each in rounds)
                 for side in ("cache kept", "re-read")
             },
-            "gap": gap(model, prompts, replies, logprobs),
+            "gap": gap(model, played),
         }
     return results
 
