@@ -7,6 +7,7 @@ import click
 
 from gem.cli.options import Seed, as_json
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
+from gem_train.world import is_first, reported_once
 
 
 @click.command()
@@ -20,6 +21,7 @@ from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stde
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
 @as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+@reported_once()
 def train(
     id: str | None,
     file: Path | None,
@@ -59,16 +61,24 @@ def train(
         folder = Path("runs") if out is None else out
         check(config, folder)
 
-    print_waiting("loading PyTorch and transformers")
+    first = is_first()
+    if first:
+        print_waiting("loading PyTorch and transformers")
     from transformers.utils import logging
 
     from gem_train.display import Display
+    from gem_train.distributed import connect
     from gem_train.run_folder import new_run_path
     from gem_train.train import train as run
 
     logging.disable_progress_bar()  # transformers would draw one at every checkpoint, over ours
     name = f"{config.id}-{config.algorithm}-seed{config.seed}"
-    with Display(quiet=as_json) as display, stray_prints_to_stderr():
-        summary = run(config, out or new_run_path(name), display)
-    if as_json:
+    with (
+        Display(quiet=as_json or not first, silent=not first) as display,
+        stray_prints_to_stderr(),
+        connect(config.device, config.distributed.timeout) as world,
+    ):
+        path = world.first(lambda: out or new_run_path(name))
+        summary = run(config, path, display, world)
+    if as_json and first:
         print_json(summary.as_json())

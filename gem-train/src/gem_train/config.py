@@ -133,6 +133,14 @@ class EvalConfig(Section):
     temperature: float | None = Field(default=None, gt=0, description="of sampling; by default that of training")
 
 
+class DistributedConfig(Section):
+    """A run in several processes; see `gem_train.distributed`."""
+
+    timeout: float = Field(
+        default=3600.0, gt=0, description="seconds that a process waits for the others, whose episodes may take longer"
+    )
+
+
 class WatchConfig(Section):
     """How a run that learns nothing or gets worse is handled; see `gem_train.watch`."""
 
@@ -181,6 +189,7 @@ class TrainConfig(RunConfig):
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
     log: LogConfig = LogConfig()
+    distributed: DistributedConfig = DistributedConfig()
 
     @property
     def evaluated(self) -> EnvConfig:
@@ -208,6 +217,7 @@ MAY_CHANGE = (
     "engine",
     "log",
     "watch",
+    "distributed",
     "rollout.backend",
     "rollout.num_envs",
     "rollout.record",

@@ -12,9 +12,12 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, Bools, Floats, TokenSequence
+from gem_train.distributed import own_optimizer_state, own_part, whole
+from gem_train.models import blocks_of
 from gem_train.optimizer import MasterAdamW, make_optimizer
 from gem_train.packing import Packed, pack
 from gem_train.recomputation import recomputed
+from gem_train.world import ALONE, World
 
 
 class Critic:
@@ -31,6 +34,7 @@ class Critic:
         seed: of the order of minibatches.
         bfloat16: whether it computes in bfloat16; the weights of its body have the type of the policy's.
         checkpointing: whether activations are computed again for the gradient instead of kept.
+        world: the processes that hold a part of it each.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Critic:
         seed: int,
         bfloat16: bool = False,
         checkpointing: bool = False,
+        world: World = ALONE,
     ) -> None:
         self._policy = policy
         self._settings = settings
@@ -49,6 +54,7 @@ class Critic:
         self._seed = seed
         self._bfloat16 = bfloat16
         self._checkpointing = checkpointing
+        self._world = world
         self._network: _ValueNetwork | None = None
         self._optimizer: torch.optim.AdamW | MasterAdamW | None = None
 
@@ -56,9 +62,10 @@ class Critic:
         """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
         found = np.zeros(batch.num_turns, np.float32)
         with torch.no_grad():
-            for part in self._parts(states(batch)):
-                found[part.turn[part.sampled].cpu().numpy()] = self._forward(part).cpu().numpy()
-        return found
+            for part, counts in self._parts(states(batch)):
+                found[part.turn[part.sampled].cpu().numpy()] = self._forward(part).cpu().numpy() * counts
+        # Every state is valued in one process, and 0 in the others.
+        return self._world.sum(torch.from_numpy(found)).numpy()
 
     def update(self, batch: Batch, targets: Floats, old: Floats, step: int) -> dict[str, float]:
         """Learn the values of states: some epochs over the batch in minibatches.
@@ -79,16 +86,19 @@ class Critic:
         for chosen in self._minibatches(len(sequences), step):
             optimizer.zero_grad()
             total, count = 0.0, 0
-            for part in self._parts([sequences[index] for index in chosen]):
+            for part, counts in self._parts([sequences[index] for index in chosen]):
                 row = part.turn[part.sampled]
                 loss, outside = value_loss(self._forward(part), goal[row], before[row], settings.clip)
-                loss.sum().backward()
-                total, count = total + loss.sum().item(), count + len(row)
-                clipped += int(outside.sum())
+                (loss.sum() * counts).backward()
+                if counts:
+                    total, count = total + loss.sum().item(), count + len(row)
+                    clipped += int(outside.sum())
+            shares = self._world.gather((total, count))
+            total, count = sum(share for share, _ in shares), sum(share for _, share in shares)
             for parameter in network.parameters():
                 if parameter.grad is not None:
-                    parameter.grad /= count
-            norms.append(torch.nn.utils.clip_grad_norm_(network.parameters(), settings.grad_clip).item())
+                    parameter.grad /= count / self._world.size  # it is a mean over the processes
+            norms.append(whole(torch.nn.utils.clip_grad_norm_(network.parameters(), settings.grad_clip)).item())
             optimizer.step()
             losses.append(total / count)
             rows += count
@@ -96,7 +106,7 @@ class Critic:
         return {
             "value_loss": float(np.mean(losses)) if losses else 0.0,
             "value_grad_norm": float(np.mean(norms)) if norms else 0.0,
-            "value_clip_fraction": clipped / max(1, rows),
+            "value_clip_fraction": sum(self._world.gather(clipped)) / max(1, rows),
             "explained_variance": explained_variance(targets[known], old[known]),
         }
 
@@ -104,17 +114,21 @@ class Critic:
         """What `restore` needs."""
         network, optimizer = self._built()
         weights = {name: tensor.detach() for name, tensor in network.named_parameters() if tensor.requires_grad}
-        return {"weights": weights, "optimizer": optimizer.state_dict()}
+        return self._world.collect({"weights": weights, "optimizer": optimizer.state_dict()})
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`."""
         network, optimizer = self._built()
-        network.load_state_dict(state["weights"], strict=False)
-        optimizer.load_state_dict(state["optimizer"])
+        own = dict(network.named_parameters())
+        weights = {name: own_part(tensor, like=own[name]) for name, tensor in state["weights"].items()}
+        network.load_state_dict(weights, strict=False)
+        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        optimizer.load_state_dict(own_optimizer_state(state["optimizer"], trained))
 
     def _built(self) -> "tuple[_ValueNetwork, torch.optim.AdamW | MasterAdamW]":
         if self._network is None or self._optimizer is None:
             self._network = _ValueNetwork(self._policy)
+            self._world.shard(self._network, blocks_of(self._policy))
             trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
             self._optimizer = make_optimizer(trained, lr=self._settings.lr)
         return self._network, self._optimizer
@@ -129,8 +143,9 @@ class Critic:
         ):
             return network(packed)
 
-    def _parts(self, sequences: Sequence[TokenSequence]) -> Iterator[Packed]:
-        return (part.to(self._policy.device) for part in pack(sequences, self._micro_tokens))
+    def _parts(self, sequences: Sequence[TokenSequence]) -> list[tuple[Packed, bool]]:
+        limit = self._world.portion(self._micro_tokens, sum(map(len, sequences)))
+        return self._world.deal([part.to(self._policy.device) for part in pack(sequences, limit)])
 
     def _minibatches(self, count: int, step: int) -> Iterator[list[int]]:
         for epoch in range(self._settings.epochs):

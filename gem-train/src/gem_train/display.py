@@ -33,11 +33,13 @@ class Display:
 
     Args:
         quiet: do not print the result.
+        silent: print nothing at all, as in the processes of a run beside the first.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, silent: bool = False) -> None:
         self._console = console(stderr=True)
         self._result = console()
+        self._console.quiet = self._result.quiet = silent
         self._quiet = quiet
         self._progress = Progress(
             TextColumn("{task.description}", table_column=Column(no_wrap=True)),

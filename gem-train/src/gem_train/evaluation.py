@@ -7,13 +7,14 @@ from typing import Any
 
 from gem import seeding
 from gem.errors import MissingInfo
-from gem.rollout import rollout
+from gem.rollout import Start, rollout
 from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.rows import Rows
+from gem_train.world import ALONE, World, flat
 
 AUTO = "auto"
 """The setting `warmup.policy` that leaves the choice to `choose_teacher`."""
@@ -43,6 +44,8 @@ class Evaluation:
     """The most environments that are played at once."""
     rows: Rows
     """Of data sets: which rows are asked."""
+    world: World = ALONE
+    """The processes that share the episodes."""
 
     def seeds(self) -> Iterator[int]:
         """The seeds of the episodes. None of them is trained on."""
@@ -53,13 +56,19 @@ class Evaluation:
 
         Of a data set, each of its rows is asked once, so there may be fewer episodes.
         """
-        played: list[Episode] = []
-        with self.make_envs(min(self.num_envs, self.episodes), policy.info_methods) as envs:
-            starts = list(self.rows.evaluate(self.seeds(), envs.shares))
-            progress(0, len(starts))
-            for episode in rollout(policy, envs, starts):
-                played.append(episode)
-                progress(len(played), len(starts))
+        starts: list[Start] = []
+
+        def share() -> list[Episode]:
+            played: list[Episode] = []
+            with self.make_envs(min(self.num_envs, self.episodes), policy.info_methods) as envs:
+                starts.extend(self.rows.evaluate(self.seeds(), envs.shares))
+                progress(0, len(starts))
+                for episode in rollout(policy, envs, self.world.share(starts)):
+                    played.append(episode)
+                    progress(min(len(starts), len(played) * self.world.size), len(starts))
+            return played
+
+        played = flat(self.world.together(share))
         order = {start.seed: index for index, start in enumerate(starts)}
         return sorted(played, key=lambda episode: order[episode.seed])
 

@@ -21,11 +21,13 @@ from gem.vector import VectorEnv
 from gem_train.batch import TokenSequence, collate
 from gem_train.chat import ChatEncoder
 from gem_train.config import OptimConfig, WarmupConfig
+from gem_train.distributed import whole
 from gem_train.optimizer import make_optimizer
 from gem_train.packing import Packed, pack
 from gem_train.recomputation import recomputed
 from gem_train.scoring import score_tokens
 from gem_train.sft_config import SFTOptimConfig
+from gem_train.world import ALONE, World, flat
 
 Target = Literal["actions", "all"]
 """Which ids are imitated: those that were said, or every id that has one before it."""
@@ -38,12 +40,16 @@ class Imitator:
         model: what is trained: its parameters with `requires_grad`.
         optim: betas, weight decay, the limit of a gradient's norm, and the ids of a micro-batch.
         target: which ids are imitated.
+        world: the processes that hold a part of the model each; every one of them is given the same sequences.
     """
 
-    def __init__(self, model: PreTrainedModel, optim: OptimConfig | SFTOptimConfig, target: Target) -> None:
+    def __init__(
+        self, model: PreTrainedModel, optim: OptimConfig | SFTOptimConfig, target: Target, world: World = ALONE
+    ) -> None:
         self._model = model
         self._optim = optim
         self._target: Target = target
+        self._world = world
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._optimizer = make_optimizer(
             self._trained, lr=optim.lr, betas=optim.betas, weight_decay=optim.weight_decay, offload=optim.offload
@@ -54,12 +60,14 @@ class Imitator:
         self._optimizer.zero_grad()
         parts, tokens = self._parts(sequences)
         total = 0.0
-        for part in parts:
+        for part, counts in self._world.deal(parts):
             with recomputed(self._model, enabled=self._optim.checkpointing):
                 loss = self._loss(part) / tokens
-            loss.backward()
-            total += loss.item()
-        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._optim.grad_clip).item()
+            # The gradients are means over the processes.
+            (loss * counts * self._world.size).backward()
+            total += loss.item() * counts
+        total = sum(self._world.gather(total))
+        norm = whole(torch.nn.utils.clip_grad_norm_(self._trained, self._optim.grad_clip)).item()
         for group in self._optimizer.param_groups:
             group["lr"] = lr
         self._optimizer.step()
@@ -100,6 +108,7 @@ def imitate(
     optim: OptimConfig,
     seed: int,
     place: Callable[[Start], Start] = lambda start: start,
+    world: World = ALONE,
 ) -> Iterator[float]:
     """The warm-up: train `model` on all tokens of what `teacher` plays; yields the loss of each step.
 
@@ -112,12 +121,14 @@ def imitate(
         optim: the optimizer's other settings.
         seed: of the run.
         place: adds to a start what it needs besides the seed, such as the row of a data set.
+        world: the processes of the run. Each plays its share, and scores its share of all.
     """
-    imitator = Imitator(model, optim, "all")
+    imitator = Imitator(model, optim, "all", world)
     for step in range(warmup.steps):
         seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
-        starts = map(place, assign(seeds, envs.shares))
-        batch = collate(tokenized(episode, chat) for episode in rollout(teacher, envs, starts))
+        starts = world.share(list(map(place, assign(seeds, envs.shares))))
+        episodes = flat(world.together(lambda starts=starts: list(rollout(teacher, envs, starts))))
+        batch = collate(tokenized(episode, chat) for episode in episodes)
         yield imitator.step(batch.sequences, warmup.lr * (1 - step / warmup.steps))["loss"]
 
 

@@ -30,4 +30,38 @@ def defer_interrupts() -> Generator[None]:
     finally:
         signal.signal(signal.SIGINT, previous)
     if pending:
-        raise KeyboardInterrupt
+        if not callable(previous):
+            raise KeyboardInterrupt
+        previous(signal.SIGINT, None)  # raises, unless a block around this one defers too
+
+
+class Interrupts:
+    """Ctrl-C in a run of several processes: it interrupts only where all of them are told, in `allowed`."""
+
+    def __init__(self) -> None:
+        self._pending = self._allowed = False
+
+    def _press(self, *_: Any) -> None:
+        if self._allowed or self._pending:
+            raise KeyboardInterrupt
+        self._pending = True
+
+    @contextmanager
+    def deferred(self) -> Generator[None]:
+        """Around the run. A second Ctrl-C is raised at once."""
+        previous = signal.signal(signal.SIGINT, self._press)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+    @contextmanager
+    def allowed(self) -> Generator[None]:
+        """Ctrl-C is raised in the block, or at its beginning if it was pressed before."""
+        self._allowed = True
+        try:
+            if self._pending:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._allowed = False

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config import OptimConfig
 from gem_train.credit import Credit
 from gem_train.critic import Critic
+from gem_train.distributed import own_optimizer_state, own_part, whole
 from gem_train.optimizer import make_optimizer
 from gem_train.packing import Packed, pack
 from gem_train.recomputation import recomputed
 from gem_train.scoring import score_tokens
 from gem_train.token_sums import TokenSums
 from gem_train.token_table import Columns, TokenTable
+from gem_train.world import ALONE, World
 
 _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 """The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
@@ -46,6 +49,7 @@ class Learner:
         temperature: at which the tokens were sampled.
         seed: of the order of minibatches.
         critic: what computes and learns `Scores.values`, if the algorithm needs them.
+        world: the processes that hold a part of the model each; every one of them is given the same batches.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class Learner:
         temperature: float,
         seed: int,
         critic: Critic | None = None,
+        world: World = ALONE,
     ) -> None:
         self.model = model
         self.step = 0
@@ -66,12 +71,14 @@ class Learner:
         self._temperature = temperature
         self._seed = seed
         self._critic = critic
+        self._world = world
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
         self._needs_entropy = bool(config.entropy or config.entropy_end)
         # The weights before the first update, if an algorithm needs them.
-        self._reference: dict[str, Tensor] | None = None
+        self._reference: list[Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
+        self._names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._optimizer = make_optimizer(
             self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, offload=config.offload
@@ -85,7 +92,7 @@ class Learner:
         reference = None
         if "reference_logprobs" in needs:
             if self._reference is None:
-                self._reference = {name: tensor.detach().clone() for name, tensor in self.weights()}
+                self._reference = [parameter.detach().clone() for parameter in self._trained]
             with self._reference_weights():
                 reference = self._logprobs(batch)
         return Scores(
@@ -97,23 +104,29 @@ class Learner:
     @contextmanager
     def _reference_weights(self) -> Generator[None]:
         """Put the weights of the reference in the place of the model's."""
-        assert self._reference is not None
-        own = {name: tensor.data for name, tensor in self.weights()}
+        self._exchange_with_reference()
         try:
-            for name, tensor in self.weights():
-                tensor.data = self._reference[name]
             yield
         finally:
-            for name, tensor in self.weights():
-                tensor.data = own[name]
+            self._exchange_with_reference()
+
+    @torch.no_grad()
+    def _exchange_with_reference(self) -> None:
+        # In place: the weights of several processes are parts of larger buffers.
+        assert self._reference is not None
+        for parameter, other in zip(self._trained, self._reference, strict=True):
+            kept = parameter.clone()
+            parameter.copy_(other)
+            other.copy_(kept)
 
     @torch.inference_mode()
     def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
         lengths = [len(sequence) for sequence in batch.sequences]
         found = torch.zeros(sum(lengths), device=self.model.device)
-        for part in self._pack(batch.sequences):
-            found[part.index[part.sampled]] = score_tokens(self.model, part, self._temperature).logprobs
-        return tuple(array.numpy() for array in found.cpu().split(lengths))
+        for part, counts in self._world.deal(self._pack(batch.sequences)):
+            found[part.index[part.sampled]] = score_tokens(self.model, part, self._temperature).logprobs * counts
+        # Every token was scored by one process, and is 0 in the others.
+        return tuple(array.numpy() for array in self._world.sum(found.cpu()).split(lengths))
 
     def update(self, batch: Batch, scores: Scores, credit: Credit, loss: LossFunction) -> dict[str, float]:
         """Change the weights: some epochs over the batch in minibatches. Returns means over the tokens that were used.
@@ -199,12 +212,13 @@ class Learner:
     ) -> TokenSums:
         """Leave the gradient of a minibatch in the weights; returns the sums of its metrics.
 
-        The parts' losses are sums, and the gradient is divided once at the end, so the parts do not change it.
+        The parts' losses are sums, and the gradient is divided once at the end, so neither the parts change it nor the
+        number of processes that they are dealt to.
         """
         sums = TokenSums()
         normaliser = torch.zeros((), device=self.model.device)
         self._optimizer.zero_grad()
-        for part in packed:
+        for part, counts in self._world.deal(packed):
             with recomputed(self.model, enabled=self._config.checkpointing and torch.is_grad_enabled()):
                 scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
             index = part.index[part.sampled]
@@ -212,47 +226,55 @@ class Learner:
             terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)
             found = loss(terms)
             if torch.is_grad_enabled():
-                found.total.backward()
+                (found.total * counts).backward()
+            if not counts:
+                continue
             normaliser += found.normaliser
             sums.take(found.metrics, len(index))
             if current is not None:
                 sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
         if torch.is_grad_enabled():
+            # The gradients are means over the processes, so it is the mean that makes them those of the whole.
+            mean = fmean(self._world.gather(float(normaliser)))
             for parameter in self._trained:
                 if parameter.grad is not None:
-                    parameter.grad /= normaliser
-        return sums
+                    parameter.grad /= mean
+        return sums.over(self._world)
 
     def _optimizer_step(self) -> float:
         """Change the weights by their gradients; returns the norm of these before it is limited."""
-        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip).item()
+        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip)
         self._optimizer.step()
-        return norm
+        return whole(norm).item()
 
     def _pack(self, sequences: Sequence[TokenSequence]) -> list[Packed]:
-        return [part.to(self.model.device) for part in pack(sequences, self._config.micro_tokens)]
+        limit = self._world.portion(self._config.micro_tokens, sum(map(len, sequences)))
+        return [part.to(self.model.device) for part in pack(sequences, limit)]
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Every parameter that is trained by name, for the `load` of a sampler."""
-        return ((name, tensor) for name, tensor in self.model.named_parameters() if tensor.requires_grad)
+        return ((name, whole(tensor)) for name, tensor in zip(self._names, self._trained, strict=True))
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs besides the model's weights."""
         return {
             "step": self.step,
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self._world.collect(self._optimizer.state_dict()),
             "entropies": self._entropies,
             "scale": self._scale,
-            "reference": self._reference,
-            "critic": self._critic and self._critic.state(),
+            "reference": self._world.collect(self._reference),
+            "critic": None if self._critic is None else self._critic.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`; the model already has its weights."""
         self.step = state["step"]
         self._entropies, self._scale = state["entropies"], state["scale"]
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.load_state_dict(own_optimizer_state(state["optimizer"], self._trained))
         if self._critic is not None:
             self._critic.restore(state["critic"])
         kept = state["reference"]
-        self._reference = kept and {name: tensor.to(self.model.device) for name, tensor in kept.items()}
+        self._reference = kept and [
+            own_part(tensor, parameter).to(self.model.device)
+            for tensor, parameter in zip(kept, self._trained, strict=True)
+        ]

@@ -21,11 +21,12 @@ from gem_train.config import EvalConfig, RolloutConfig
 from gem_train.display import Display
 from gem_train.evaluation import Baselines, Evaluation
 from gem_train.interrupts import defer_interrupts
-from gem_train.play import Play, drawn
+from gem_train.play import Play, Played, drawn
 from gem_train.plot import plot_curve
 from gem_train.run_folder import RunFolder, Score
 from gem_train.step_metrics import StepClock, play_metrics
 from gem_train.watch import Finding, Watch
+from gem_train.world import flat
 
 STATE = frozenset({"learner", "play", "before", "seconds", "score"})
 """What a checkpoint holds besides the model."""
@@ -90,6 +91,7 @@ class Run:
             group_size=play.group_size,
             max_lag=play.max_lag,
             place=parts.rows.train,
+            groups=parts.world.share(range(play.episodes // play.group_size)),
         )
         self._started = time.monotonic()
         self._weights_are_changing = False
@@ -117,7 +119,7 @@ class Run:
         """
         try:
             self.parts.learner.restore(state["learner"])
-            self._play.restore(state["play"])
+            self._play.resume(state["play"], self.parts.world, self.parts.learner.step)
         except (KeyError, ValueError) as error:
             if isinstance(error, GemError):
                 raise
@@ -134,7 +136,7 @@ class Run:
 
     def learn(self) -> None:
         """The loop."""
-        schedule, (_, sampler, _, algorithm, learner, _) = self.schedule, self.parts
+        schedule, (_, sampler, _, algorithm, learner, _, world) = self.schedule, self.parts
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:
@@ -143,7 +145,8 @@ class Run:
                 self.folder.rank_checkpoint(step, self._score(), schedule.keep)
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
-                played = self._play.step(step)
+                shares = world.together(functools.partial(self._play.step, step))
+            played = Played(flat(each.episodes for each in shares), flat(each.failed for each in shares))
             in_rewards = nonfinite.in_rewards(played.episodes)
             self._require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
             batch = algorithm.prepare(collate(played.episodes or played.failed))
@@ -169,7 +172,7 @@ class Run:
     def evaluate(self, when: str) -> list[Report]:
         """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
         step, sampler, settings = self.parts.learner.step, self.parts.sampler, self.schedule.eval
-        self._play.drain()
+        self.parts.world.together(self._play.drain)
         sampler.reseed(seeding.derive(self.schedule.seed, "sampling", "evaluation"))
         usual = sampler.temperature
         sampler.temperature = settings.temperature or usual
@@ -314,7 +317,7 @@ class Run:
         score = self._score()
         state = {
             "learner": self.parts.learner.state(),
-            "play": self._play.state(self.parts.learner.step),
+            "play": self.parts.world.gather(self._play.state(self.parts.learner.step)),
             "before": self.baselines.as_json(),
             "seconds": self.seconds,
             "score": score,

@@ -6,6 +6,7 @@ from pickle import UnpicklingError
 from typing import Literal, NamedTuple, cast
 
 import torch
+from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -18,7 +19,7 @@ from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
 from gem_train.checkpoints import model_folder
 from gem_train.devices import find_device
-from gem_train.lora import check_adapter
+from gem_train.lora import check_adapter, has_adapter
 from gem_train.model_checks import use_packed_attention
 from gem_train.recomputation import without_dropout
 from gem_train.tiny import tiny_model, tiny_tokenizer
@@ -112,3 +113,19 @@ def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType, weights
         # Sampler and learner compute alike.
         model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
     return model
+
+
+def saved_weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    """What a checkpoint holds of a model: its adapter, or else every weight once."""
+    parameters = {name for name, tensor in model.named_parameters() if tensor.requires_grad or not has_adapter(model)}
+    others = (
+        set()
+        if has_adapter(model)
+        else model.state_dict().keys() - dict(model.named_parameters(remove_duplicate=False)).keys()
+    )
+    return {name: tensor for name, tensor in model.state_dict().items() if name in parameters or name in others}
+
+
+def blocks_of(model: PreTrainedModel) -> list[str]:
+    """The names of the classes of its blocks (a block is attention and what belongs to it)."""
+    return list(model._no_split_modules or ())  # pyright: ignore[reportPrivateUsage]

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gem import seeding
+from gem.errors import ConfigError
 from gem.rollout import Start, assign, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
+from gem_train.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Play:
         group_size: how many of them start alike; a divisor of `episodes`.
         max_lag: how many updates older than the weights the oldest reply of an episode may be when it is learned from.
         place: adds to a start what it needs besides the seed, such as the row of a data set.
+        groups: which of the groups of a step are played here; by default all of them.
     """
 
     def __init__(
@@ -77,18 +80,21 @@ class Play:
         group_size: int = 1,
         max_lag: int = 0,
         place: Callable[[Start], Start] = lambda start: start,
+        groups: Sequence[int] | None = None,
     ) -> None:
         self._policy = policy
         self._envs = envs
         self._seed = seed
         self._steps = steps
-        self._groups_per_step = episodes // group_size
+        everywhere = range(episodes // group_size)
+        self._groups = everywhere if groups is None else groups
+        self._groups_per_step = len(self._groups)
         self._group_size = group_size
         self._max_lag = max_lag
         self._place = place
         self._version = -1
         """That of the last `step`."""
-        self._starts = assign(map(self._seed_of, itertools.count()), envs.shares)
+        self._starts = self._own_starts(len(everywhere))
         self._next = 0
         """The number of the next group."""
         self._again: deque[tuple[int, Start, int]] = deque()
@@ -161,6 +167,22 @@ class Play:
         numbers = {*(group.number for group in self._open.values()), *(number for number, _, _ in self._again), *taken}
         return {"next": self._next, "again": sorted(numbers), "envs": self._progress}
 
+    def resume(self, states: Sequence[Mapping[str, Any]], world: World, version: int) -> None:
+        """Restore what is this process's of the `states` of all processes; `version` updates were made.
+
+        Raises:
+            ConfigError: there are more or fewer processes now, and the states cannot be divided among them.
+        """
+        if len(states) == world.size:
+            self.restore(states[world.rank])
+        elif any(state["again"] or state["envs"] is not None for state in states):
+            raise ConfigError(
+                f"the run has been made by {len(states)} processes, with max_lag or with envs that keep something "
+                f"from one episode to the next: resume it with {len(states)} processes"
+            )
+        else:
+            self.restore({"next": version * self._groups_per_step, "again": [], "envs": None})
+
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`, before the first step."""
         again = set(state["again"])
@@ -222,7 +244,7 @@ class Play:
         self._replaced += 1
         del self._open[group.start.seed]
         step, index = divmod(group.number, self._groups_per_step)
-        seed = seeding.derive(self._seed, "train", step, index, "again", group.attempt)
+        seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", group.attempt)
         self._again.append((group.number, replace(group.start, seed=seed), group.attempt + 1))
 
     def _upcoming(self) -> Iterator[Start | None]:
@@ -250,9 +272,13 @@ class Play:
         self._open[start.seed] = group
         return group
 
-    def _seed_of(self, number: int) -> int:
-        step, index = divmod(number, self._groups_per_step)
-        return seeding.derive(self._seed, "train", step, index)
+    def _own_starts(self, groups: int) -> Iterator[Start]:
+        """Where the groups start, out of so many in a step."""
+        places = (divmod(number, groups) for number in itertools.count())
+        indices = itertools.cycle(range(groups))
+        seeds = (seeding.derive(self._seed, "train", step, index) for step, index in places)
+        every = zip(indices, assign(seeds, self._envs.shares), strict=False)
+        return (start for index, start in every if index in self._groups)
 
 
 def drawn(episodes: Sequence[Episode], count: int, seed: int) -> list[Episode]:

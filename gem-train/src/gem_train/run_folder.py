@@ -34,8 +34,9 @@ from gem_train.config import LogConfig, flat, may_change, read_toml
 from gem_train.files import append_line, read_lines, sync, write, write_json, write_lines
 from gem_train.memory import is_out_of_memory
 from gem_train.metric_logs import MetricLogs
-from gem_train.models import LoadedModel
+from gem_train.models import LoadedModel, saved_weights
 from gem_train.summary import Summary
+from gem_train.world import ALONE, World
 
 Score = tuple[float, float]
 """Mean success and mean return."""
@@ -48,13 +49,15 @@ class RunFolder:
         path: the folder; `claim` makes it if it does not exist.
         settings: of the run, as plain data. A folder that already holds a checkpoint or a summary must hold this run's;
             only those of `MAY_CHANGE` may differ, and `steps` only if the run has not made more already.
+        world: the processes of the run.
 
     Raises:
         ConfigError: the folder holds a run with other settings, or something that is not a run.
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, Any], world: World = ALONE) -> None:
         self.path = path
+        self._world = world
         self._settings = settings
         self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
         self._recorder: Recorder | None = None
@@ -117,7 +120,7 @@ class RunFolder:
     def resume_command(self) -> str:
         """The command that resumes the run."""
         words = str(self._settings["id"]), "--config", str(self.path / "config.toml"), "--out", str(self.path)
-        return f"gemx train {shlex.join(words)}"
+        return f"{self._world.command} train {shlex.join(words)}"
 
     def draw(self, plot: Callable[[Path, str], None]) -> None:
         """Draw the learning curve with `plot`, which is given the path to write to and the title."""
@@ -138,8 +141,9 @@ class RunFolder:
             write_json(self.path / "summary.json", summary.as_json())
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
-        """The metrics that were written for a phase."""
-        return [line for line in read_lines(self._metrics) if line["phase"] == phase]
+        """The metrics that were written for a phase; every process of the run must ask for them."""
+        lines = self._world.first(lambda: read_lines(self._metrics))
+        return [line for line in lines if line["phase"] == phase]
 
     def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
         """Append the metrics of one step."""
@@ -161,13 +165,14 @@ class RunFolder:
             self._recorder.write(episode, {"phase": phase, "step": step})
 
     def save_checkpoint(self, loaded: LoadedModel, state: Mapping[str, Any], step: int) -> None:
-        """Save what the run needs to resume from `step`.
+        """Save what the run needs to resume from `step`; every process of the run must call it.
 
         Args:
             loaded: the model and its tokenizer.
             state: of the learner and the run.
             step: how many steps have been made.
         """
+        weights = self._world.collect(saved_weights(loaded.model))
         folder = self.path / "checkpoint"
         partial, complete = folder / f".step-{step}", folder / f"step-{step}"
         if complete.exists():
@@ -176,7 +181,7 @@ class RunFolder:
             try:
                 shutil.rmtree(partial, ignore_errors=True)
                 partial.mkdir(parents=True)
-                loaded.model.save_pretrained(partial / "model")
+                loaded.model.save_pretrained(partial / "model", state_dict=weights)
                 loaded.tokenizer.save_pretrained(str(partial / "model"))
                 torch.save(dict(state), partial / "state.pt")
                 for file in partial.rglob("*"):

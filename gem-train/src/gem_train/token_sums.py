@@ -1,10 +1,11 @@
 """Metrics of an update: sums over its tokens, reported as means."""
 
 from collections.abc import Mapping
-from typing import Self
 
 import torch
 from torch import Tensor
+
+from gem_train.world import World
 
 
 class TokenSums:
@@ -29,11 +30,25 @@ class TokenSums:
             self._gap_sum = self._gap_sum.to(gaps) + gaps.sum()
             self._gap_max = self._gap_max.to(gaps).maximum(gaps.max())
 
-    def add(self, other: Self) -> None:
+    def add(self, other: "TokenSums") -> None:
         """Add the sums of other tokens."""
         self.take(other._sums, other.tokens)
         self._gaps += other._gaps
         self._gap_sum, self._gap_max = self._gap_sum + other._gap_sum, self._gap_max.maximum(other._gap_max)
+
+    def over(self, world: World) -> "TokenSums":
+        """The sums over the tokens of all processes."""
+        total = TokenSums()
+        for each in world.gather(self._on_cpu()):
+            total.add(each)
+        return total
+
+    def _on_cpu(self) -> "TokenSums":
+        copy = TokenSums()
+        copy.tokens, copy._gaps = self.tokens, self._gaps
+        copy._sums = {name: value.cpu() for name, value in self._sums.items()}
+        copy._gap_sum, copy._gap_max = self._gap_sum.cpu(), self._gap_max.cpu()
+        return copy
 
     def means(self) -> dict[str, float]:
         """The metrics per token; the gaps only if there were any."""

@@ -32,10 +32,12 @@ from gem_train.lora import check_peft
 from gem_train.memory import enough_memory
 from gem_train.rewriting import rewriting_warning
 from gem_train.run_folder import RunFolder
+from gem_train.spectator import Spectator
 from gem_train.summary import Summary
+from gem_train.world import ALONE, World
 
 
-def train(config: TrainConfig, out: Path, display: Display) -> Summary:
+def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE) -> Summary:
     """Carry out, or resume, the training that `config` describes; returns the result.
 
     A run that was stopped at any moment resumes from its last checkpoint and ends with the same weights (on CPU, to
@@ -45,12 +47,15 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
         config: the settings.
         out: the run folder.
         display: gets the events of the run.
+        world: the processes of the run; each of them calls this.
 
     Raises:
         ConfigError: the settings do not fit each other, or the folder holds another run.
-        TrainingStopped: the run learns nothing or gets worse (see `gem_train.watch`), or its files cannot be written.
+        TrainingStopped: the run learns nothing or gets worse (see `gem_train.watch`), or its files cannot be written,
+            or another process of it has ended.
     """
-    with RunFolder(out, config.as_data()) as folder:
+    advice = f"The same command with --out {out} resumes from the newest checkpoint"
+    with world.guarded(advice), _folder(out, config, world) as folder:
         finished = folder.summary()
         if finished is not None:
             display.already_finished(finished, folder)
@@ -59,14 +64,18 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
         if config.lora.rank:
             check_peft()
         rows = make_rows(config)
-        evaluation = make_evaluation(config, rows)
+        evaluation = make_evaluation(config, rows, world)
         state = _newest_state(folder)
-        baselines = _measure(config, evaluation, display) if state is None else Baselines.from_json(state["before"])
+        if state is None:
+            baselines = _measure(config, evaluation, display, world)
+        else:
+            baselines = Baselines.from_json(state["before"])
         memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
         with torch_settings(config.threads), ExitStack() as stack:
             with memory("load the model"):
                 newest = folder.newest_checkpoint()
-                parts = stack.enter_context(build(config, newest, teacher=baselines.teacher, rows=rows))
+                made = build(config, newest, teacher=baselines.teacher, rows=rows, world=world)
+                parts = stack.enter_context(made)
             folder.claim()
             cost = rewriting_warning(parts.sampler.chat)
             if cost is not None:
@@ -100,6 +109,12 @@ def train(config: TrainConfig, out: Path, display: Display) -> Summary:
                 raise
 
 
+def _folder(out: Path, config: TrainConfig, world: World) -> RunFolder:
+    """The run folder; only the first process writes it."""
+    kind = Spectator if world.rank else RunFolder
+    return kind(out, config.as_data(), world)
+
+
 def _newest_state(folder: RunFolder) -> dict[str, Any] | None:
     """What the newest checkpoint holds besides the model.
 
@@ -124,12 +139,12 @@ def _newest_state(folder: RunFolder) -> dict[str, Any] | None:
     return state
 
 
-def _measure(config: TrainConfig, evaluation: Evaluation, display: Display) -> Baselines:
+def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, world: World) -> Baselines:
     """Evaluate random play and the expert, and choose which of them to imitate."""
     random, expert = _baselines(evaluation, "", display)
     own = (random, expert)
     if config.evaluated != config.trained and config.warmup.steps and config.warmup.policy == AUTO:
-        own = _baselines(make_training_evaluation(config), " in training", display)
+        own = _baselines(make_training_evaluation(config, world), " in training", display)
     return Baselines(random, expert, teacher=choose_teacher(config.warmup.policy, *own))
 
 
@@ -148,7 +163,7 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
     parts.sampler.sleep()
     with (
         closing(make_policy(teacher)) as player,
-        make_envs(config, config.warmup.episodes, player.info_methods) as envs,
+        make_envs(config, config.warmup.episodes, player.info_methods, parts.world) as envs,
     ):
         model, chat = parts.loaded.model, parts.sampler.chat
         losses = imitate(
@@ -160,6 +175,7 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
             optim=config.optim,
             seed=config.seed,
             place=parts.rows.train,
+            world=parts.world,
         )
         for step, loss in enumerate(losses, start=1):
             folder.write_metrics("warmup", step, {"loss": loss})
