@@ -9,15 +9,18 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from gem_train.actions import leave_out
 from gem_train.algorithms.base import Algorithm, Scores
 from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
 from gem_train.config import OptimConfig
+from gem_train.credit import Credit
 from gem_train.critic import Critic
 from gem_train.learner import Learner
 from gem_train.tiny import tiny_model, tiny_tokenizer
+from gem_train.token_table import TokenTable
 
 OPTIM = OptimConfig(lr=3e-3, minibatches=2, micro_tokens=64)
 
@@ -176,6 +179,18 @@ def test_a_batch_of_which_every_reply_was_cut_is_reported_and_changes_nothing(ba
     assert (metrics["signal"], made.step) == (0, 1)
     assert metrics["entropy"] > 0
     assert abs(metrics["kl"]) < 10
+
+
+def test_the_tokens_of_an_episode_share_its_weight_equally_whatever_sequence_they_are_in(batch: Batch):
+    """Pairs of sequences as segments of one episode, with a reply that is not trained."""
+    segments = replace(batch, episode=np.arange(16) // 4)
+    prepared = leave_out(segments, np.arange(16) == 3)
+    credit = Credit(batch.rewards, batch.rewards)
+    shares = TokenTable.of(prepared, Scores(), credit, 0).columns["episode_share"]
+    for episode in range(4):
+        pair = [(shares[at], prepared.sequences[at].sampled) for at in (2 * episode, 2 * episode + 1)]
+        found = np.concatenate([share[sampled] for share, sampled in pair])
+        np.testing.assert_allclose(found, 1 / (6 if episode == 0 else 8))
 
 
 @pytest.mark.parametrize("step_of_run", [0, 3])
