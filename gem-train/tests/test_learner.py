@@ -135,6 +135,18 @@ def test_log_probabilities_of_the_learner_replace_those_of_the_engine(model: Pre
     assert not torch.equal(scored, unscored)
 
 
+@pytest.mark.parametrize("tokens", [1, 50, 1000])
+def test_scores_before_an_update_are_those_of_each_sequence_alone(model: PreTrainedModel, batch: Batch, tokens: int):
+    optim = OPTIM.model_copy(update={"micro_tokens": tokens})
+    found = Learner(model, optim, steps=1, temperature=0.7, seed=7).score(batch, {"old_logprobs"}).old_logprobs
+    assert found is not None
+    for sequence, logprobs in zip(batch.sequences, found, strict=True):
+        with torch.no_grad():
+            logits = model(input_ids=torch.from_numpy(sequence.ids)[None]).logits[0, :-1]
+        expected = (logits / 0.7).log_softmax(-1).gather(-1, torch.from_numpy(sequence.ids)[1:, None])[:, 0].numpy()
+        np.testing.assert_allclose(logprobs[1:], np.where(sequence.sampled[1:], expected, 0), atol=1e-5)
+
+
 def test_schedules_are_linear_from_the_first_step_to_the_last(model: PreTrainedModel, batch: Batch):
     optim = OptimConfig(lr=1e-3, lr_end=1e-4, entropy=0.2, entropy_end=0.0, minibatches=1)
     learner = Learner(model, optim, steps=3, temperature=1.0, seed=0)

@@ -49,6 +49,9 @@ def test_layers_computed_again_give_the_same_gradient_without_dropout(
     found, _ = gradients(model, again=True)
     assert (found - kept).abs().max() <= 1e-5 * kept.abs().max()
     assert kept.abs().max() > 0
+    # Nor is there dropout left where transformers or a user puts the whole model into training mode.
+    found, _ = gradients(model.train(), again=False)
+    assert torch.equal(found, kept)
 
 
 def test_dropout_within_the_layers_would_be_noticed(make_model: MakeModel) -> None:
