@@ -226,12 +226,13 @@ def run(arguments):
 def table(report):
     """The report as Markdown."""
     lines = [
-        "| turns | episodes | ids | ids of one sample per turn | s | s of one sample per turn | times as fast | gradient |"
+        "| turns | episodes | ids | ids of samples per turn | s | s of samples per turn | times as fast | gradient |"
     ]
     lines.append("|--:|--:|--:|--:|--:|--:|--:|--:|")
     lines += [
-        f"| {row['turns']} | {row['episodes']} | {row['ids']:,} | {row['ids_of_samples']:,} | {row['packed_seconds']:.2f} "
-        f"| {row['samples_seconds']:.2f} | {row['times']:.1f} | {row['gradient_difference']:.0e} |"
+        f"| {row['turns']} | {row['episodes']} | {row['ids']:,} | {row['ids_of_samples']:,} "
+        f"| {row['packed_seconds']:.2f} | {row['samples_seconds']:.2f} | {row['times']:.1f} "
+        f"| {row['gradient_difference']:.0e} |"
         for row in report["turns"]
     ]
     lines += ["", "| ids of a row | s | s with a dense mask |", "|--:|--:|--:|"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ from transformers import PreTrainedModel
 
 from gem.errors import ConfigError
 from gem.rollout.transcript import Transcript
+from gem_train.attention import NAME
 from gem_train.chat import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.row_attention import Chunk
 from gem_train.engines.row_model import RowModel
 from gem_train.model_checks import context_limit, use_packed_attention
+from gem_train.models import load_model, make_tiny
 from gem_train.tiny import tiny_tokenizer
 
 MakeModel = Callable[..., PreTrainedModel]
@@ -132,3 +135,13 @@ def test_the_cache_of_the_engine_keeps_keys_in_the_type_of_the_arithmetic(make_m
         _, found = rows.logits([Chunk(0, 8, ids[8:].tolist(), True)])
     assert {rows.cache.layers[0]._keys.dtype, rows.cache.layers[0]._values.dtype} == {torch.bfloat16}
     assert (found[0] - expected).abs().max() < 0.05 * expected.abs().max()
+
+
+def test_a_model_is_checked_when_it_is_loaded(make_model: MakeModel, tmp_path: Path) -> None:
+    assert make_tiny([], 0, device="cpu").model.config._attn_implementation == NAME
+    for name in ("Qwen3", "OPT"):
+        make_model(name, "eager").save_pretrained(tmp_path / name)
+        tiny_tokenizer([]).save_pretrained(tmp_path / name)
+    assert load_model(str(tmp_path / "Qwen3"), device="cpu").model.config._attn_implementation == NAME
+    with pytest.raises(ConfigError, match="does not keep the sequences of a packed row apart"):
+        load_model(str(tmp_path / "OPT"), device="cpu")
