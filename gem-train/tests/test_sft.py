@@ -113,6 +113,20 @@ def test_a_run_that_was_stopped_ends_as_an_unbroken_one(tmp_path, error, saved):
     assert [line["step"] for line in metrics(tmp_path / "whole")] == list(range(12))
 
 
+def test_an_adapter_is_trained_alone_and_resumed_exactly(cloned, tmp_path):
+    out, _ = cloned
+    settings = {"model": str(out), "lora": {"rank": 4}, "device": "cpu", "steps": 5, "checkpoint_every": 2}
+    run(tmp_path / "whole", SHORT, settings)
+    with pytest.raises(ZeroDivisionError):
+        sft(load_sft_config([ECHO, SHORT, settings]), tmp_path / "stopped", StopAt(3, ZeroDivisionError))
+    run(tmp_path / "stopped", SHORT, settings)
+    files = [tmp_path / name / "checkpoint" / "step-5" / "model" for name in ("whole", "stopped")]
+    assert not (files[0] / "model.safetensors").exists()
+    whole, resumed = (load_file(file / "adapter_model.safetensors") for file in files)
+    assert any(tensor.any() for name, tensor in whole.items() if "lora_B" in name)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
 def test_every_episode_is_learned_from_once_in_each_pass_over_them(tmp_path, monkeypatch):
     step, seen = Imitator.step, []
 
