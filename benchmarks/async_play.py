@@ -1,10 +1,10 @@
 """What playing while learning brings where tools are slow: episodes per second with `rollout.max_lag`, and without.
 
-    python benchmarks/async_play.py [--steps 16] [--max-lag 2] [--seconds 10] [--scale 20] [--json FILE]
+    python benchmarks/async_play.py [--steps 16] [--seeds 1] [--max-lag 2] [--seconds 10] [--scale 20] [--json FILE]
 
 A tiny model learns to guess a number, and a tool answers each of its turns after 0 to 10 seconds, drawn evenly by seed
 and turn; here these are divided by 20. Both runs are a whole `gemx train` from the model after one warm-up, in this
-process, one after the other. Success is measured without the latency.
+process, in turns. Success is measured without the latency.
 """
 
 import argparse
@@ -19,12 +19,14 @@ from peers import show
 
 from gem import seeding
 from gem.core import Wrapper
+from gem.rollout.evaluation import wilson_interval
 from gem_train.config import TINY, load_config
 from gem_train.display import Display
 from gem_train.train import train
 
 ID = "game:GuessTheNumber-v0-easy"
 EPISODES = 64
+EVALUATED = 256
 
 
 class SlowTool(Wrapper):
@@ -46,8 +48,14 @@ class SlowTool(Wrapper):
 
 def config(steps, **settings):
     """The settings of a run; the later ones go over the earlier ones."""
-    rollout = {"episodes": EPISODES, "num_envs": EPISODES, "max_new_tokens": 16, "record": 0}
-    base = {"id": ID, "steps": steps, "eval": {"episodes": 512}, "watch": {"stop": False}, "checkpoint_every": 10**6}
+    rollout = {"episodes": EPISODES, "num_envs": 2 * EPISODES, "max_new_tokens": 16, "record": 0}
+    base = {
+        "id": ID,
+        "steps": steps,
+        "eval": {"episodes": EVALUATED},
+        "watch": {"stop": False},
+        "checkpoint_every": 10**6,
+    }
     return load_config([TINY, {**base, "rollout": rollout}, settings])
 
 
@@ -58,10 +66,11 @@ def warm_up(folder, steps):
     return folder / "checkpoint" / "step-1" / "model"
 
 
-def run(folder, model, steps, max_lag, seconds):
-    """One run: its speed, its lag, and success after it."""
+def run(folder, model, steps, max_lag, seconds, seed):
+    """The metrics of the steps of one run, and its summary."""
     settings = config(
         steps,
+        seed=seed,
         model=str(model),
         warmup={"steps": 0},
         wrappers=[{"name": "async_play:SlowTool", "seconds": seconds}],
@@ -71,22 +80,28 @@ def run(folder, model, steps, max_lag, seconds):
     with Display(quiet=True) as display:
         summary = train(settings, folder, display).as_json()
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    made = [line for line in lines if line["phase"] == "train"]
-    spent = sum(line[f"seconds_{doing}"] for line in made for doing in ("play", "learn", "sync"))
+    return [line for line in lines if line["phase"] == "train"], summary
+
+
+def together(max_lag, runs):
+    """What several runs show together: their speed, their lag, and success after them."""
+    made = [line for lines, _ in runs for line in lines]
+    spent = {doing: sum(line[f"seconds_{doing}"] for line in made) for doing in ("play", "learn", "sync")}
     lags = Counter()
     for line in made:
         counted = {int(name[4:]): count for name, count in line.items() if name.startswith("lag/")}
         lags.update(counted or {0: EPISODES})
+    succeeded = round(sum(summary["success_after"] for _, summary in runs) * EVALUATED)
     return {
         "max_lag": max_lag,
-        "episodes_per_second": EPISODES * len(made) / spent,
-        "seconds_learning": sum(line["seconds_learn"] + line["seconds_sync"] for line in made),
+        "episodes_per_second": EPISODES * len(made) / sum(spent.values()),
+        "seconds": spent,
         "lag": {lag: lags[lag] for lag in sorted(lags)},
         "lag_mean": sum(line["lag"] for line in made) / len(made),
         "lag_max": max(line["lag_max"] for line in made),
-        "success": summary["success_after"],
-        "interval": summary["success_after_ci"],
-        "before": summary["success_before"],
+        "before": sum(summary["success_before"] for _, summary in runs) / len(runs),
+        "success": succeeded / (EVALUATED * len(runs)),
+        "interval": wilson_interval(succeeded, EVALUATED * len(runs)),
     }
 
 
@@ -109,6 +124,7 @@ def table(report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=16, help="of each run")
+    parser.add_argument("--seeds", type=int, default=1, help="runs of each kind, in turns")
     parser.add_argument("--warm-up", type=int, default=300, help="steps of the warm-up")
     parser.add_argument("--max-lag", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=10.0, help="the longest latency of the tool")
@@ -118,10 +134,12 @@ def main():
     sys.path.append(str(Path(__file__).parent))
     with tempfile.TemporaryDirectory() as folder:
         model = warm_up(Path(folder) / "warm", arguments.warm_up)
-        runs = [
-            run(Path(folder) / f"lag-{lag}", model, arguments.steps, lag, arguments.seconds / arguments.scale)
-            for lag in (0, arguments.max_lag)
-        ]
+        runs = {0: [], arguments.max_lag: []}
+        for seed in range(arguments.seeds):
+            for lag, made in runs.items():
+                path = Path(folder) / f"lag-{lag}-seed-{seed}"
+                made.append(run(path, model, arguments.steps, lag, arguments.seconds / arguments.scale, seed))
+    runs = [together(lag, made) for lag, made in runs.items()]
     ratio = runs[1]["episodes_per_second"] / runs[0]["episodes_per_second"]
     show({"runs": runs, "ratio": ratio}, table({"runs": runs, "ratio": ratio}), arguments.json)
 
