@@ -281,6 +281,38 @@ def test_keys_are_read_in_place_and_scattered_rows_are_moved_together(
     assert not sampler._rows._openings
 
 
+def test_conversations_whose_rows_were_exchanged_continue_in_their_new_rows(
+    model: PreTrainedModel, sampler: HFSampler
+) -> None:
+    past = {slot: Transcript("x" * (slot + 1)) for slot in range(8)}
+    contexts: dict[int, list[int]] = {slot: [] for slot in past}
+    for slots in (range(8), (6, 7), (0, 1)):
+        before = {slot: sampler._conversations[slot].row for slot in sampler._conversations}
+        sampler.send({slot: past[slot] for slot in slots})
+        for slot, completion in sampler.recv(len(slots)).items():
+            contexts[slot] = extended(contexts[slot], completion)
+            expected = scored(model, contexts[slot], len(completion.ids))
+            torch.testing.assert_close(torch.tensor(completion.logprobs), expected, atol=1e-4, rtol=0)
+            past[slot].add(completion, 0.0, "next", {})
+        if slots == (6, 7):
+            after = [sampler._conversations[slot].row for slot in range(8)]
+            assert after == [before[slot] for slot in (6, 7, 2, 3, 4, 5, 0, 1)]
+
+
+def test_a_conversation_that_lost_its_row_is_read_again(model: PreTrainedModel) -> None:
+    sampler = made(model, rows=1)
+    past = {slot: Transcript("x" * 9 * (slot + 1)) for slot in range(2)}
+    contexts: dict[int, list[int]] = {slot: [] for slot in past}
+    for slot in (0, 1, 0, 1):
+        sampler.send({slot: past[slot]})
+        completion = sampler.recv()[slot]
+        assert [each.row for each in sampler._conversations.values() if each.row >= 0] == [0]
+        contexts[slot] = extended(contexts[slot], completion)
+        expected = scored(model, contexts[slot], len(completion.ids))
+        torch.testing.assert_close(torch.tensor(completion.logprobs), expected, atol=1e-4, rtol=0)
+        past[slot].add(completion, 0.0, "next", {})
+
+
 def test_a_sampler_that_sleeps_has_no_cache_and_resumes_its_replies(model: PreTrainedModel, sampler: HFSampler) -> None:
     sampler.send({0: Transcript(RULES)})
     assert sampler.recv(timeout=0) == {}

@@ -117,7 +117,6 @@ class Rows:
             self.release(last)
         self._owners[row] = conversation
         conversation.row = row
-        conversation.cached = 0
         return True
 
     def release(self, conversation: Conversation) -> None:
