@@ -83,7 +83,8 @@ class ChatEncoder:
         self._stops = frozenset(self.stop_ids)
         # Of the tokens that were added to the vocabulary, those that could end a message or begin another.
         added = tokenizer.added_tokens_decoder
-        special = {id for id, token in added.items() if token.special or id in tokenizer.all_special_ids}
+        named = tokenizer.all_special_ids
+        special = {id for id, token in added.items() if token.special or id in named}
         special.discard(cast("int", tokenizer.unk_token_id))  # unknown characters, which no text can spell
         self._closing = frozenset(self._stops & added.keys())
         self._foreign = frozenset(special | ({*frame, *closing} & added.keys()) | self._closing)
