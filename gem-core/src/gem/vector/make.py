@@ -27,9 +27,9 @@ BackendName = Literal["sync", "thread", "process", "ray"]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One of several envs in a vector: its id, its `weight` among them, its own kwargs and wrappers.
+    """One of several envs in a vector: its `id`, and its `weight` among them.
 
-    Its kwargs override those of the vector, and the wrappers of the vector go around its own.
+    Its own `kwargs` override those of the vector, and the wrappers of the vector go around its own `wrappers`.
 
     Raises:
         ConfigError: the weight is not above 0 and finite.
