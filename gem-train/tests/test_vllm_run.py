@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -9,10 +10,14 @@ import torch.distributed
 from click.testing import CliRunner
 
 from gem.cli.main import main
+from gem.errors import ConfigError
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
+from gem_train.chat import ChatEncoder
+from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
+from gem_train.tiny import tiny_model, tiny_tokenizer
 
 RUN = """
 steps = 4
@@ -38,9 +43,14 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def steps_of(run: Path) -> list[dict[str, Any]]:
+    """The metrics of the steps of training."""
+    lines = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
+    return [line for line in lines if line["phase"] == "train"]
+
+
 def test_a_run_trains_on_what_vllm_sampled(finished):
-    lines = [json.loads(line) for line in (finished / "metrics.jsonl").read_text().splitlines()]
-    steps = [line for line in lines if line["phase"] == "train"]
+    steps = steps_of(finished)
     assert [line["step"] for line in steps] == [1, 2, 3, 4]
     assert all(line["signal"] == 1 and line["grad_norm"] > 0 for line in steps)
     # Of the tokens that were sampled under the weights that score them.
@@ -56,9 +66,16 @@ def test_an_adapter_is_trained_and_served_over_its_base(finished):
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.output
     assert (out / "checkpoint" / "step-2" / "model" / "adapter_model.safetensors").is_file()
-    first, second = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
-    assert first["engine_gap_max"] < 1e-3
-    assert second["engine_gap_max"] < 1e-3
+    assert [line["engine_gap_max"] < 1e-3 for line in steps_of(out)] == [True, True]
+
+
+def test_what_vllm_cannot_run_is_refused_at_the_start():
+    tokenizer = tiny_tokenizer([])
+    chat, settings = ChatEncoder(tokenizer), VLLMSettings(kv_cache_gib=1e-4)
+    with pytest.raises(ConfigError, match="heads of at least 32 dimensions, and this model's have 16"):
+        VLLMSampler(tiny_model(tokenizer, 0), chat, max_new_tokens=8)
+    with pytest.raises(ConfigError, match="vLLM cannot run this model here: No available memory for the cache"):
+        VLLMSampler(tiny_model(tokenizer, 0, head_dim=32), chat, max_new_tokens=8, settings=settings)
 
 
 def test_nothing_of_vllm_is_left_after_a_run(finished):

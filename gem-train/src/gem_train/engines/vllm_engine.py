@@ -19,6 +19,8 @@ from gem_train.engines.vllm_adapter import VLLMAdapter
 from gem_train.memory import is_out_of_memory
 
 _GIB = 2**30
+_SMALLEST_HEAD = 32
+"""Dimensions that vLLM's attention on CPU takes. Below, it fails at the first reply."""
 
 _ENVIRONMENT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr", "VLLM_NO_USAGE_STATS": "1"}
 """Where the user has not chosen: nothing but errors is printed, and nothing is sent."""
@@ -82,6 +84,12 @@ def _start(
             "--set rollout.engine=hf"
         )
     cpu = bool(current_platform.is_cpu())
+    head_dim = getattr(model.config, "head_dim", None) or model.config.hidden_size // model.config.num_attention_heads
+    if cpu and head_dim < _SMALLEST_HEAD:
+        raise ConfigError(
+            f"vLLM on CPU needs heads of at least {_SMALLEST_HEAD} dimensions, and this model's have {head_dim}; use "
+            "--set rollout.engine=hf"
+        )
     with TemporaryDirectory(prefix="gem-vllm-") as folder:
         _save_without_weights(model, tokenizer, folder)
         own = {"model": folder, "load_format": "dummy", "weight_transfer_config": WeightTransferConfig(backend=BACKEND)}

@@ -18,7 +18,9 @@ from vllm.distributed.weight_transfer.base import (  # pyright: ignore[reportMis
 from vllm.distributed.weight_transfer.factory import (  # pyright: ignore[reportMissingImports]
     WeightTransferEngineFactory,
 )
-from vllm.model_executor.layers import utils as layers  # pyright: ignore[reportMissingImports]
+from vllm.model_executor.layers.vocab_parallel_embedding import (  # pyright: ignore[reportMissingImports]
+    ParallelLMHead,
+)
 from vllm.model_executor.model_loader.reload import (  # pyright: ignore[reportMissingImports]
     finalize_layerwise_reload,
     initialize_layerwise_reload,
@@ -81,18 +83,16 @@ class SameProcessTransfer(WeightTransferEngine[Nothing, Weights]):  # pyright: i
             )
 
     def finish_weight_update(self) -> None:
-        """Complete the layers that got their weights."""
+        """Complete the layers that got their weights, and those that share them."""
         finalize_layerwise_reload(self.model, self.model_config)
+        if current_platform.is_cpu():
+            # Its kernels keep a packed copy of each matrix, also of one that is another layer's.
+            for layer in self.model.modules():
+                if isinstance(layer, ParallelLMHead):
+                    layer.quant_method.process_weights_after_loading(layer)
 
     def shutdown(self) -> None:
         """Nothing to do."""
 
 
-def _plain_linear(layer: Any, remove_weight: bool) -> None:
-    layer.cpu_linear = torch.nn.functional.linear
-
-
 WeightTransferEngineFactory.register_engine(BACKEND, SameProcessTransfer)
-if current_platform.is_cpu():
-    # vLLM's own CPU kernels keep a packed copy of each matrix, which new weights would not reach.
-    layers.dispatch_cpu_unquantized_gemm = _plain_linear
