@@ -60,7 +60,14 @@ SETTINGS: dict[str, Any] = {
     "watch": {"stop": False},
 }
 SMALL = {"steps": 8, "checkpoint_every": 3, "warmup": {"steps": 30}, "eval": {"every": 4}}
-THREADS = {"rollout": {"backend": "thread"}, "env": {"wait": 0.01}}
+# The sampler's rounding depends on which replies it computes together, and so on time; the learner's does not.
+THREADS = {
+    "rollout": {"backend": "thread"},
+    "env": {"wait": 0.01},
+    "credit": {"old_logprobs": "learner"},
+    "steps": 12,
+    "warmup": {"steps": 40},
+}
 RUN = """
 import sys
 sys.path.insert(0, folder)
@@ -199,13 +206,13 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_las
 def test_a_killed_run_with_tools_on_threads_plays_what_an_unbroken_one_plays(tmp_path, starter):
     unbroken = starter.finish(tmp_path / "unbroken", [SETTINGS, THREADS])
     out = tmp_path / "killed"
-    for step, delay in moments(10, 24, seed=5):
+    for step, delay in moments(10, 12, seed=5):
         starter.kill(out, [SETTINGS, THREADS], step, delay)
     assert not (out / "summary.json").exists()
     starter.finish(out, [SETTINGS, THREADS])
     ours, theirs = actions(out), actions(unbroken)
     assert ours.keys() == theirs.keys()
-    assert len(ours) == 24 * 16 + 8
+    assert len(ours) == 12 * 16 + 8
     alike = sum(ours[key] == theirs[key] for key in ours)
     print(f"{alike} of {len(ours)} episodes have the same actions", file=sys.stderr)
     assert alike >= 0.99 * len(ours)

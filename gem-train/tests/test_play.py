@@ -16,7 +16,7 @@ from gem.rollout.transcript import Completion, Episode, Transcript
 from gem_train.build import build, make_evaluation
 from gem_train.config import load_config
 from gem_train.display import Display
-from gem_train.play import Play, Played, drawn
+from gem_train.play import Play, Played, drawn, played_in_order
 from gem_train.step_metrics import play_metrics
 from gem_train.train import train
 
@@ -352,3 +352,19 @@ def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(
     assert [line["step"] for line in lines if line["phase"] == "eval"] == [0, 2, 3, 4, 6]
     assert 0 < max(line.get("engine_gap_max", 0.0) for line in made) < 1e-3
     assert sum(line["failures"] for line in made) == 0
+
+
+def test_episodes_are_in_the_order_of_their_starts_and_each_slot_plays_its_share_however_fast_it_is():
+    levels = [{"longest": 2}] * 3
+    wrappers = [{"name": "curriculum", "levels": levels, "window": 1, "promote": 1.0, "demote": 0.0}]
+
+    def play(slowest: int) -> tuple[list[int], Any]:
+        with gem.make_vec(f"{HERE}:Walk", 4, wrappers=wrappers) as envs:
+            starts = [gem.rollout.Start(seed) for seed in range(12)]
+            episodes = played_in_order(Player(slowest), envs, starts)
+            return [episode.seed for episode in episodes], envs.progress()
+
+    seeds, progress = play(1)
+    assert seeds == list(range(12))
+    assert len({kept["level"] for kept in progress}) > 1
+    assert play(1000) == (seeds, progress)

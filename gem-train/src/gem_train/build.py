@@ -10,7 +10,7 @@ from gem import seeding
 from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.make import make
-from gem.rollout import assign, rollout
+from gem.rollout import assign
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
@@ -26,6 +26,7 @@ from gem_train.learner import Learner
 from gem_train.lora import choose_trained
 from gem_train.mix import EnvConfig
 from gem_train.models import LoadedModel, blocks_of, load_model, make_tiny
+from gem_train.play import played_in_order
 from gem_train.preflight import TINY
 from gem_train.rows import Rows, Table, split, table_of
 from gem_train.watch import Advice, Watch
@@ -190,4 +191,5 @@ def _play(config: TrainConfig, teacher: str, rows: Rows, world: World) -> list[E
         closing(make_policy(teacher)) as policy,
         make_envs(config, config.rollout.num_envs, policy.info_methods, world) as envs,
     ):
-        return list(rollout(policy, envs, world.share(list(map(rows.train, assign(seeds, envs.shares))))))
+        starts = world.share(list(map(rows.train, assign(seeds, envs.shares))))
+        return list(played_in_order(policy, envs, starts))

@@ -14,7 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem.rollout import Start, assign, rollout
+from gem.rollout import Start, assign
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
@@ -24,6 +24,7 @@ from gem_train.config import OptimConfig, WarmupConfig
 from gem_train.distributed import whole
 from gem_train.optimizer import make_optimizer
 from gem_train.packing import Packed, pack
+from gem_train.play import played_in_order
 from gem_train.recomputation import recomputed
 from gem_train.scoring import score_tokens
 from gem_train.sft_config import SFTOptimConfig
@@ -127,7 +128,7 @@ def imitate(
     for step in range(warmup.steps):
         seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
         starts = world.share(list(map(place, assign(seeds, envs.shares))))
-        episodes = flat(world.together(lambda starts=starts: list(rollout(teacher, envs, starts))))
+        episodes = flat(world.together(lambda starts=starts: list(played_in_order(teacher, envs, starts))))
         batch = collate(tokenized(episode, chat) for episode in episodes)
         yield imitator.step(batch.sequences, warmup.lr * (1 - step / warmup.steps))["loss"]
 

@@ -281,6 +281,18 @@ class Play:
         return (start for index, start in every if index in self._groups)
 
 
+def played_in_order(policy: Policy, envs: VectorEnv, starts: Iterable[Start]) -> Iterator[Episode]:
+    """Play episodes from different seeds and yield them in the order of their starts, however they finish.
+
+    Each slot plays one of every `envs.num_envs` starts, so that what its env keeps, such as the level of a curriculum,
+    does not depend on time either.
+    """
+    waiting = iter(starts)
+    while chunk := list(itertools.islice(waiting, envs.num_envs)):
+        order = {start.seed: index for index, start in enumerate(chunk)}
+        yield from sorted(rollout(policy, envs, chunk), key=lambda episode: order[episode.seed])
+
+
 def drawn(episodes: Sequence[Episode], count: int, seed: int) -> list[Episode]:
     """So many of the episodes, each with equal chances, in their order."""
     chosen = seeding.generator(seed).sample(range(len(episodes)), min(count, len(episodes)))
