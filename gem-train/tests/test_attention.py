@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import PreTrainedModel
 
-from gem_train.attention import NAME, Blocks, packed_attention
+from gem_train.attention import NAME, Blocks, _varlen, packed_attention
 
 LENGTHS = 1, 40, 7, 64, 33, 17, 50, 12
 """Two rows of 112."""
@@ -72,3 +73,12 @@ def test_dropout_is_refused() -> None:
     tensor = torch.zeros(1, 1, 2, 4)
     with pytest.raises(ValueError, match="dropout"):
         packed_attention(torch.nn.Module(), tensor, tensor, tensor, None, dropout=0.1)
+
+
+@pytest.mark.parametrize("window", [None, 4])
+def test_the_kernel_of_gpus_takes_what_it_is_given(window: int | None) -> None:
+    """Its arguments and shapes are checked without a GPU; what it computes is not."""
+    blocks = Blocks([0, 3, 10], window, torch.device("cpu"))
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        query, key = (torch.empty(10, heads, 8, dtype=torch.bfloat16) for heads in (4, 2))
+        assert _varlen(query, key, key, blocks, 0.3).shape == query.shape

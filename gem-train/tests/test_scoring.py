@@ -50,6 +50,13 @@ def test_scores_in_chunks_are_those_of_all_logits(tokens: int | None, entropy: b
         assert (one - other).abs().max() < 1e-5 * other.abs().max()
 
 
+def test_no_tokens_have_no_scores_and_no_gradient() -> None:
+    hidden, weight = torch.zeros(0, 4, requires_grad=True), torch.zeros(7, 4, requires_grad=True)
+    found = chunked_scores(hidden, Head(weight, None), torch.zeros(0, dtype=torch.long), 1.0, entropy=True)
+    assert [each.tolist() for each in gradients(found, [weight])] == torch.zeros(1, 7, 4).tolist()
+    assert found.logprobs.shape == (0,)
+
+
 def test_scores_in_chunks_follow_autocast() -> None:
     generator = torch.Generator().manual_seed(0)
     hidden = torch.randn(20, 16, generator=generator, requires_grad=True)
