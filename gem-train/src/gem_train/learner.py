@@ -119,7 +119,7 @@ class Learner:
             parameter.copy_(other)
             other.copy_(kept)
 
-    @torch.inference_mode()
+    @torch.no_grad()  # inference mode would be that of the buffers too which FSDP makes in a first pass
     def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
         lengths = [len(sequence) for sequence in batch.sequences]
         found = torch.zeros(sum(lengths), device=self.model.device)

@@ -1,0 +1,161 @@
+"""Runs in two processes, over gloo on the CPU, compared with runs in one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import load_file
+
+from gem.cli.main import main
+
+pytestmark = pytest.mark.full
+
+STEPS = 5
+SETTINGS: dict[str, object] = {
+    "steps": STEPS,
+    "checkpoint_every": 2,
+    "rollout.episodes": 14,
+    "rollout.group_size": 2,  # seven groups: the processes get three and four
+    "rollout.num_envs": 6,
+    "rollout.max_new_tokens": 6,
+    "rollout.record": 14,
+    "warmup.steps": 8,
+    "eval.episodes": 5,
+    "optim.lr": 0.001,
+    "optim.minibatches": 2,
+    "optim.micro_tokens": 90,  # several micro-batches, which do not divide by two
+    "credit.kl": 0.1,
+    "credit.old_logprobs": "learner",
+    "watch.stop": "false",
+    "threads": 1,
+    "device": "cpu",
+}
+
+
+def words(out: Path, **settings: object) -> list[str]:
+    command = ["train", "core:Echo-v0", "--out", str(out)]
+    for key, value in {**SETTINGS, **settings}.items():
+        command += ["--set", f"{key}={value}"]
+    return command
+
+
+def alone(out: Path, **settings: object) -> Path:
+    done = CliRunner().invoke(main, words(out, **settings))
+    assert done.exit_code == 0, done.stderr
+    return out
+
+
+def start(out: Path, **settings: object) -> subprocess.Popen[str]:
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    return subprocess.Popen(
+        [*torchrun, "-m", "gem", *words(out, **settings)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def together(out: Path, **settings: object) -> str:
+    """Run in two processes; returns what they printed."""
+    process = start(out, **settings)
+    printed = process.communicate(timeout=300)[0]
+    assert process.returncode == 0, printed
+    return printed
+
+
+def wait_for(out: Path, step: int, process: subprocess.Popen[str]) -> None:
+    deadline, written = time.monotonic() + 300, out / "metrics.jsonl"
+    while not (written.exists() and f'"train", "step": {step}' in written.read_text()):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def process_of_rank(rank: int, parent: int) -> int:
+    for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        if f"RANK={rank}" in Path(f"/proc/{child}/environ").read_text().split("\0"):
+            return int(child)
+    raise AssertionError(f"no process has the rank {rank}")
+
+
+def lines(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+
+
+def assert_same(ours: Path, theirs: Path, file: str = "model.safetensors") -> None:
+    """Metrics, recorded episodes and weights are the same, but for rounding."""
+    for mine, other in zip(lines(ours), lines(theirs), strict=True):
+        assert mine.keys() == other.keys()
+        for name in mine:
+            if not name.startswith(("seconds", "tokens_per_second", "phase")):
+                assert mine[name] == pytest.approx(other[name], rel=1e-4, abs=1e-5), (name, mine["step"])
+    recorded = [
+        [json.loads(line) for line in (out / "episodes.jsonl").read_text().splitlines()] for out in (ours, theirs)
+    ]
+    seeds, texts = ([[each[key] for each in episodes] for episodes in recorded] for key in ("seed", "turns"))
+    assert seeds[0] == seeds[1]
+    assert [[turn["action"] for turn in turns] for turns in texts[0]] == [
+        [turn["action"] for turn in turns] for turns in texts[1]
+    ]
+    newest = max((ours / "checkpoint").glob("step-*"), key=lambda path: int(path.name[5:])).name
+    mine, other = (load_file(out / "checkpoint" / newest / "model" / file) for out in (ours, theirs))
+    assert mine.keys() == other.keys()
+    for name in mine:
+        # Adam divides by the size of a gradient, so rounding weighs most where that is nearly 0.
+        assert (mine[name] - other[name]).abs().mean() < 1e-5, name
+
+
+def test_a_run_whose_process_is_killed_says_so_and_resumes_with_the_results_of_one_process(tmp_path: Path) -> None:
+    """PPO with a reference: the optimizers of policy and critic, and the reference, are divided and put together."""
+    two, settings = tmp_path / "two", {"algorithm": "ppo"}
+    process = start(two, **settings)
+    wait_for(two, 3, process)
+    os.kill(process_of_rank(1, process.pid), signal.SIGKILL)
+    printed = process.communicate(timeout=120)[0]
+    assert process.returncode != 0
+    assert "another process of the run has ended" in printed
+    assert f"The same command with --out {two} resumes" in printed.replace("\n", " ")
+    assert not (two / "summary.json").exists()
+    assert "resum" in together(two, **settings)
+    one = alone(tmp_path / "one", **settings)
+    assert any(line.get("signal") for line in lines(one))
+    assert_same(two, one)
+
+
+def test_ctrl_c_saves_a_checkpoint_and_a_run_of_two_processes_resumes_in_one(tmp_path: Path) -> None:
+    two = tmp_path / "two"
+    process = start(two)
+    wait_for(two, 1, process)
+    process.send_signal(signal.SIGINT)
+    printed = process.communicate(timeout=120)[0]
+    made = max(line["step"] for line in lines(two) if line["phase"] == "train")
+    assert f"stopped after step {made} of {STEPS}, and saved" in printed
+    assert "torchrun --nproc-per-node 2 -m gem train" in printed
+    assert (two / "checkpoint" / f"step-{made}").is_dir()
+    alone(two)
+    assert_same(two, alone(tmp_path / "one"))
+
+
+def test_an_adapter_is_trained_by_two_processes_as_by_one(tmp_path: Path) -> None:
+    base = alone(tmp_path / "base", steps=1)
+    settings = {"model": base, "lora.rank": 4, "steps": 2, "warmup.steps": 1, "algorithm": "grpo"}
+    together(tmp_path / "two", **settings)
+    assert_same(tmp_path / "two", alone(tmp_path / "one", **settings), "adapter_model.safetensors")
+    saved = load_file(tmp_path / "two" / "checkpoint" / "step-2" / "model" / "adapter_model.safetensors")
+    assert all(torch.count_nonzero(tensor) for tensor in saved.values())
+
+
+def test_an_error_of_all_processes_is_printed_once(tmp_path: Path) -> None:
+    process = start(tmp_path / "run", algorithm="rebm")
+    printed = process.communicate(timeout=120)[0]
+    assert process.returncode != 0
+    assert printed.count("Did you mean 'rebn'") == 1
