@@ -18,7 +18,7 @@ from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
 from gem_train.batch import collate
 from gem_train.config import LoraConfig
-from gem_train.lora import choose_trained, has_adapter, without_adapter
+from gem_train.lora import choose_trained, has_adapter
 from gem_train.models import load_model
 
 ENV = "core:Echo-v0"
@@ -144,17 +144,6 @@ def test_the_adapter_loads_with_transformers_and_with_peft_and_can_be_merged(bas
         assert torch.equal(wrapped(input_ids=IDS).logits, expected)
         assert torch.allclose(wrapped.merge_and_unload()(input_ids=IDS).logits, expected, atol=1e-5)
         assert not torch.allclose(AutoModelForCausalLM.from_pretrained(base)(input_ids=IDS).logits, expected, atol=1e-2)
-
-
-def test_without_its_adapter_a_model_is_its_base(base: Path, trained: Path) -> None:
-    model, plain = load_model(str(trained), device="cpu").model, load_model(str(base), device="cpu").model
-    choose_trained(model, LoraConfig(rank=4), seed=0)
-    trained_names = [name for name, tensor in model.named_parameters() if tensor.requires_grad]
-    with torch.inference_mode(), without_adapter(model):
-        assert torch.equal(model(input_ids=IDS).logits, plain(input_ids=IDS).logits)
-    assert [name for name, tensor in model.named_parameters() if tensor.requires_grad] == trained_names
-    with torch.no_grad():
-        assert not torch.allclose(model(input_ids=IDS).logits, plain(input_ids=IDS).logits, atol=1e-2)
 
 
 def test_learner_and_sampler_agree_about_an_adapter(trained: Path) -> None:

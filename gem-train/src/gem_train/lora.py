@@ -1,13 +1,10 @@
 """LoRA through peft (the extra `lora`): a low-rank adapter is trained, and the weights of the model stay as they are.
 
 The adapter is part of the model, so learner and sampler compute with the same modules. A checkpoint holds only the
-adapter and the name of the model below it, its base. With the adapter switched off the same modules are the base, such
-as for a reference model. Imports torch and peft late.
+adapter and the name of the model below it, its base. Imports torch and peft late.
 """
 
 import json
-from collections.abc import Generator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,13 +93,3 @@ def _add_adapter(model: "PreTrainedModel", rank: int, alpha: float, targets: str
             raise ConfigError(
                 f"lora.targets = {targets!r}: {str(error).splitlines()[0]} Its linear layers: {', '.join(linear)}"
             ) from error
-
-
-@contextmanager
-def without_adapter(model: "PreTrainedModel") -> Generator[None]:
-    """Inside the block `model` computes what its base does."""
-    model.disable_adapters()
-    try:
-        yield
-    finally:
-        model.enable_adapters()
