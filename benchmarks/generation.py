@@ -28,9 +28,9 @@ from peers import show
 from transformers import DynamicCache, Qwen3Config, Qwen3ForCausalLM
 
 from gem.rollout.transcript import Start, Transcript
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
-from gem_train.tiny import tiny_tokenizer
+from gem_train.models.tiny import tiny_tokenizer
 
 CONVERSATIONS = (8,)
 REPLY = 32

@@ -39,7 +39,7 @@ def make_model(size, folder):
     from transformers import Qwen3ForCausalLM
 
     from gem.rollout.transcript import Completion, Episode, Turn
-    from gem_train.tiny import tiny_model, tiny_tokenizer
+    from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
     turns = tuple(Turn(text, Completion(""), 0.0, {}) for text in PROMPTS)
     episode = Episode("", 0, 0, turns, "", terminated=True, truncated=False, success=False)

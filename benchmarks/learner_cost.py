@@ -27,12 +27,12 @@ from peers import options, show
 from torch.profiler import ProfilerActivity, profile
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from gem_train.attention import NAME
 from gem_train.batch import TokenSequence
-from gem_train.head import Head, chunked_scores
-from gem_train.packing import pack
-from gem_train.recomputation import recomputed
-from gem_train.scoring import score_tokens
+from gem_train.learning.attention import NAME
+from gem_train.learning.head import Head, chunked_scores
+from gem_train.learning.packing import pack
+from gem_train.learning.recomputation import recomputed
+from gem_train.learning.scoring import score_tokens
 
 FIRST, OBSERVATION, REPLY = 128, 16, 24
 """Ids of the first observation, of the others, and of a reply."""

@@ -24,8 +24,9 @@ from gem.rollout import rollout
 from gem.rollout.evaluation import Report
 from gem.wrappers.tool_env import ToolEnv
 from gem_train.build import build
-from gem_train.checkpoints import checkpoints
-from gem_train.config import load_config, read_toml
+from gem_train.config.sources import read_toml
+from gem_train.config.training import load_config
+from gem_train.runs.checkpoints import checkpoints
 
 CONFIG = Path(__file__).parents[1] / "examples" / "tools.toml"
 ID = "math:LongArithmetic-v0-easy"

@@ -21,7 +21,8 @@ from gem import seeding
 from gem.rollout import rollout
 from gem.rollout.evaluation import Report
 from gem_train.build import build
-from gem_train.config import load_config, read_toml
+from gem_train.config.sources import read_toml
+from gem_train.config.training import load_config
 
 IDS = [
     "core:Echo-v0",

@@ -25,10 +25,10 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 import gem
 from gem.rollout import rollout
 from gem.vector import make_vec
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
-from gem_train.tiny import tiny_tokenizer
+from gem_train.models.tiny import tiny_tokenizer
 
 # Of this process and of the other, which imports this module too.
 os.environ |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_LOGGING_LEVEL": "ERROR"}

@@ -16,9 +16,10 @@ from gem.cli.main import main
 from gem.packs import hookspecs
 from gem.packs.spec import EnvSpec
 from gem_train.algorithms.lookup import find_algorithm
-from gem_train.config import RunConfig, TrainConfig, load_config
+from gem_train.config.sections import RunConfig
+from gem_train.config.training import TrainConfig, load_config
 from gem_train.plugin import gem_algorithms
-from gem_train.sft_config import load_sft_config
+from gem_train.sft.config import load_sft_config
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = {

@@ -13,15 +13,15 @@ from gem.rollout import rollout
 from gem.rollout.policy import random_policy
 from gem.rollout.transcript import Episode, Transcript
 from gem.vector import make_vec
+from gem_train.algorithms.credit import Credit
 from gem_train.batch import Batch, TokenSequence, collate
 from gem_train.build import Parts, build
-from gem_train.config import load_config
-from gem_train.credit import Credit
+from gem_train.config.training import load_config
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.kv_cache import RowCache
-from gem_train.imitation import imitate
-from gem_train.packing import Packed, pack
-from gem_train.scoring import score_tokens
+from gem_train.learning.packing import Packed, pack
+from gem_train.learning.scoring import score_tokens
+from gem_train.sft.imitation import imitate
 
 ID = "game:GuessTheNumber-v0-easy"
 

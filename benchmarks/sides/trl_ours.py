@@ -8,8 +8,8 @@ import torch
 from sides.even import BATCH, GROUP, PROMPTS, RATE, TOKENS, reward
 
 import gem
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
+from gem_train.runs.display import Display
 from gem_train.train import train
 
 

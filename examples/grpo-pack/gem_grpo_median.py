@@ -11,9 +11,9 @@ import numpy as np
 
 import gem
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import Credit, discounted_returns, rewarded_alike
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
-from gem_train.credit import Credit, discounted_returns, rewarded_alike
 
 GEM_API = 1
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gem_train.actions import leave_out, regroup
+from gem_train.algorithms.actions import leave_out, regroup
 from gem_train.batch import Batch, TokenSequence
 
 # Two episodes: three turns (the second in a new segment with the third), and one turn. -1: a prompt's id.

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gem_train.algorithms.base import Scores
+from gem_train.algorithms.credit import generalised_advantages
 from gem_train.algorithms.grpo import GRPO, GRPOSettings
 from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.batch import Batch
-from gem_train.credit import generalised_advantages
 
 
 def random_batch(seed: int, groups: int = 3, size: int = 4) -> Batch:

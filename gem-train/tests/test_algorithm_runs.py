@@ -8,8 +8,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
+from gem_train.runs.display import Display
 from gem_train.train import train
 
 SMALL = {

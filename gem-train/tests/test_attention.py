@@ -7,7 +7,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import PreTrainedModel
 
-from gem_train.attention import NAME, Blocks, _varlen, packed_attention
+from gem_train.learning.attention import NAME, Blocks, _varlen, packed_attention
 
 LENGTHS = 1, 40, 7, 64, 33, 17, 50, 12
 """Two rows of 112."""

@@ -11,11 +11,11 @@ from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Transcript
 from gem.tool.formats import FORMATS
 from gem.wrappers import ConcatChat
-from gem_train.chat import ChatEncoder, make_chat
-from gem_train.config import RolloutConfig
-from gem_train.models import LoadedModel
-from gem_train.rewriting import cost_of_rewriting, rewriting_warning
-from gem_train.tiny import tiny_model, tiny_tokenizer
+from gem_train.chat.encoder import ChatEncoder, make_chat
+from gem_train.chat.rewriting import cost_of_rewriting, rewriting_warning
+from gem_train.config.sections import RolloutConfig
+from gem_train.models.loading import LoadedModel
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 THOUGHT = "<think>\nhm\n</think>\n\na"
 

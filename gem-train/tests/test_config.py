@@ -3,7 +3,8 @@
 import pytest
 
 from gem.errors import ConfigError, UnknownId
-from gem_train.config import load_config, parse_setting, read_toml, to_toml
+from gem_train.config.sources import parse_setting, read_toml, to_toml
+from gem_train.config.training import load_config
 
 ECHO = {"id": "core:Echo-v0"}
 

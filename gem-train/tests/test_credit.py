@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gem_train.algorithms.base import Scores
+from gem_train.algorithms.credit import discounted_returns
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.batch import Batch
-from gem_train.credit import discounted_returns
 
 
 def random_turns(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from gem_train.actions import regroup
+from gem_train.algorithms.actions import regroup
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
-from gem_train.critic import Critic, explained_variance, states, value_loss
-from gem_train.tiny import tiny_model, tiny_tokenizer
+from gem_train.learning.critic import Critic, explained_variance, states, value_loss
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 TARGETS = np.array([1, -1, 2, 0.5], np.float32)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gem.packs.importing import import_object
-from gem_train import devices
+from gem_train.models import devices
 from gem_train.plugin import gem_diagnostics
 
 

@@ -10,10 +10,10 @@ from safetensors.torch import load_file
 
 from gem.errors import GemError
 from gem.record import EpisodeRecord, read
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
 from gem_train.preflight import check
-from gem_train.summary import Summary
+from gem_train.runs.display import Display
+from gem_train.runs.summary import Summary
 from gem_train.train import train
 
 ENV = '''

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from gem.record import EpisodeRecord, read
-from gem_train.checkpoints import checkpoints
+from gem_train.runs.checkpoints import checkpoints
 
 ENV = '''
 import os, time
@@ -74,8 +74,8 @@ sys.path.insert(0, folder)
 sys.stdout = sys.stderr = open(folder + "/log", "a")
 import torch
 from pathlib import Path
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
+from gem_train.runs.display import Display
 from gem_train.train import train
 torch.set_num_threads(1)
 with Display(quiet=True) as display:
@@ -90,7 +90,7 @@ class Starter:
         self.folder = folder
         (folder / "chest_env.py").write_text(ENV)
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["gem_train.train", "gem_train.display", "gem.wrappers"])
+        self._context.set_forkserver_preload(["gem_train.train", "gem_train.runs.display", "gem.wrappers"])
 
     def start(self, out: Path, settings: list[dict]) -> Any:
         names = {"folder": str(self.folder), "out": str(out), "settings": settings}

@@ -8,16 +8,16 @@ import torch
 from transformers import PreTrainedModel
 
 from gem_train.algorithms.base import Algorithm, Loss, Scores, TokenTerms
+from gem_train.algorithms.credit import Credit
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.algorithms.reinforce import Reinforce
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch, TokenSequence
-from gem_train.config import OptimConfig
-from gem_train.credit import Credit
-from gem_train.learner import Learner
-from gem_train.packing import pack
-from gem_train.scoring import score_tokens
-from gem_train.tiny import tiny_model, tiny_tokenizer
+from gem_train.config.sections import OptimConfig
+from gem_train.learning.learner import Learner
+from gem_train.learning.packing import pack
+from gem_train.learning.scoring import score_tokens
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 ALGORITHM = ReBN(ReBNSettings(gamma=0.9))
 OPTIM = OptimConfig(lr=1e-3, entropy=0.05, epochs=2, minibatches=2, micro_tokens=500)

@@ -17,9 +17,9 @@ from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
 from gem_train.batch import collate
-from gem_train.config import LoraConfig
-from gem_train.lora import choose_trained, has_adapter
-from gem_train.models import load_model
+from gem_train.config.sections import LoraConfig
+from gem_train.models.loading import load_model
+from gem_train.models.lora import choose_trained, has_adapter
 
 ENV = "core:Echo-v0"
 IDS = torch.arange(40, 60)[None]

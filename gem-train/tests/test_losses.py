@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gem_train.losses import clipped_policy_loss, kl_divergence, outside_clip
+from gem_train.algorithms.losses import clipped_policy_loss, kl_divergence, outside_clip
 
 
 @pytest.mark.parametrize(

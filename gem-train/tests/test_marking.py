@@ -6,7 +6,7 @@ from tokenizers import AddedToken
 from transformers import ByT5Tokenizer
 
 from gem.rollout.transcript import Completion, Transcript
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 
 SHORT = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}♠{% endfor %}"

@@ -5,13 +5,14 @@ import pytest
 import torch
 
 from gem.errors import TrainingStopped
-from gem_train.checkpoints import checkpoints
-from gem_train.config import flat, load_config, may_change
-from gem_train.display import Display
+from gem_train.config.sources import flat
+from gem_train.config.training import load_config, may_change
 from gem_train.engines.hf import HFSampler
-from gem_train.learner import Learner
-from gem_train.memory import _LOWER, advice, enough_memory, is_out_of_memory
-from gem_train.models import LoadedModel
+from gem_train.learning.learner import Learner
+from gem_train.models.loading import LoadedModel
+from gem_train.runs.checkpoints import checkpoints
+from gem_train.runs.display import Display
+from gem_train.runs.memory import _LOWER, advice, enough_memory, is_out_of_memory
 from gem_train.train import train
 
 SMALL = {

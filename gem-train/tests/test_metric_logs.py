@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from gem.cli.main import main
-from gem_train.config import LogConfig
-from gem_train.metric_logs import MetricLogs
+from gem_train.config.sections import LogConfig
+from gem_train.runs.metric_logs import MetricLogs
 
 WANDB = """
 import json, struct, sys

@@ -11,14 +11,14 @@ from transformers import PreTrainedModel
 
 from gem.errors import ConfigError
 from gem.rollout.transcript import Transcript
-from gem_train.attention import NAME
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.row_attention import Chunk
 from gem_train.engines.row_model import RowModel
-from gem_train.model_checks import context_limit, use_packed_attention
-from gem_train.models import load_model, make_tiny
-from gem_train.tiny import tiny_tokenizer
+from gem_train.learning.attention import NAME
+from gem_train.models.checks import context_limit, use_packed_attention
+from gem_train.models.loading import load_model, make_tiny
+from gem_train.models.tiny import tiny_tokenizer
 
 MakeModel = Callable[..., PreTrainedModel]
 WINDOW = 16

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gem.errors import ConfigError
-from gem_train.models import load_model
+from gem_train.models.loading import load_model
 
 CODE = """
 from pathlib import Path

@@ -8,9 +8,9 @@ import pytest
 from safetensors.torch import load_file
 
 from gem.errors import TrainingStopped
-from gem_train.checkpoints import checkpoints
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
+from gem_train.runs.checkpoints import checkpoints
+from gem_train.runs.display import Display
 from gem_train.train import train
 
 SMALL = {

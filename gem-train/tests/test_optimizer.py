@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from gem.errors import ConfigError
-from gem_train.config import load_config
-from gem_train.models import make_tiny
-from gem_train.optimizer import MasterAdamW, make_optimizer
+from gem_train.config.training import load_config
+from gem_train.learning.optimizer import MasterAdamW, make_optimizer
+from gem_train.models.loading import make_tiny
 
 SETTINGS: dict[str, Any] = {"lr": 1e-4, "betas": (0.9, 0.95), "weight_decay": 0.0}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gem_train.batch import TokenSequence
-from gem_train.packing import pack
+from gem_train.learning.packing import pack
 
 
 def sequences(seed: int, count: int) -> list[TokenSequence]:

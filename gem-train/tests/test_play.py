@@ -14,10 +14,10 @@ from gem import seeding
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Completion, Episode, Transcript
 from gem_train.build import build, make_evaluation
-from gem_train.config import load_config
-from gem_train.display import Display
+from gem_train.config.training import load_config
 from gem_train.play import Play, Played, drawn, played_in_order
-from gem_train.step_metrics import play_metrics
+from gem_train.runs.display import Display
+from gem_train.runs.step_metrics import play_metrics
 from gem_train.train import train
 
 HERE = "play_envs"

@@ -10,8 +10,8 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from gem.errors import ConfigError
-from gem_train.models import _prepare
-from gem_train.recomputation import recomputed, without_dropout
+from gem_train.learning.recomputation import recomputed, without_dropout
+from gem_train.models.loading import _prepare
 
 MakeModel = Callable[..., PreTrainedModel]
 DROPOUT = {

@@ -18,8 +18,8 @@ from safetensors.torch import load_file
 
 from gem.cli.main import main
 from gem.record import EpisodeRecord, read
-from gem_train.checkpoints import checkpoints
-from gem_train.learner import Learner
+from gem_train.learning.learner import Learner
+from gem_train.runs.checkpoints import checkpoints
 
 STEPS = 14
 SETTINGS = {

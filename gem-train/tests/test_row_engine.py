@@ -11,13 +11,13 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines import row_attention
 from gem_train.engines.conversations import shared_length
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.row_model import RowModel
 from gem_train.engines.settings import HFSettings
-from gem_train.tiny import tiny_tokenizer
+from gem_train.models.tiny import tiny_tokenizer
 
 MakeModel = Callable[..., PreTrainedModel]
 Weights = dict[str, Tensor]

@@ -13,10 +13,10 @@ from gem.record import read
 from gem.rollout import Start, rollout
 from gem.rollout.policy import random_policy
 from gem.wrappers import Curriculum, EpisodeTracking
-from gem_train.config import load_config
-from gem_train.display import Display
-from gem_train.imitation import tokenized
+from gem_train.config.training import load_config
 from gem_train.rows import Rows, split, table_of
+from gem_train.runs.display import Display
+from gem_train.sft.imitation import tokenized
 from gem_train.train import train
 
 HERE = "play_envs"
@@ -120,7 +120,7 @@ def test_a_run_asks_rows_in_its_evaluations_that_it_does_not_train_on(tmp_path, 
         imitated.add(episode.turns[0].observation)
         return tokenized(episode, chat)
 
-    monkeypatch.setattr("gem_train.imitation.tokenized", noting)
+    monkeypatch.setattr("gem_train.sft.imitation.tokenized", noting)
     settings: dict[str, Any] = {
         "id": f"{HERE}:Capital",
         "steps": 2,

@@ -18,11 +18,11 @@ import gem
 from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.batch import Batch, collate
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines import hf
 from gem_train.engines.hf import HFSampler
-from gem_train.packing import pack
-from gem_train.scoring import score_tokens
+from gem_train.learning.packing import pack
+from gem_train.learning.scoring import score_tokens
 
 TURNS = 16
 WRAPPERS = [{"name": "tool_env", "max_calls": 9, "max_refused": None}]

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.noise import Noise, draw
-from gem_train.tiny import tiny_model, tiny_tokenizer
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 PLACES = ["seed", "id", "start", "group", "turn", "token"]
 PROBABILITIES = torch.tensor([0.02, 0.0, 0.5, 0.08, 0.3, 0.0, 0.1, 0.0])

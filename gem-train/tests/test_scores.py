@@ -9,18 +9,18 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from gem_train.actions import leave_out
+from gem_train.algorithms.actions import leave_out
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import Credit
 from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
-from gem_train.config import OptimConfig
-from gem_train.credit import Credit
-from gem_train.critic import Critic
-from gem_train.learner import Learner
-from gem_train.tiny import tiny_model, tiny_tokenizer
-from gem_train.token_table import TokenTable
+from gem_train.config.sections import OptimConfig
+from gem_train.learning.critic import Critic
+from gem_train.learning.learner import Learner
+from gem_train.learning.token_table import TokenTable
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 OPTIM = OptimConfig(lr=3e-3, minibatches=2, micro_tokens=64)
 

@@ -9,9 +9,9 @@ from torch.profiler import ProfilerActivity, profile
 from transformers import PreTrainedModel
 
 from gem_train.batch import TokenSequence
-from gem_train.head import Head, TokenScores, chunked_scores
-from gem_train.packing import pack
-from gem_train.scoring import is_plain, score_tokens
+from gem_train.learning.head import Head, TokenScores, chunked_scores
+from gem_train.learning.packing import pack
+from gem_train.learning.scoring import is_plain, score_tokens
 
 MakeModel = Callable[..., PreTrainedModel]
 

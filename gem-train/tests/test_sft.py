@@ -20,13 +20,13 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
-from gem_train.chat import ChatEncoder
-from gem_train.demonstrations import encode, load, split
-from gem_train.display import Display
-from gem_train.imitation import Imitator, tokenized
-from gem_train.sft import sft
-from gem_train.sft_config import SFTOptimConfig, load_sft_config
-from gem_train.sft_folder import SFTSummary
+from gem_train.chat.encoder import ChatEncoder
+from gem_train.runs.display import Display
+from gem_train.sft.config import SFTOptimConfig, load_sft_config
+from gem_train.sft.demonstrations import encode, load, split
+from gem_train.sft.folder import SFTSummary
+from gem_train.sft.imitation import Imitator, tokenized
+from gem_train.sft.training import sft
 
 ECHO = {"id": "core:Echo-v0", "data": {"episodes": 200}, "eval_every": 50}
 SHORT = {"steps": 9, "checkpoint_every": 4, "eval_every": 3, "data": {"episodes": 40}, "optim": {"episodes": 8}}

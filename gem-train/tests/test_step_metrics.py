@@ -4,7 +4,7 @@ import pytest
 
 from gem.failure import Failure
 from gem.rollout.transcript import Completion, Episode, Turn
-from gem_train.step_metrics import StepClock, play_metrics
+from gem_train.runs.step_metrics import StepClock, play_metrics
 
 
 def episode(*replies: Completion, rewards: tuple[float, ...], id: str = "a", **other: object) -> Episode:

@@ -28,12 +28,13 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.build import make_evaluation
-from gem_train.config import load_config, read_toml
-from gem_train.display import Display, _episode
+from gem_train.config.sources import read_toml
+from gem_train.config.training import load_config
 from gem_train.engines.hf import HFSampler
 from gem_train.evaluation import choose_teacher
 from gem_train.preflight import check
-from gem_train.summary import Summary
+from gem_train.runs.display import Display, _episode
+from gem_train.runs.summary import Summary
 from gem_train.train import train
 
 SMALL = {

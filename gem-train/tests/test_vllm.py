@@ -11,10 +11,10 @@ from gem.errors import ConfigError
 from gem.rollout import Start, rollout
 from gem.rollout.transcript import Completion, Transcript
 from gem.vector import make_vec
-from gem_train.chat import ChatEncoder
+from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
-from gem_train.tiny import END, tiny_model, tiny_tokenizer
+from gem_train.models.tiny import END, tiny_model, tiny_tokenizer
 
 TEMPERATURE = 0.7
 POSITIONS = 640

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from gem_train.build import make_watch
-from gem_train.config import load_config
-from gem_train.watch import Finding
+from gem_train.config.training import load_config
+from gem_train.runs.watch import Finding
 
 GOOD = {"success": 0.5, "return": 0.4, "malformed": 0.02, "cut_replies": 0.0, "entropy": 0.4, "signal": 1.0}
 

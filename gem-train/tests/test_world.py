@@ -2,7 +2,7 @@
 
 import pytest
 
-from gem_train.world import ALONE, World, flat
+from gem_train.distributed.world import ALONE, World, flat
 
 
 def world(rank: int, size: int) -> World:

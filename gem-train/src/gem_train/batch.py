@@ -62,8 +62,8 @@ class EpisodeTable:
 class Batch:
     """Episodes as `sequences`, and a table with a row for every action (`rewards`, …), ``[actions]`` each.
 
-    An action is a turn, unless `gem_train.actions.regroup` made it a token or an episode. The actions of an episode are
-    consecutive rows, in order, and the sequences are in the order of their actions.
+    An action is a turn, unless `gem_train.algorithms.actions.regroup` made it a token or an episode. The actions of an
+    episode are consecutive rows, in order, and the sequences are in the order of their actions.
     """
 
     sequences: tuple[TokenSequence, ...]

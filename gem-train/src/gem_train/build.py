@@ -16,21 +16,21 @@ from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
 from gem_train.algorithms.base import Algorithm
 from gem_train.algorithms.lookup import find_algorithm
-from gem_train.config import TrainConfig
-from gem_train.critic import Critic
+from gem_train.config.mix import EnvConfig
+from gem_train.config.training import TrainConfig
+from gem_train.distributed.world import ALONE, World, flat
 from gem_train.engines import ENGINES
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
-from gem_train.learner import Learner
-from gem_train.lora import choose_trained
-from gem_train.mix import EnvConfig
-from gem_train.models import LoadedModel, blocks_of, load_model, make_tiny
+from gem_train.learning.critic import Critic
+from gem_train.learning.learner import Learner
+from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_tiny
+from gem_train.models.lora import choose_trained
 from gem_train.play import played_in_order
 from gem_train.preflight import TINY
 from gem_train.rows import Rows, Table, split, table_of
-from gem_train.watch import Advice, Watch
-from gem_train.world import ALONE, World, flat
+from gem_train.runs.watch import Advice, Watch
 
 _TOKENIZER_EPISODES = 256
 
@@ -179,7 +179,7 @@ def _evaluation(config: TrainConfig, env: EnvConfig, rows: Rows, world: World) -
 
 
 def make_watch(config: TrainConfig, vocabulary: int, *, has_expert: bool) -> Watch:
-    """What detects a run that goes wrong; see `gem_train.watch.Watch`."""
+    """What detects a run that goes wrong; see `gem_train.runs.watch.Watch`."""
     advice = Advice(config.rollout, config.optim, config.warmup, config.dtype, has_expert)
     return Watch(config.watch, vocabulary, advice)
 

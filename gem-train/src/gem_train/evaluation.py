@@ -13,8 +13,8 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
+from gem_train.distributed.world import ALONE, World, flat
 from gem_train.rows import Rows
-from gem_train.world import ALONE, World, flat
 
 AUTO = "auto"
 """The setting `warmup.policy` that leaves the choice to `choose_teacher`."""

@@ -13,20 +13,20 @@ from gem import seeding
 from gem.errors import ConfigError, GemError, TrainingStopped
 from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
-from gem_train import nonfinite
 from gem_train.batch import collate
 from gem_train.build import Parts
-from gem_train.checkpoints import best_checkpoint, step_of
-from gem_train.config import EvalConfig, RolloutConfig
-from gem_train.display import Display
+from gem_train.config.sections import EvalConfig, RolloutConfig
+from gem_train.distributed.world import flat
 from gem_train.evaluation import Baselines, Evaluation
-from gem_train.interrupts import defer_interrupts
 from gem_train.play import Play, Played, drawn
-from gem_train.plot import plot_curve
-from gem_train.run_folder import RunFolder, Score
-from gem_train.step_metrics import StepClock, play_metrics
-from gem_train.watch import Finding, Watch
-from gem_train.world import flat
+from gem_train.runs import nonfinite
+from gem_train.runs.checkpoints import best_checkpoint, step_of
+from gem_train.runs.display import Display
+from gem_train.runs.folder import RunFolder, Score
+from gem_train.runs.interrupts import defer_interrupts
+from gem_train.runs.plot import plot_curve
+from gem_train.runs.step_metrics import StepClock, play_metrics
+from gem_train.runs.watch import Finding, Watch
 
 STATE = frozenset({"learner", "play", "before", "seconds", "score"})
 """What a checkpoint holds besides the model."""
@@ -58,7 +58,7 @@ class Run:
         baselines: what was measured before.
         folder: its files.
         display: gets the events of the run.
-        memory: around "play" and "learn": says what to change when memory runs out (see `gem_train.memory`).
+        memory: around "play" and "learn": says what to change when memory runs out (see `gem_train.runs.memory`).
     """
 
     def __init__(

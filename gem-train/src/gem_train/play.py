@@ -18,7 +18,7 @@ from gem.rollout import Start, assign, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
-from gem_train.world import World
+from gem_train.distributed.world import World
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,17 @@ def gem_commands() -> list[gem.CommandSpec]:
     return [
         gem.CommandSpec(
             name="train",
-            entry_point="gem_train.cli:train",
+            entry_point="gem_train.cli.train:train",
             help="Train a model on an environment by reinforcement learning",
         ),
         gem.CommandSpec(
             name="plot",
-            entry_point="gem_train.plot_cli:plot",
+            entry_point="gem_train.cli.plot:plot",
             help="Compare training runs: a picture of their learning curves, and a table",
         ),
         gem.CommandSpec(
             name="sft",
-            entry_point="gem_train.sft_cli:sft",
+            entry_point="gem_train.cli.sft:sft",
             help="Train a model to imitate what a policy plays or a recording holds",
         ),
     ]
@@ -43,4 +43,4 @@ def gem_algorithms() -> dict[str, str]:
 
 @gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {"training": "gem_train.devices:diagnose", "vllm": "gem_train.engines.diagnosis:diagnose_vllm"}
+    return {"training": "gem_train.models.devices:diagnose", "vllm": "gem_train.engines.diagnosis:diagnose_vllm"}

@@ -9,13 +9,13 @@ from gem.errors import ConfigError, MissingExtra
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.rollout.named_policies import check_policy, make_policy
-from gem_train.checkpoints import holds_model, model_folder
-from gem_train.config import TrainConfig
+from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
-from gem_train.lora import check_adapter
-from gem_train.metric_logs import check_wandb
-from gem_train.sft_config import SFTConfig
+from gem_train.models.lora import check_adapter
+from gem_train.runs.checkpoints import holds_model, model_folder
+from gem_train.runs.metric_logs import check_wandb
+from gem_train.sft.config import SFTConfig
 
 TINY = "tiny"
 

@@ -21,20 +21,20 @@ from gem_train.build import (
     make_training_evaluation,
     make_watch,
 )
-from gem_train.config import TrainConfig
-from gem_train.devices import find_device, torch_settings
-from gem_train.display import Display
+from gem_train.chat.rewriting import rewriting_warning
+from gem_train.config.training import TrainConfig
+from gem_train.distributed.spectator import Spectator
+from gem_train.distributed.world import ALONE, World
 from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
-from gem_train.imitation import imitate
-from gem_train.interrupts import defer_interrupts
 from gem_train.loop import STATE, Run, Schedule
-from gem_train.lora import check_peft
-from gem_train.memory import enough_memory
-from gem_train.rewriting import rewriting_warning
-from gem_train.run_folder import RunFolder
-from gem_train.spectator import Spectator
-from gem_train.summary import Summary
-from gem_train.world import ALONE, World
+from gem_train.models.devices import find_device, torch_settings
+from gem_train.models.lora import check_peft
+from gem_train.runs.display import Display
+from gem_train.runs.folder import RunFolder
+from gem_train.runs.interrupts import defer_interrupts
+from gem_train.runs.memory import enough_memory
+from gem_train.runs.summary import Summary
+from gem_train.sft.imitation import imitate
 
 
 def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE) -> Summary:
@@ -51,8 +51,8 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
 
     Raises:
         ConfigError: the settings do not fit each other, or the folder holds another run.
-        TrainingStopped: the run learns nothing or gets worse (see `gem_train.watch`), or its files cannot be written,
-            or another process of it has ended.
+        TrainingStopped: the run learns nothing or gets worse (see `gem_train.runs.watch`), its files cannot be
+            written, or another process of it has ended.
     """
     advice = f"The same command with --out {out} resumes from the newest checkpoint"
     with world.guarded(advice), _folder(out, config, world) as folder:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
-from gem_train.actions import regroup
+from gem_train.algorithms.actions import regroup
+from gem_train.algorithms.credit import Credit
+from gem_train.algorithms.losses import clipped_policy_loss, importance_weights, kl_divergence, outside_clip
 from gem_train.algorithms.settings import AlgorithmSettings, CriticSettings
 from gem_train.batch import Batch, Floats
-from gem_train.credit import Credit
-from gem_train.losses import clipped_policy_loss, importance_weights, kl_divergence, outside_clip
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -93,7 +93,7 @@ class Algorithm(ABC, Generic[S]):
     min_group_size: ClassVar[int] = 1
     """The least `rollout.group_size` that it can work with."""
     tiny: ClassVar[Mapping[str, Any]] = {}
-    """Settings of a run with `--model tiny` that suit it, over those of `gem_train.config.TINY`."""
+    """Settings of a run with `--model tiny` that suit it, over those of `gem_train.config.training.TINY`."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

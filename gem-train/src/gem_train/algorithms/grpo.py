@@ -4,11 +4,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from gem_train.actions import leave_out
+from gem_train.algorithms.actions import leave_out
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import Credit, compared, discounted_returns
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
-from gem_train.credit import Credit, compared, discounted_returns
 
 
 class GRPOSettings(AlgorithmSettings):

@@ -6,9 +6,9 @@ import numpy as np
 from pydantic import Field
 
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import ROUNDING, Credit, generalised_advantages, rewarded_alike
 from gem_train.algorithms.settings import AlgorithmSettings, CriticSettings
 from gem_train.batch import Batch, Floats
-from gem_train.credit import ROUNDING, Credit, generalised_advantages, rewarded_alike
 
 
 class PPOSettings(AlgorithmSettings):

@@ -5,9 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import Credit, compared, discounted_returns, numbered
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
-from gem_train.credit import Credit, compared, discounted_returns, numbered
 
 
 class ReBNSettings(AlgorithmSettings):

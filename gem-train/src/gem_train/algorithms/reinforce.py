@@ -1,9 +1,9 @@
 """REINFORCE: the advantage of an action is its return."""
 
 from gem_train.algorithms.base import Algorithm, Scores
+from gem_train.algorithms.credit import Credit, discounted_returns
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.batch import Batch
-from gem_train.credit import Credit, discounted_returns
 
 
 class Reinforce(Algorithm[AlgorithmSettings]):

@@ -4,8 +4,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gem_train.actions import Actions, CutReplies
-from gem_train.losses import Estimator
+from gem_train.algorithms.actions import Actions, CutReplies
+from gem_train.algorithms.losses import Estimator
 
 
 class CriticSettings(BaseModel):
@@ -35,7 +35,7 @@ class AlgorithmSettings(BaseModel):
     gamma: float = Field(default=0.9, ge=0, le=1)
     """Discount per action."""
     cut_replies: CutReplies = "act"
-    """What becomes of a reply that reached the limit on its length: see `gem_train.actions.regroup`."""
+    """What becomes of a reply that reached the limit on its length: see `gem_train.algorithms.actions.regroup`."""
     clip: float = Field(default=0.2, gt=0)
     """PPO's clipping of the probability ratio."""
     clip_high: float | None = Field(default=None, gt=0)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from gem.rollout.transcript import FinishReason, Start
-from gem_train.chat import Prompt
+from gem_train.chat.encoder import Prompt
 from gem_train.engines.noise import Noise
 
 NONE = -1

@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 from gem import seeding
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat import ChatEncoder, make_chat
-from gem_train.config import RolloutConfig
+from gem_train.chat.encoder import ChatEncoder, make_chat
+from gem_train.config.sections import RolloutConfig
 from gem_train.engines.conversations import Conversation, Request, Rows
 from gem_train.engines.noise import Noise, draw
 from gem_train.engines.row_attention import Chunk
@@ -24,8 +24,8 @@ from gem_train.engines.row_model import RowModel
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
 from gem_train.engines.stops import StopTexts
-from gem_train.model_checks import context_limit
-from gem_train.models import LoadedModel
+from gem_train.models.checks import context_limit
+from gem_train.models.loading import LoadedModel
 
 
 class HFSampler(Sampler):

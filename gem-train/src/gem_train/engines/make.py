@@ -1,10 +1,10 @@
 """Making the sampler that the settings of a run name."""
 
 from gem.packs.importing import import_object
-from gem_train.config import TrainConfig
+from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.engines.sampler import Sampler
-from gem_train.models import LoadedModel
+from gem_train.models.loading import LoadedModel
 
 
 def make_sampler(loaded: LoadedModel, config: TrainConfig, seed: int = 0) -> Sampler:

@@ -9,7 +9,7 @@ from gem.rollout.policy import Policy
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from gem_train.chat import ChatEncoder
+    from gem_train.chat.encoder import ChatEncoder
 
 
 class Sampler(Policy):

@@ -18,14 +18,14 @@ from gem import seeding
 from gem.errors import ConfigError
 from gem.failure import Failure
 from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
-from gem_train.chat import ChatEncoder, Prompt, make_chat
-from gem_train.config import RolloutConfig
+from gem_train.chat.encoder import ChatEncoder, Prompt, make_chat
+from gem_train.config.sections import RolloutConfig
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
 from gem_train.engines.vllm_engine import start_engine, stop_engine
-from gem_train.lora import has_adapter
-from gem_train.models import LoadedModel
+from gem_train.models.loading import LoadedModel
+from gem_train.models.lora import has_adapter
 
 _COLDEST = 0.01
 """The lowest temperature: vLLM samples at this one where a lower one is asked for."""

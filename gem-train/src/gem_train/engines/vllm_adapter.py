@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from gem_train.lora import ADAPTER
+from gem_train.models.lora import ADAPTER
 
 
 class VLLMAdapter:

@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from gem.errors import ConfigError, MissingExtra
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
-from gem_train.memory import is_out_of_memory
+from gem_train.runs.memory import is_out_of_memory
 
 _GIB = 2**30
 _SMALLEST_HEAD = 32

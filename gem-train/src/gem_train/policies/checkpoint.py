@@ -7,11 +7,12 @@ import torch
 from transformers.utils import logging
 
 from gem.errors import ConfigError
-from gem_train.checkpoints import best_checkpoint, holds_model, model_folder, run_of
-from gem_train.config import load_config, read_toml
+from gem_train.config.sources import read_toml
+from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler
-from gem_train.models import load_model
+from gem_train.models.loading import load_model
+from gem_train.runs.checkpoints import best_checkpoint, holds_model, model_folder, run_of
 
 
 def checkpoint_policy(

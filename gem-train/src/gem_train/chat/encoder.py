@@ -1,0 +1,235 @@
+"""Chat templates: from a transcript to the ids that the engine reads next; token in, token out.
+
+Sampled ids are never tokenised again. The next prompt is the ids so far plus the ids of the text between two replies:
+the end of the assistant's message, the new observation, and the beginning of the next message.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+from transformers import PreTrainedTokenizerBase
+
+from gem.core import ChatMessage, Observation
+from gem.errors import ConfigError
+from gem.rollout.transcript import Completion, Transcript
+from gem.tool.content import map_texts
+from gem_train.chat.marking import SPLIT, Marking, unmarked
+from gem_train.config.sections import RolloutConfig
+from gem_train.models.loading import LoadedModel
+from gem_train.sft.config import SFTRolloutConfig
+
+History = Literal["template", "keep"]
+
+# A reply that templates which rewrite history change: reasoning, and space at both ends.
+_REPLY = " <think>\nwhy\n</think>\n\nwhat "
+_OBSERVED = " seen\n"
+# A reply that no template rewrites and no other text contains.
+_PLAIN = "\u2603"
+_THOUGHTS, _NO_MORE = "<think>", "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the engine reads: ids to append to its context, or, with `new_segment`, a whole new context."""
+
+    ids: tuple[int, ...]
+    new_segment: bool
+
+
+class ChatEncoder:
+    """Renders transcripts with a tokenizer's chat template, incrementally.
+
+    Args:
+        tokenizer: has a chat template.
+        history: what to do if the template now renders earlier messages differently (Qwen3's, for example, drops
+            earlier reasoning). `"template"` follows it: the context restarts as a new segment. `"keep"` leaves the
+            engine's context as it is and appends to it.
+        template_kwargs: passed to the template, such as `{"enable_thinking": False}`.
+        stop_ids: further ids that end a reply, such as the `eos_token_id` of the model's generation config.
+
+    Raises:
+        ConfigError: the tokenizer has no chat template, or no token that ends a reply.
+    """
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        history: History = "template",
+        template_kwargs: dict[str, Any] | None = None,
+        stop_ids: Iterable[int] = (),
+    ) -> None:
+        if not tokenizer.chat_template:
+            raise ConfigError(
+                f"{tokenizer.name_or_path!r} has no chat template; use a chat model, or set tokenizer.chat_template"
+            )
+        self.tokenizer = tokenizer
+        self.history: History = history
+        self._template_kwargs = template_kwargs or {}
+        self._marking = Marking(tokenizer)
+        self._foreign: frozenset[int] = frozenset()
+        self._closing: frozenset[int] = frozenset()
+        # Observations repeat, above all in small games; rendering and encoding one costs more than a tiny model's step.
+        self.encode = lru_cache(maxsize=4096)(self._encode_text)
+        self._cached_between = lru_cache(maxsize=4096)(self._between_replies)
+        frame = self._encode_text(self._render([{"role": "user", "content": "seen"}]))
+        closing = self._encode_text(self._between_replies("seen"))
+        self.end_id = self._find_end_id(closing)
+        """The id with which the template ends a reply."""
+        self.stop_ids = tuple(dict.fromkeys((self.end_id, *self._end_of_sequence(), *stop_ids)))
+        """The ids that end a reply when they are sampled: `end_id`, the end of sequence, and those that were given."""
+        self._stops = frozenset(self.stop_ids)
+        # Of the tokens that were added to the vocabulary, those that could end a message or begin another.
+        added = tokenizer.added_tokens_decoder
+        named = tokenizer.all_special_ids
+        special = {id for id, token in added.items() if token.special or id in named}
+        special.discard(cast("int", tokenizer.unk_token_id))  # unknown characters, which no text can spell
+        self._closing = frozenset(self._stops & added.keys())
+        self._foreign = frozenset(special | ({*frame, *closing} & added.keys()) | self._closing)
+        self._opening = self._find_opening()
+        self.appends = self._template_appends()
+        """Whether the template leaves earlier messages as they are, so that appending is always right."""
+
+    def _end_of_sequence(self) -> tuple[int, ...]:
+        eos = cast("int | None", self.tokenizer.eos_token_id)
+        return () if eos is None else (eos,)
+
+    def _find_end_id(self, closing: tuple[int, ...]) -> int:
+        if closing and closing[0] in self.tokenizer.added_tokens_decoder:
+            return closing[0]
+        if self.tokenizer.eos_token_id is None:
+            raise ConfigError("the tokenizer has no token that ends a reply; set its eos_token")
+        return cast("int", self.tokenizer.eos_token_id)
+
+    def _find_opening(self) -> str:
+        """What a reply begins with by the template: Mistral's has a space before it, which is not in the prompt."""
+        asked = self._render([{"role": "user", "content": "?"}])
+        if asked.rstrip().endswith(_THOUGHTS):
+            return f"\n{_NO_MORE}\n\n"
+        messages: list[ChatMessage] = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PLAIN}]
+        before, _, _ = self._render(messages).partition(_PLAIN)
+        return before.removeprefix(asked) if before.startswith(asked) else ""
+
+    def _template_appends(self) -> bool:
+        asked = self._render([{"role": "user", "content": _OBSERVED}])
+        messages: list[ChatMessage] = [
+            {"role": "user", "content": _OBSERVED},
+            {"role": "assistant", "content": _REPLY},
+            {"role": "user", "content": _OBSERVED},
+        ]
+        return self._render(messages) == asked + _REPLY + self._between_replies(_OBSERVED)
+
+    def _between_replies(self, observation: Observation) -> str:
+        """The text between two replies: the end of the message, the observation, the beginning of the next message."""
+        messages: list[ChatMessage] = [
+            {"role": "user", "content": "?"},
+            {"role": "assistant", "content": _PLAIN},
+            {"role": "user", "content": observation},
+        ]
+        _, _, after = self._render(messages).partition(_PLAIN)
+        return after
+
+    def prompt(self, transcript: Transcript, context: list[int], *, history: History | None = None) -> Prompt:
+        """The ids to read before the next reply.
+
+        Args:
+            transcript: ends with the observation to answer.
+            context: every id that the engine read or sampled for this transcript, in order; empty at first.
+            history: another than the encoder's.
+        """
+        if not context:
+            return Prompt(self._whole(transcript), False)
+        observation = transcript.observation
+        if isinstance(observation, str):
+            bridge = self._cached_between(observation)
+        else:
+            bridge = self._between_replies(observation)
+        if context[-1] in self._stops:
+            # The engine sampled the beginning of this text already, unless the reply ended in another way.
+            bridge = bridge.removeprefix(self.decode(context[-1:]))
+        if not self.appends and (history or self.history) == "template":
+            shown = self.decode(context) + unmarked(bridge)
+            if shown != unmarked(self._render(transcript.messages())):
+                return Prompt(self._whole(transcript), True)
+        return Prompt(self.encode(bridge), False)
+
+    def text(self, ids: tuple[int, ...]) -> str:
+        """The text of a reply, without the token that ended it."""
+        return self.decode(ids[:-1] if ids and ids[-1] in self._stops else ids)
+
+    def reply(self, text: str) -> tuple[int, ...]:
+        """The ids that a model would sample to give a reply that is known as text, with the token that ends it.
+
+        They begin as the template begins a reply: with a space, for example, or the end of thoughts that the prompt
+        opened, unless the text ends them.
+        """
+        opening = "" if _NO_MORE in text and _NO_MORE in self._opening else self._opening
+        return (*self.encode(opening + self._marking.mark(text, self._closing)), self.end_id)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids, without the changes that some tokenizers make to spaces."""
+        return cast("str", self.tokenizer.decode(list(ids), clean_up_tokenization_spaces=False))
+
+    def as_sampled(
+        self, turns: Iterable[tuple[Observation, str]], *, history: History | None = None
+    ) -> Iterator[Completion]:
+        """The completions of a conversation that another policy had, as if the engine had read and sampled it.
+
+        Args:
+            turns: each observation, and the reply to it.
+            history: another than the encoder's.
+        """
+        context: list[int] = []
+        past = Transcript("")
+        for observation, text in turns:
+            past.observation = observation
+            prompt = self.prompt(past, context, history=history)
+            ids = self.reply(text)
+            context = [*([] if prompt.new_segment else context), *prompt.ids, *ids]
+            said = Completion(
+                self.text(ids), prompt.ids, ids, (0.0,) * len(ids), "stop", new_segment=prompt.new_segment
+            )
+            yield said
+            past.add(said, 0.0, "", {})
+
+    def _whole(self, transcript: Transcript) -> tuple[int, ...]:
+        return self.encode(self._render(transcript.messages()))
+
+    def _render(self, messages: list[ChatMessage]) -> str:
+        rendered = self.tokenizer.apply_chat_template(
+            cast("Any", [{**message, "content": self._marked(message)} for message in messages]),
+            tokenize=False,
+            add_generation_prompt=True,
+            **self._template_kwargs,
+        )
+        return cast("str", rendered)
+
+    def _marked(self, message: ChatMessage) -> Observation:
+        """The content with special tokens marked that would end the message, and in an observation all of them.
+
+        Of the tokens that were added to a vocabulary and are not special, those that the template itself writes are
+        marked too; others, such as `<tool_response>` in Qwen's, are words that an observation is meant to have.
+        """
+        ids = self._closing if message["role"] == "assistant" else self._foreign
+        content = message["content"]
+        if isinstance(content, str):
+            return self._marking.mark(content, ids)
+        whole = "".join(part["text"] for part in content if "text" in part)
+        # A template may join the parts of a message.
+        apart = "" if self._marking.mark(whole, ids) == whole else SPLIT
+        return map_texts(content, lambda text: apart + self._marking.mark(text, ids))
+
+    def _encode_text(self, text: str) -> tuple[int, ...]:
+        return self._marking.encode(text, self._foreign)
+
+
+def make_chat(loaded: LoadedModel, settings: RolloutConfig | SFTRolloutConfig) -> ChatEncoder:
+    """The encoder for a model: replies also end with any of the `eos_token_id` of its generation config."""
+    return ChatEncoder(
+        loaded.tokenizer,
+        history=settings.history,
+        template_kwargs=settings.template_kwargs,
+        stop_ids=loaded.stop_ids,
+    )

@@ -1,0 +1,1 @@
+"""The commands `gemx train`, `gemx sft` and `gemx plot`."""

@@ -1,0 +1,115 @@
+"""Where settings come from, later ones over earlier ones: files, `--set KEY=VALUE`, and their validation."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import tomli_w
+from pydantic import BaseModel, ValidationError
+
+from gem.errors import ConfigError, did_you_mean
+from gem_train.config.sections import RunConfig
+
+AnyConfig = TypeVar("AnyConfig", bound=RunConfig)
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings in tables as one mapping, by dotted names."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= flat(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {prefix + key: value}  # pyright: ignore[reportUnknownArgumentType]
+    return found
+
+
+def merge(sources: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Settings in tables, later ones over earlier ones."""
+    merged: dict[str, Any] = {}
+    for source in sources:
+        _merge(merged, source)
+    return merged
+
+
+def validate(model: type[AnyConfig], settings: Mapping[str, Any]) -> AnyConfig:
+    """The config that `settings` are.
+
+    Raises:
+        ConfigError: a key that does not exist (with the nearest that does), or a value out of range.
+    """
+    try:
+        return model.model_validate(settings)
+    except ValidationError as error:
+        problems = (_problem(details, model) for details in error.errors())
+        raise ConfigError("; ".join(dict.fromkeys(problems))) from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings in a file.
+
+    Raises:
+        ConfigError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read the config file {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: it is not UTF-8 text (byte {error.start})") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path} is not a config file: its values are nested too deeply") from error
+
+
+def parse_setting(text: str) -> dict[str, Any]:
+    """`"optim.lr=1e-3"` as nested settings. The value is read as TOML, or else as a plain string.
+
+    Raises:
+        ConfigError: there is no `=`.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"--set takes key=value, such as optim.lr=1e-3, not {text!r}")
+    try:
+        parsed: Any = tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        parsed = value
+    for part in reversed(key.strip().split(".")):
+        parsed = {part: parsed}
+    return parsed
+
+
+def to_toml(config: RunConfig) -> str:
+    """The whole config as TOML; `read_toml` and validation give the same config back."""
+    return tomli_w.dumps(config.as_data())
+
+
+def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
+    for key, value in source.items():
+        if isinstance(value, Mapping):
+            inner = into.get(key)
+            into[key] = dict(inner) if isinstance(inner, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]
+            _merge(into[key], value)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            into[key] = value
+
+
+def _problem(details: Any, section: type[BaseModel]) -> str:
+    path = [str(part) for part in details["loc"]]
+    if "wrappers" in path:  # pydantic reports an error for each type it could have
+        return "wrappers is names separated by commas, or a list of tables: [[wrappers]], each with a name and settings"
+    key = ".".join(path)
+    if details["type"] == "missing":
+        return f"{key} is not set"
+    if details["type"] == "value_error":  # settings that do not fit each other
+        return f"{key}: {details['ctx']['error']}"
+    if details["type"] != "extra_forbidden":
+        return f"{key} = {details['input']!r}: {details['msg'].lower()}"
+    for part in path[:-1]:
+        if part.isdigit():  # in a list of tables
+            continue
+        annotation = section.model_fields[part].annotation
+        section = next(iter(get_args(annotation)), annotation)  # pyright: ignore[reportAssignmentType]: a model or a list of one
+    prefix = key[: -len(path[-1])]
+    known = [prefix + name for name in section.model_fields]
+    return f"there is no setting {key!r}.{did_you_mean(key, known)} Known here: {', '.join(known)}"

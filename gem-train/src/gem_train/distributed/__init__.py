@@ -1,0 +1,1 @@
+"""A run in several processes: who does what, and FSDP2."""

@@ -1,0 +1,122 @@
+"""The processes of a run. `World` is a run in one process; `gem_train.distributed.processes` has the form for several.
+
+Each process plays its share of the episodes, and scores its share of a batch. What lies between (batch, credit,
+metrics, findings, when to stop) is computed by every process from what all have gathered, so they agree by themselves.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gem.errors import GemError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+T = TypeVar("T")
+
+_SECONDS_TO_REPORT = 5.0
+
+
+class World:
+    """One process that is the whole run: every operation leaves things as they are."""
+
+    rank = 0
+    """The number of this process, from 0."""
+    size = 1
+    """How many processes there are."""
+    command = "gemx"
+    """What the command of the run begins with."""
+
+    def gather(self, value: T) -> list[T]:
+        """The values of all processes, in order of rank."""
+        return [value]
+
+    def first(self, work: Callable[[], T]) -> T:
+        """What `work` gives in the first process."""
+        return work()
+
+    def together(self, work: Callable[[], T]) -> list[T]:
+        """What each process's share of some work gave, in order of rank.
+
+        If it raises in one process, or one is interrupted by Ctrl-C, that is raised in all. In a run of several
+        processes, nowhere else does Ctrl-C interrupt anything.
+        """
+        return [work()]
+
+    def share(self, items: Sequence[T]) -> Sequence[T]:
+        """This process's share of `items`; the shares in order of rank are the items in order."""
+        count = len(items)
+        return items[count * self.rank // self.size : count * (self.rank + 1) // self.size]
+
+    def deal(self, items: Sequence[T]) -> list[tuple[T, bool]]:
+        """This process's share of `items`, of which every process gets equally many, each with whether it counts.
+
+        Where they do not divide, some processes get an item that does not count: all of them make the same number of
+        passes through a model that they share.
+        """
+        rounds = -(-len(items) // self.size)
+        mine = range(self.rank, rounds * self.size, self.size)
+        return [(items[min(index, len(items) - 1)], index < len(items)) for index in mine]
+
+    def portion(self, most: int, tokens: int) -> int:
+        """How many of so many tokens one pass takes: at most `most`, and so few that every process has some."""
+        return min(most, -(-tokens // self.size))
+
+    def sum(self, tensor: "Tensor") -> "Tensor":
+        """The sum of the tensors of all processes, on the CPU as they are."""
+        return tensor
+
+    def shard(self, model: "nn.Module", blocks: Iterable[str]) -> None:
+        """Divide the weights of `model` among the processes; its gradients are then means over them.
+
+        Args:
+            model: what is called as a whole.
+            blocks: the classes of its parts whose weights are put together one after the other, as transformers'
+                `_no_split_modules`.
+        """
+
+    def collect(self, state: Any) -> Any:
+        """`state` with whole tensors on the CPU, in the first process; the others hold only parts, and may get None.
+
+        All processes must call it, with states of the same structure.
+        """
+        return state
+
+    @contextmanager
+    def guarded(self, advice: str) -> Generator[None]:
+        """Inside the block, the end of another process is a TrainingStopped that ends with `advice`."""
+        yield
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.rank} of {self.size})"
+
+
+def is_first() -> bool:
+    """Whether this process is the first of those that torchrun started, or was not started by it."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+@contextmanager
+def reported_once() -> Generator[None]:
+    """Around a command: an error that all processes of a run have is printed by the first of them.
+
+    The others wait with theirs; torchrun ends them when the first has ended.
+    """
+    try:
+        yield
+    except GemError:
+        if not is_first():
+            time.sleep(_SECONDS_TO_REPORT)
+        raise
+
+
+ALONE = World()
+"""The world of a run in one process."""
+
+
+def flat(shares: Iterable[Iterable[T]]) -> list[T]:
+    """The items of all shares, in order."""
+    return [item for share in shares for item in share]

@@ -1,0 +1,1 @@
+"""The learner: from batches and credit to new weights."""

@@ -1,0 +1,217 @@
+"""The critic: a model of its own that values the state before each action."""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem_train.algorithms.settings import CriticSettings
+from gem_train.batch import Batch, Bools, Floats, TokenSequence
+from gem_train.distributed.processes import own_optimizer_state, own_part, whole
+from gem_train.distributed.world import ALONE, World
+from gem_train.learning.optimizer import MasterAdamW, make_optimizer
+from gem_train.learning.packing import Packed, pack
+from gem_train.learning.recomputation import recomputed
+from gem_train.models.loading import blocks_of
+
+
+class Critic:
+    """A copy of the policy's body with a linear head, and an optimizer.
+
+    The state before an action is everything that the policy had read when it began: the critic's value is read at the
+    id before the first sampled one. The copy is made when it is first needed, after a warm-up of the policy; the head
+    begins at 0, so that every state has the value 0.
+
+    Args:
+        policy: the model that it is copied from.
+        settings: of its updates.
+        micro_tokens: ids in one forward pass, at most.
+        seed: of the order of minibatches.
+        bfloat16: whether it computes in bfloat16; the weights of its body have the type of the policy's.
+        checkpointing: whether activations are computed again for the gradient instead of kept.
+        world: the processes that hold a part of it each.
+    """
+
+    def __init__(
+        self,
+        policy: PreTrainedModel,
+        settings: CriticSettings,
+        *,
+        micro_tokens: int,
+        seed: int,
+        bfloat16: bool = False,
+        checkpointing: bool = False,
+        world: World = ALONE,
+    ) -> None:
+        self._policy = policy
+        self._settings = settings
+        self._micro_tokens = micro_tokens
+        self._seed = seed
+        self._bfloat16 = bfloat16
+        self._checkpointing = checkpointing
+        self._world = world
+        self._network: _ValueNetwork | None = None
+        self._optimizer: torch.optim.AdamW | MasterAdamW | None = None
+
+    def values(self, batch: Batch) -> Floats:
+        """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
+        found = np.zeros(batch.num_turns, np.float32)
+        with torch.no_grad():
+            for part, counts in self._parts(states(batch)):
+                found[part.turn[part.sampled].cpu().numpy()] = self._forward(part).cpu().numpy() * counts
+        # Every state is valued in one process, and 0 in the others.
+        return self._world.sum(torch.from_numpy(found)).numpy()
+
+    def update(self, batch: Batch, targets: Floats, old: Floats, step: int) -> dict[str, float]:
+        """Learn the values of states: some epochs over the batch in minibatches.
+
+        Args:
+            batch: the sequences.
+            targets: what the values should be, ``[actions]``; states without an action are left out.
+            old: the values before, ``[actions]``.
+            step: of the run, for the order of minibatches.
+        """
+        settings = self._settings
+        network, optimizer = self._built()
+        sequences = states(batch, ~batch.state_only)
+        goal, before = (torch.from_numpy(each).to(self._policy.device) for each in (targets, old))
+        losses: list[float] = []
+        norms: list[float] = []
+        clipped = rows = 0
+        for chosen in self._minibatches(len(sequences), step):
+            optimizer.zero_grad()
+            total, count = 0.0, 0
+            for part, counts in self._parts([sequences[index] for index in chosen]):
+                row = part.turn[part.sampled]
+                loss, outside = value_loss(self._forward(part), goal[row], before[row], settings.clip)
+                (loss.sum() * counts).backward()
+                if counts:
+                    total, count = total + loss.sum().item(), count + len(row)
+                    clipped += int(outside.sum())
+            shares = self._world.gather((total, count))
+            total, count = sum(share for share, _ in shares), sum(share for _, share in shares)
+            for parameter in network.parameters():
+                if parameter.grad is not None:
+                    parameter.grad /= count / self._world.size  # it is a mean over the processes
+            norms.append(whole(torch.nn.utils.clip_grad_norm_(network.parameters(), settings.grad_clip)).item())
+            optimizer.step()
+            losses.append(total / count)
+            rows += count
+        known = ~batch.state_only
+        return {
+            "value_loss": float(np.mean(losses)) if losses else 0.0,
+            "value_grad_norm": float(np.mean(norms)) if norms else 0.0,
+            "value_clip_fraction": sum(self._world.gather(clipped)) / max(1, rows),
+            "explained_variance": explained_variance(targets[known], old[known]),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs."""
+        network, optimizer = self._built()
+        weights = {name: tensor.detach() for name, tensor in network.named_parameters() if tensor.requires_grad}
+        return self._world.collect({"weights": weights, "optimizer": optimizer.state_dict()})
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a `state`."""
+        network, optimizer = self._built()
+        own = dict(network.named_parameters())
+        weights = {name: own_part(tensor, like=own[name]) for name, tensor in state["weights"].items()}
+        network.load_state_dict(weights, strict=False)
+        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        optimizer.load_state_dict(own_optimizer_state(state["optimizer"], trained))
+
+    def _built(self) -> "tuple[_ValueNetwork, torch.optim.AdamW | MasterAdamW]":
+        if self._network is None or self._optimizer is None:
+            self._network = _ValueNetwork(self._policy)
+            self._world.shard(self._network, blocks_of(self._policy))
+            trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
+            self._optimizer = make_optimizer(trained, lr=self._settings.lr)
+        return self._network, self._optimizer
+
+    def _forward(self, packed: Packed) -> Tensor:
+        """The values at the marked positions of a packed batch, ``[states]``."""
+        network, _ = self._built()
+        again = self._checkpointing and torch.is_grad_enabled()
+        with (
+            torch.autocast(packed.ids.device.type, torch.bfloat16, enabled=self._bfloat16),
+            recomputed(network.body, enabled=again),
+        ):
+            return network(packed)
+
+    def _parts(self, sequences: Sequence[TokenSequence]) -> list[tuple[Packed, bool]]:
+        limit = self._world.portion(self._micro_tokens, sum(map(len, sequences)))
+        return self._world.deal([part.to(self._policy.device) for part in pack(sequences, limit)])
+
+    def _minibatches(self, count: int, step: int) -> Iterator[list[int]]:
+        for epoch in range(self._settings.epochs):
+            order = np.random.default_rng(seeding.derive(self._seed, "critic", step, epoch)).permutation(count)
+            for chosen in np.array_split(order, max(1, min(self._settings.minibatches, count))):
+                if len(chosen):
+                    yield chosen.tolist()
+
+
+class _ValueNetwork(nn.Module):
+    """The body of a causal language model with a linear head for values."""
+
+    def __init__(self, policy: PreTrainedModel) -> None:
+        super().__init__()
+        self.body = cast("PreTrainedModel", copy.deepcopy(policy.base_model))
+        self.head = nn.Linear(policy.config.hidden_size, 1, device=policy.device)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+
+    def forward(self, packed: Packed) -> Tensor:
+        hidden = self.body(input_ids=packed.ids, position_ids=packed.positions, use_cache=False).last_hidden_state
+        return self.head(hidden[packed.sampled].float())[:, 0].float()
+
+
+def states(batch: Batch, wanted: Bools | None = None) -> list[TokenSequence]:
+    """The sequences of a batch with `sampled` and `turn` at the state before each action: the id before its first one.
+
+    Args:
+        batch: the sequences.
+        wanted: ``[actions]``, which actions; by default all.
+    """
+    left = np.ones(batch.num_turns, np.bool_) if wanted is None else wanted.copy()
+    found: list[TokenSequence] = []
+    for sequence in batch.sequences:
+        turn = sequence.turn[1:]
+        first = (turn >= 0) & (turn != sequence.turn[:-1])
+        first[first] = left[turn[first]]
+        # An action of several turns is in the sequence more than once: its first place counts.
+        at = np.flatnonzero(first)
+        at = at[np.sort(np.unique(turn[at], return_index=True)[1])]
+        if not len(at):
+            continue
+        left[turn[at]] = False
+        end = int(at[-1]) + 1
+        marked = np.zeros(end, np.bool_)
+        marked[at] = True
+        row = np.full(end, -1, np.int64)
+        row[at] = turn[at]
+        found.append(TokenSequence(sequence.ids[:end], marked, np.zeros(end, np.float32), row))
+    return found
+
+
+def value_loss(values: Tensor, targets: Tensor, old: Tensor, clip: float | None) -> tuple[Tensor, Tensor]:
+    """``(V - R)^2 / 2`` for each state, and whether its clip took effect.
+
+    With `clip` the loss is the larger of that and the same with V at most `clip` away from the old value, as in the
+    implementation of PPO by Schulman et al. (openai/baselines).
+    """
+    plain = (values - targets).square() / 2
+    if clip is None:
+        return plain, plain.new_zeros(len(plain), dtype=torch.bool)
+    limited = (old + (values - old).clamp(-clip, clip) - targets).square() / 2
+    return plain.maximum(limited), limited > plain
+
+
+def explained_variance(targets: Floats, values: Floats) -> float:
+    """``1 - Var(R - V) / Var(R)``: 1 if the values are the returns, 0 if they are no better than a constant."""
+    spread = float(np.var(targets.astype(np.float64)))
+    return 1 - float(np.var(targets.astype(np.float64) - values)) / spread if spread else 0.0

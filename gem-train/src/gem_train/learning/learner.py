@@ -1,0 +1,280 @@
+"""The learner: updates the weights from batches and credit."""
+
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from gem import seeding
+from gem_train.algorithms.base import Loss, Need, Scores, TokenTerms
+from gem_train.algorithms.credit import Credit
+from gem_train.batch import Batch, Floats, TokenSequence
+from gem_train.config.sections import OptimConfig
+from gem_train.distributed.processes import own_optimizer_state, own_part, whole
+from gem_train.distributed.world import ALONE, World
+from gem_train.learning.critic import Critic
+from gem_train.learning.optimizer import make_optimizer
+from gem_train.learning.packing import Packed, pack
+from gem_train.learning.recomputation import recomputed
+from gem_train.learning.scoring import score_tokens
+from gem_train.learning.token_sums import TokenSums
+from gem_train.learning.token_table import Columns, TokenTable
+
+_FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
+"""The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
+
+It is small at first because Adam's first steps are as long as its others, and their direction is mostly noise.
+"""
+
+LossFunction = Callable[[TokenTerms], Loss]
+"""From what is known about some tokens to their loss."""
+
+
+class Learner:
+    """A model and its optimizer.
+
+    Everything random is derived from `seed` and `step`, so its state is the weights, the optimizer and `step`.
+
+    Args:
+        model: what is trained.
+        config: of the optimizer.
+        steps: of the whole run; schedules end with the last of them.
+        temperature: at which the tokens were sampled.
+        seed: of the order of minibatches.
+        critic: what computes and learns `Scores.values`, if the algorithm needs them.
+        world: the processes that hold a part of the model each; every one of them is given the same batches.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        config: OptimConfig,
+        *,
+        steps: int,
+        temperature: float,
+        seed: int,
+        critic: Critic | None = None,
+        world: World = ALONE,
+    ) -> None:
+        self.model = model
+        self.step = 0
+        """Updates made so far."""
+        self._config = config
+        self._steps = steps
+        self._temperature = temperature
+        self._seed = seed
+        self._critic = critic
+        self._world = world
+        # The mean entropy at the first update, and at the newest.
+        self._entropies: tuple[float, float] | None = None
+        self._needs_entropy = bool(config.entropy or config.entropy_end)
+        # The weights before the first update, if an algorithm needs them.
+        self._reference: list[Tensor] | None = None
+        self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
+        self._names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+        self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self._optimizer = make_optimizer(
+            self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, offload=config.offload
+        )
+
+    def score(self, batch: Batch, needs: Collection[Need]) -> Scores:
+        """The scores of a batch that an algorithm needs before the weights change.
+
+        The reference is the model before its first update: that of the first call.
+        """
+        reference = None
+        if "reference_logprobs" in needs:
+            if self._reference is None:
+                self._reference = [parameter.detach().clone() for parameter in self._trained]
+            with self._reference_weights():
+                reference = self._logprobs(batch)
+        return Scores(
+            old_logprobs=self._logprobs(batch) if "old_logprobs" in needs else None,
+            reference_logprobs=reference,
+            values=self._critic.values(batch) if self._critic is not None and "values" in needs else None,
+        )
+
+    @contextmanager
+    def _reference_weights(self) -> Generator[None]:
+        """Put the weights of the reference in the place of the model's."""
+        self._exchange_with_reference()
+        try:
+            yield
+        finally:
+            self._exchange_with_reference()
+
+    @torch.no_grad()
+    def _exchange_with_reference(self) -> None:
+        # In place: the weights of several processes are parts of larger buffers.
+        assert self._reference is not None
+        for parameter, other in zip(self._trained, self._reference, strict=True):
+            kept = parameter.clone()
+            parameter.copy_(other)
+            other.copy_(kept)
+
+    @torch.no_grad()  # inference mode would be that of the buffers too which FSDP makes in a first pass
+    def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
+        lengths = [len(sequence) for sequence in batch.sequences]
+        found = torch.zeros(sum(lengths), device=self.model.device)
+        for part, counts in self._world.deal(self._pack(batch.sequences)):
+            found[part.index[part.sampled]] = score_tokens(self.model, part, self._temperature).logprobs * counts
+        # Every token was scored by one process, and is 0 in the others.
+        return tuple(array.numpy() for array in self._world.sum(found.cpu()).split(lengths))
+
+    def update(self, batch: Batch, scores: Scores, credit: Credit, loss: LossFunction) -> dict[str, float]:
+        """Change the weights: some epochs over the batch in minibatches. Returns means over the tokens that were used.
+
+        If every advantage is 0, only the step and the critic change: neither the entropy bonus nor the optimizer's
+        momentum or weight decay touches the weights, and the metric `signal` is 0. Otherwise `signal` is 1.
+
+        With `max_kl`, a minibatch whose KL divergence from the sampling model exceeds it is left out with the rest of
+        the batch, and the learning rate is halved; it grows back by a fifth with each batch that stays within.
+
+        `engine_gap` is the mean difference between the log-probabilities of engine and learner, of the tokens of the
+        first minibatch that were sampled under the weights of this step, and `engine_gap_max` the largest.
+        """
+        optim = self._config
+        signal = bool(credit.advantages[batch.trained].any())
+        lr = self._scheduled(optim.lr, optim.lr_end) * self._scale
+        entropy = self._scheduled(optim.entropy, optim.entropy_end)
+        if self._entropies is not None and self._entropies[1] > self._entropies[0]:
+            # The bonus keeps the model exploring, but not more than at first: with rare rewards it would outweigh
+            # them, and replies would become noise.
+            entropy = 0.0
+        if not any(sequence.sampled.any() for sequence in batch.sequences):
+            # Every action was left out, such as all replies that were cut: the step only reports.
+            said = tuple(replace(sequence, sampled=sequence.turn >= 0) for sequence in batch.sequences)
+            batch, scores = replace(batch, sequences=said), Scores(values=scores.values)
+        table = TokenTable.of(batch, scores, credit, self.step)
+        trained = np.flatnonzero([sequence.sampled.any() for sequence in batch.sequences])
+        for group in self._optimizer.param_groups:
+            group["lr"] = lr
+        seen = TokenSums()
+        norms: list[float] = []
+        too_far = False
+        for chosen in self._minibatches(trained, optim.epochs if signal else 1):
+            sequences = [batch.sequences[index] for index in chosen]
+            packed = self._pack(sequences)
+            columns = table.rows(chosen, self.model.device)
+            gap = table.is_current(chosen, self.model.device) if not seen.tokens else None
+            with torch.set_grad_enabled(signal):
+                sums = self._gradients(packed, columns, entropy, loss, gap)
+            seen.add(sums)
+            too_far = self._is_too_far(sums.means())
+            if too_far:
+                break
+            if signal:
+                norms.append(self._optimizer_step())
+        if signal and optim.max_kl is not None:
+            self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
+        means = seen.means()
+        if self._critic is not None and scores.values is not None:
+            means |= self._critic.update(batch, credit.returns, scores.values, self.step)
+        self.step += 1
+        if "entropy" in means:
+            self._entropies = (self._entropies[0] if self._entropies else means["entropy"], means["entropy"])
+        norm = float(np.mean(norms)) if norms else 0.0
+        return {"lr": lr, "signal": float(signal), "grad_norm": norm, **means}
+
+    def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
+        """Whether earlier minibatches of the batch moved the model so far that this one is left out."""
+        limit = self._config.max_kl
+        return limit is not None and metrics.get("kl", 0.0) > limit
+
+    def _scheduled(self, first: float, last: float | None) -> float:
+        """A setting that changes linearly from the first step of the run to its last."""
+        if last is None or self._steps == 1:
+            return first
+        return first + (last - first) * self.step / (self._steps - 1)
+
+    def _minibatches(self, rows: NDArray[np.int64], epochs: int) -> Iterator[list[int]]:
+        """The sequences of each minibatch."""
+        for epoch in range(epochs):
+            order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch))
+            for chosen in np.array_split(order.permutation(rows), min(self._config.minibatches, max(1, len(rows)))):
+                if len(chosen):
+                    yield chosen.tolist()
+
+    def _gradients(
+        self,
+        packed: Sequence[Packed],
+        columns: Columns,
+        entropy_weight: float,
+        loss: LossFunction,
+        current: Tensor | None,
+    ) -> TokenSums:
+        """Leave the gradient of a minibatch in the weights; returns the sums of its metrics.
+
+        The parts' losses are sums, and the gradient is divided once at the end, so neither the parts change it nor the
+        number of processes that they are dealt to.
+        """
+        sums = TokenSums()
+        normaliser = torch.zeros((), device=self.model.device)
+        self._optimizer.zero_grad()
+        for part, counts in self._world.deal(packed):
+            with recomputed(self.model, enabled=self._config.checkpointing and torch.is_grad_enabled()):
+                scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
+            index = part.index[part.sampled]
+            known = {name: column[index] for name, column in columns.items()}
+            terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)
+            found = loss(terms)
+            if torch.is_grad_enabled():
+                (found.total * counts).backward()
+            if not counts:
+                continue
+            normaliser += found.normaliser
+            sums.take(found.metrics, len(index))
+            if current is not None:
+                sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
+        if torch.is_grad_enabled():
+            # The gradients are means over the processes, so it is the mean that makes them those of the whole.
+            mean = fmean(self._world.gather(float(normaliser)))
+            for parameter in self._trained:
+                if parameter.grad is not None:
+                    parameter.grad /= mean
+        return sums.over(self._world)
+
+    def _optimizer_step(self) -> float:
+        """Change the weights by their gradients; returns the norm of these before it is limited."""
+        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip)
+        self._optimizer.step()
+        return whole(norm).item()
+
+    def _pack(self, sequences: Sequence[TokenSequence]) -> list[Packed]:
+        limit = self._world.portion(self._config.micro_tokens, sum(map(len, sequences)))
+        return [part.to(self.model.device) for part in pack(sequences, limit)]
+
+    def weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Every parameter that is trained by name, for the `load` of a sampler."""
+        return ((name, whole(tensor)) for name, tensor in zip(self._names, self._trained, strict=True))
+
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs besides the model's weights."""
+        return {
+            "step": self.step,
+            "optimizer": self._world.collect(self._optimizer.state_dict()),
+            "entropies": self._entropies,
+            "scale": self._scale,
+            "reference": self._world.collect(self._reference),
+            "critic": None if self._critic is None else self._critic.state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Resume from a `state`; the model already has its weights."""
+        self.step = state["step"]
+        self._entropies, self._scale = state["entropies"], state["scale"]
+        self._optimizer.load_state_dict(own_optimizer_state(state["optimizer"], self._trained))
+        if self._critic is not None:
+            self._critic.restore(state["critic"])
+        kept = state["reference"]
+        self._reference = kept and [
+            own_part(tensor, parameter).to(self.model.device)
+            for tensor, parameter in zip(kept, self._trained, strict=True)
+        ]

@@ -1,0 +1,70 @@
+"""Packing: sequences into micro-batches of a number of tokens, one behind the other, without padding.
+
+Positions start at 0 with every sequence, which keeps the sequences of a row apart: see `gem_train.learning.attention`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gem_train.batch import TokenSequence
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Sequences one behind the other, the longest first, as tensors of one row: ``[1, tokens]``."""
+
+    ids: Tensor
+    positions: Tensor
+    sampled: Tensor
+    turn: Tensor
+    index: Tensor
+    """Where the id is if all sequences that were packed together are put one after the other, as they were given."""
+
+    def to(self, device: torch.device) -> "Packed":
+        """The same on another device."""
+        return Packed(
+            *(tensor.to(device) for tensor in (self.ids, self.positions, self.sampled, self.turn, self.index))
+        )
+
+
+def pack(sequences: Sequence[TokenSequence], tokens: int) -> list[Packed]:
+    """Put `sequences` into rows of at most `tokens` ids each; a longer sequence gets a row to itself.
+
+    First fit by decreasing length: at most 22% more rows than the best packing has (Johnson 1973), in practice 1%.
+
+    Raises:
+        ValueError: a sequence begins with a sampled id, which nothing predicts.
+    """
+    rows: list[list[int]] = []
+    free: list[int] = []
+    # Sorting is stable, so equal lengths keep their order and the result is the same every time.
+    for number in sorted(range(len(sequences)), key=lambda number: len(sequences[number]), reverse=True):
+        length = len(sequences[number])
+        row = next((i for i, left in enumerate(free) if left >= length), None)
+        if row is None:
+            rows.append([])
+            free.append(max(tokens, length))
+            row = len(rows) - 1
+        rows[row].append(number)
+        free[row] -= length
+    if any(sequence.sampled[:1].any() for sequence in sequences):
+        raise ValueError("a sequence must begin with an id that was not sampled")
+    starts = list(accumulate(map(len, sequences), initial=0))
+    return [_row([sequences[number] for number in row], [starts[number] for number in row]) for row in rows]
+
+
+def _row(sequences: Sequence[TokenSequence], starts: Sequence[int]) -> Packed:
+    positions = [np.arange(len(sequence)) for sequence in sequences]
+    columns = (
+        [sequence.ids for sequence in sequences],
+        positions,
+        [sequence.sampled for sequence in sequences],
+        [sequence.turn for sequence in sequences],
+        [start + own for start, own in zip(starts, positions, strict=True)],
+    )
+    return Packed(*(torch.from_numpy(np.concatenate(column))[None] for column in columns))

@@ -1,0 +1,81 @@
+"""Log-probabilities and entropies of sampled tokens under a model, with gradients where asked."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from gem_train.learning.head import Head, TokenScores, chunked_scores
+from gem_train.learning.packing import Packed
+
+_PLAIN: "WeakKeyDictionary[PreTrainedModel, bool]" = WeakKeyDictionary()
+
+
+def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float, *, entropy: bool = False) -> TokenScores:
+    """Log-probability, and if asked for the entropy, of each sampled token under the distribution at `temperature`."""
+    # The hidden state at one position predicts the id at the next.
+    wanted = packed.sampled[:, 1:]
+    chosen = packed.ids[:, 1:][wanted]
+    if not is_plain(model):
+        logits = _forward(model, packed, wanted.any(0).nonzero()[:, 0])
+        return _scores_of(logits[wanted[:, wanted.any(0)]], chosen, temperature, entropy=entropy)
+
+    def score(hidden: Tensor) -> Tensor:
+        head = model.get_output_embeddings()
+        assert isinstance(head, nn.Linear)
+        scores = chunked_scores(
+            hidden[:, :-1][wanted], Head(head.weight, head.bias), chosen, temperature, entropy=entropy
+        )
+        return torch.stack([part for part in scores if part is not None])
+
+    # The head computes the scores itself, so that whatever a wrapper around the model does, it does as for logits.
+    with _head_gives(model, score):
+        found = _forward(model, packed)
+    return TokenScores(*found)
+
+
+def is_plain(model: PreTrainedModel) -> bool:
+    """Whether the logits are what a linear layer gives, and nothing is done to them after it, such as a soft cap.
+
+    Found out by numbers, once for a model: its head gives known numbers, and they must arrive.
+    """
+    if model not in _PLAIN:
+        _PLAIN[model] = _find_plain(model)
+    return _PLAIN[model]
+
+
+@torch.no_grad()
+def _find_plain(model: PreTrainedModel) -> bool:
+    head = model.get_output_embeddings()
+    if type(head) is not nn.Linear:
+        return False
+    probe = torch.linspace(-100, 100, len(head.weight), device=model.device)
+    ids = torch.zeros(1, 2, dtype=torch.long, device=model.device)
+    with _head_gives(model, lambda hidden: probe.expand(*hidden.shape[:-1], -1)):
+        found = model(input_ids=ids, use_cache=False).logits
+    return torch.equal(found.float(), probe.expand_as(found))
+
+
+def _forward(model: PreTrainedModel, packed: Packed, keep: Tensor | int = 0) -> Tensor:
+    # Without an attention mask, the sequences of a row are kept apart by their positions.
+    return model(input_ids=packed.ids, position_ids=packed.positions, use_cache=False, logits_to_keep=keep).logits
+
+
+@contextmanager
+def _head_gives(model: PreTrainedModel, function: Callable[[Tensor], Tensor]) -> Generator[None]:
+    head = model.get_output_embeddings()
+    assert isinstance(head, nn.Linear)
+    head.__dict__["forward"] = function
+    try:
+        yield
+    finally:
+        del head.__dict__["forward"]  # which leaves that of the class
+
+
+def _scores_of(logits: Tensor, chosen: Tensor, temperature: float, *, entropy: bool) -> TokenScores:
+    logprobs = (logits.float() / temperature).log_softmax(-1)
+    own = logprobs.gather(-1, chosen[:, None])[:, 0]
+    return TokenScores(own, -(logprobs.exp() * logprobs).sum(-1) if entropy else None)

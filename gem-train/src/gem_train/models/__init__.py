@@ -1,0 +1,1 @@
+"""Models: loading and checking them, the tiny one, adapters, devices."""

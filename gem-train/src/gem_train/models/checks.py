@@ -1,0 +1,82 @@
+"""What GEM needs of a model: checked by numbers, because a wrong answer would only show as a run that learns badly."""
+
+import torch
+from torch import Tensor
+from transformers import PretrainedConfig, PreTrainedModel
+
+from gem.errors import ConfigError
+from gem_train.learning.attention import NAME
+
+_LENGTHS = 5, 12
+"""Of the sequences of the check."""
+
+
+def context_limit(config: PretrainedConfig) -> int:
+    """How many ids a conversation can have: the model's positions, or the window that its layers attend within.
+
+    Up to its window, attention within a window is full attention.
+
+    Raises:
+        ConfigError: the layers are not all alike, or remember in another way than attention.
+    """
+    kinds = set(getattr(config, "layer_types", None) or getattr(config, "attention_layers", None) or ["full_attention"])
+    known = {"full_attention", "sliding_attention"}
+    if len(kinds) > 1 or not kinds <= known:
+        raise ConfigError(
+            f"the layers of this model are of the kinds {sorted(kinds)}; the engine hf needs layers of full attention, "
+            "or all of them with the same window. Choose another engine or another model"
+        )
+    # A config that does not name the kinds of its layers sets a window for all of them, or for none.
+    named_full = bool(getattr(config, "layer_types", None)) and "full_attention" in kinds
+    window = None if named_full else getattr(config, "sliding_window", None)
+    return min(config.max_position_embeddings, window or config.max_position_embeddings)
+
+
+@torch.no_grad()
+def use_packed_attention(model: PreTrainedModel) -> None:
+    """Let `model` compute attention with `gem_train.learning.attention`, and check that it then keeps sequences apart.
+
+    Sequences packed into a row, and one under the mask of the engine hf, are compared with each sequence alone, as the
+    model computed it before.
+
+    Raises:
+        ConfigError: they differ, as for a model that ignores positions or has attention code of its own.
+    """
+    generator = torch.Generator().manual_seed(0)
+    sequences = [torch.randint(model.config.vocab_size, (length,), generator=generator) for length in _LENGTHS]
+    sequences = [ids.to(model.device)[None] for ids in sequences]
+    expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
+    if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]
+        model.set_attn_implementation(NAME)
+    row = torch.cat(sequences, 1)
+    packed = _logits(model, row, torch.cat([_positions(ids) for ids in sequences], 1))
+    mask = _positions(row) <= _positions(row)[0, :, None]
+    masked = _logits(model, row, _positions(row), mask[None, None])[: _LENGTHS[0]]
+    tolerance = (1e-3 if model.dtype == torch.float32 else 5e-2) * float(expected.abs().max())
+    for found, reference, what in (
+        (packed, expected, "does not keep the sequences of a packed row apart by their positions"),
+        (masked, expected[: _LENGTHS[0]], "does not follow a mask of its attention"),
+    ):
+        difference = float((found - reference).abs().max())
+        if not difference <= tolerance:
+            raise ConfigError(
+                f"{type(model).__name__} {what} (logits differ by {difference:.2g}), so GEM cannot train it; "
+                "choose another model"
+            )
+
+
+def _positions(ids: Tensor) -> Tensor:
+    return torch.arange(ids.shape[1], device=ids.device)[None]
+
+
+def _logits(model: PreTrainedModel, ids: Tensor, positions: Tensor, mask: Tensor | None = None) -> Tensor:
+    try:
+        output = model(input_ids=ids, position_ids=positions, attention_mask=mask, use_cache=False)
+    except ConfigError:
+        raise
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ConfigError(
+            f"{type(model).__name__} does not take positions and a mask as GEM gives them ({error}); "
+            "choose another model"
+        ) from error
+    return output.logits[0].float()

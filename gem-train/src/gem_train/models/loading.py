@@ -1,0 +1,131 @@
+"""A model and its tokenizer, on a device."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Literal, NamedTuple, cast
+
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from gem.errors import ConfigError
+from gem.rollout.transcript import Episode
+from gem_train.learning.recomputation import without_dropout
+from gem_train.models.checks import use_packed_attention
+from gem_train.models.devices import find_device
+from gem_train.models.lora import check_adapter, has_adapter
+from gem_train.models.tiny import tiny_model, tiny_tokenizer
+from gem_train.runs.checkpoints import model_folder
+
+DType = Literal["float32", "bfloat16"]
+"""Of the arithmetic, or of the weights."""
+
+
+class LoadedModel(NamedTuple):
+    """A causal language model, and the tokenizer that belongs to it."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    dtype: DType = "float32"
+
+    @property
+    def stop_ids(self) -> tuple[int, ...]:
+        """The ids that end a reply by the model's generation config; it may name several, as Llama 3's does."""
+        config = cast("GenerationConfig | None", self.model.generation_config)
+        found = None if config is None else cast("int | list[int] | None", config.eos_token_id)
+        return () if found is None else (found,) if isinstance(found, int) else tuple(found)
+
+
+def load_model(name: str, *, device: str = "auto", dtype: DType = "float32", weights: DType = "float32") -> LoadedModel:
+    """A trained model.
+
+    Args:
+        name: a folder with a model, a run folder, a checkpoint, or a name on the Hugging Face hub.
+        device: see `find_device`.
+        dtype: of the arithmetic.
+        weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
+
+    Raises:
+        ConfigError: there is no such model, or no such device.
+    """
+    target = find_device(device)
+    name = model_folder(name)
+    if Path(name).is_dir():
+        check_adapter(Path(name))
+        name = str(Path(name).absolute())  # an adapter keeps the name of its base
+    try:
+        # Otherwise transformers asks at the terminal whether to run code that comes with a model.
+        tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
+        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
+        model = cast("PreTrainedModel", loaded)
+    except (OSError, ValueError, UnpicklingError) as error:
+        raise ConfigError(
+            f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
+            "a name on the Hugging Face hub, or 'tiny'"
+        ) from error
+    return LoadedModel(_prepare(model, target, dtype, weights), tokenizer, dtype)
+
+
+def make_tiny(
+    episodes: Iterable[Episode],
+    seed: int,
+    *,
+    head_dim: int = 16,
+    device: str = "auto",
+    dtype: DType = "float32",
+    weights: DType = "float32",
+) -> LoadedModel:
+    """The model of `--model tiny`, with random weights.
+
+    Args:
+        episodes: what its tokenizer is trained on.
+        seed: of the weights.
+        head_dim: dimensions of a head of attention.
+        device: see `find_device`.
+        dtype: of the arithmetic.
+        weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
+
+    Raises:
+        ConfigError: there is no such device.
+    """
+    target = find_device(device)
+    tokenizer = tiny_tokenizer(episodes)
+    return LoadedModel(_prepare(tiny_model(tokenizer, seed, head_dim), target, dtype, weights), tokenizer, dtype)
+
+
+def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType, weights: DType) -> PreTrainedModel:
+    model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
+    # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
+    model.eval()
+    without_dropout(model)
+    use_packed_attention(model)
+    if weights == "bfloat16":
+        for parameter in model.parameters():  # and no buffer: frequencies of rotary embeddings need float32
+            parameter.data = parameter.data.bfloat16()
+    elif dtype == "bfloat16":
+        # Sampler and learner compute alike.
+        model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
+    return model
+
+
+def saved_weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    """What a checkpoint holds of a model: its adapter, or else every weight once."""
+    parameters = {name for name, tensor in model.named_parameters() if tensor.requires_grad or not has_adapter(model)}
+    others = (
+        set()
+        if has_adapter(model)
+        else model.state_dict().keys() - dict(model.named_parameters(remove_duplicate=False)).keys()
+    )
+    return {name: tensor for name, tensor in model.state_dict().items() if name in parameters or name in others}
+
+
+def blocks_of(model: PreTrainedModel) -> list[str]:
+    """The names of the classes of its blocks (a block is attention and what belongs to it)."""
+    return list(model._no_split_modules or ())  # pyright: ignore[reportPrivateUsage]

@@ -1,0 +1,95 @@
+"""LoRA through peft (the extra `lora`): a low-rank adapter is trained, and the weights of the model stay as they are.
+
+The adapter is part of the model, so learner and sampler compute with the same modules. A checkpoint holds only the
+adapter and the name of the model below it, its base. Imports torch and peft late.
+"""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gem import seeding
+from gem.errors import ConfigError, MissingExtra
+from gem_train.config.sections import LoraConfig
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+ADAPTER = "default"
+"""The adapter's, which transformers and peft choose where they are given none."""
+
+
+def check_adapter(folder: Path) -> None:
+    """Check that peft is installed and the base is there, if what `folder` holds is an adapter.
+
+    Raises:
+        MissingExtra: peft is not installed.
+        ConfigError: the base was a folder, and is not there any more.
+    """
+    file = folder / "adapter_config.json"
+    if not file.is_file():
+        return
+    check_peft()
+    base = str(json.loads(file.read_text("utf-8"))["base_model_name_or_path"])
+    if Path(base).is_absolute() and not (Path(base) / "config.json").is_file():
+        raise ConfigError(
+            f"the adapter in {folder} belongs to the model in {base}, which is not there; if it has moved, write its "
+            f"new place into {file} as base_model_name_or_path"
+        )
+
+
+def check_peft() -> None:
+    """Raises MissingExtra if peft is not installed."""
+    if find_spec("peft") is None:
+        raise MissingExtra("to train or load an adapter (LoRA): pip install 'gem-train[lora]'")
+
+
+def has_adapter(model: "PreTrainedModel") -> bool:
+    """Whether `model` has an adapter."""
+    return bool(getattr(model, "peft_config", None))
+
+
+def choose_trained(model: "PreTrainedModel", settings: LoraConfig, seed: int) -> None:
+    """Make the adapter, or all weights, what is trained (`requires_grad`).
+
+    Args:
+        model: with an adapter of these settings already, as one from a checkpoint, or without.
+        settings: of the adapter; with rank 0 all weights are trained.
+        seed: of the weights of a new adapter. It changes nothing that the model computes, until it is trained.
+
+    Raises:
+        MissingExtra: peft is not installed.
+        ConfigError: the model has an adapter of other settings, or lacks the layers that are to have one.
+    """
+    alpha = settings.alpha or 2 * settings.rank
+    if has_adapter(model):
+        found: Any = model.peft_config[ADAPTER]
+        if (found.r, found.lora_alpha) != (settings.rank, alpha):
+            raise ConfigError(
+                f"the model has an adapter already; to train it further: --set lora.rank={found.r} --set "
+                f"lora.alpha={found.lora_alpha:g}. To train all weights, or another adapter, merge it first "
+                "(docs/training.md, LoRA)"
+            )
+        model.set_adapter(ADAPTER)
+    elif settings.rank:
+        _add_adapter(model, settings.rank, alpha, settings.targets, seed)
+
+
+def _add_adapter(model: "PreTrainedModel", rank: int, alpha: float, targets: str, seed: int) -> None:
+    check_peft()
+    import peft
+    import torch
+
+    names = targets if targets == "all-linear" else [name.strip() for name in targets.split(",")]
+    settings = peft.LoraConfig(r=rank, lora_alpha=alpha, target_modules=names, task_type="CAUSAL_LM")  # pyright: ignore[reportArgumentType]
+    with torch.random.fork_rng():
+        torch.manual_seed(seeding.derive(seed, "lora"))
+        try:
+            model.add_adapter(settings, ADAPTER)
+        except ValueError as error:
+            parts = model.named_modules()
+            linear = sorted({name.rpartition(".")[2] for name, part in parts if isinstance(part, torch.nn.Linear)})
+            raise ConfigError(
+                f"lora.targets = {targets!r}: {str(error).splitlines()[0]} Its linear layers: {', '.join(linear)}"
+            ) from error

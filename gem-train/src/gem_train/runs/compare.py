@@ -1,0 +1,213 @@
+"""Runs compared: those that differ in the seed only are one group, with intervals over its seeds. Imports no torch."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gem.errors import ConfigError, did_you_mean
+from gem_train.config.sources import flat, read_toml
+from gem_train.config.training import may_change
+from gem_train.runs.checkpoints import run_of
+from gem_train.runs.files import read_lines
+
+_T975 = (
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
+    2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
+    2.0452, 2.0423,
+)  # fmt: skip
+"""The 97.5% quantile of Student's t with 1, 2, … 30 degrees of freedom."""
+
+_NAMES = ("id", "algorithm", "model")
+"""Settings whose values speak for themselves."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A mean at a step, from `low` to `high`, its 95% interval; None where there is no interval."""
+
+    step: int
+    mean: float
+    low: float | None = None
+    high: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"step": self.step, "mean": self.mean, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """What a run folder says about one run: its `path`, every setting by its dotted name, and its metrics."""
+
+    path: Path
+    settings: Mapping[str, Any]
+    train: Sequence[Mapping[str, Any]]
+    """The metrics of the training steps, in order."""
+    evaluations: Sequence[Mapping[str, Any]]
+    """The metrics of the evaluations, in order."""
+    finished: bool
+    """Whether it has ended by itself."""
+
+    @property
+    def seed(self) -> int:
+        """Of the run."""
+        return self.settings["seed"]
+
+    def curve(self, metric: str, window: int) -> tuple[Floats, Floats]:
+        """The steps and the metric at each, as the mean of it and the up to `window - 1` values before it.
+
+        A run that ended early because it was solved keeps its last value to the end.
+        """
+        points = [(line["step"], line[metric]) for line in self.train if line.get(metric) is not None]
+        if not points:
+            return np.zeros(0), np.zeros(0)
+        steps, values = (np.array(each, np.float64) for each in zip(*points, strict=True))
+        means = running_mean(values, window)
+        rest = np.arange(steps[-1] + 1, self.settings["steps"] + 1) if self.finished else np.zeros(0)
+        return np.concatenate([steps, rest]), np.concatenate([means, np.full(len(rest), means[-1])])
+
+    def evaluated(self, metric: str) -> list[Point]:
+        """The metric in each evaluation, with the 95% Wilson interval of a success rate."""
+        lines = [line for line in self.evaluations if line.get(metric) is not None]
+        return [
+            Point(line["step"], line[metric], line.get(f"{metric}_low"), line.get(f"{metric}_high")) for line in lines
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that differ in nothing but the seed, and what tells them from the other groups."""
+
+    label: str
+    runs: tuple[RunData, ...]
+
+    def curve(self, metric: str, window: int) -> list[Point]:
+        """The mean over the runs at every step that all of them have made."""
+        curves = [dict(zip(*(each.tolist() for each in run.curve(metric, window)), strict=True)) for run in self.runs]
+        common = sorted(set.intersection(*map(set, curves)))
+        return [_mean_point(int(step), [values[step] for values in curves]) for step in common]
+
+    def evaluations(self, metric: str) -> list[Point]:
+        """The mean over the runs of every evaluation that all have made, and of their last ones."""
+        each = [run.evaluated(metric) for run in self.runs]
+        if len(each) == 1:
+            return each[0]
+        if not all(each):
+            return []
+        by_step = [{point.step: point.mean for point in points[:-1]} for points in each]
+        common = sorted(set.intersection(*map(set, by_step)))
+        last = max(points[-1].step for points in each)
+        return [
+            *(_mean_point(step, [values[step] for values in by_step]) for step in common),
+            *([_mean_point(last, [points[-1].mean for points in each])] if last not in common else []),
+        ]
+
+    def row(self, metric: str, window: int) -> dict[str, Any]:
+        """The group in a table: the metric in its last training steps, and in the first and the last evaluation."""
+        curve, evaluations = self.curve(metric, window), self.evaluations(metric)
+        return {
+            "group": self.label,
+            "seeds": [run.seed for run in self.runs],
+            "runs": [str(run.path) for run in self.runs],
+            "steps": curve[-1].step if curve else 0,
+            "training": curve[-1].as_json() if curve else None,
+            "before": evaluations[0].as_json() if evaluations else None,
+            "after": evaluations[-1].as_json() if evaluations else None,
+        }
+
+
+def read_run(path: Path) -> RunData:
+    """Read the settings and metrics of a run folder.
+
+    Raises:
+        ConfigError: it is not a run folder, or it has no training step yet.
+    """
+    folder = run_of(path)
+    if folder is None:
+        raise ConfigError(f"{path} is not the folder of a run: there is no config.toml in it")
+    try:
+        lines = read_lines(folder / "metrics.jsonl")
+    except (OSError, json.JSONDecodeError) as error:
+        raise ConfigError(f"cannot read {folder / 'metrics.jsonl'}: {error}") from error
+    phases = {name: [line for line in lines if line["phase"] == name] for name in ("train", "eval")}
+    if not phases["train"]:
+        raise ConfigError(f"the run in {folder} has made no training step yet")
+    return RunData(
+        folder,
+        flat(read_toml(folder / "config.toml")),
+        phases["train"],
+        phases["eval"],
+        (folder / "summary.json").exists(),
+    )
+
+
+def grouped(runs: Sequence[RunData]) -> list[Group]:
+    """The runs in groups, in the order given; each is named after the settings in which the groups differ."""
+    kinds: dict[str, list[RunData]] = {}
+    for run in runs:
+        fixed = {key: value for key, value in run.settings.items() if key != "seed" and not may_change(key)}
+        kinds.setdefault(json.dumps(fixed, sort_keys=True, default=str), []).append(run)
+    settings = [json.loads(kind) for kind in kinds]
+    labels = _labels(settings)
+    return [Group(label, tuple(members)) for label, members in zip(labels, kinds.values(), strict=True)]
+
+
+def _labels(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The settings in which the groups differ, for each group."""
+    keys = sorted({key for each in groups for key in each}, key=lambda key: (key not in _NAMES, key))
+    values = {key: {json.dumps(each[key]) for each in groups if key in each} for key in keys}
+    everywhere = [key for key in keys if len(values[key]) > 1]
+    # An algorithm's own settings are missing where another is: they say nothing new, unless all else is alike.
+    differ = everywhere + [key for key in keys if len(values[key]) == 1 and any(key not in each for each in groups)]
+    labels = [", ".join(_named(key, each) for key in everywhere) for each in groups]
+    if len(set(labels)) < len(groups):
+        labels = [", ".join(_named(key, each) for key in differ) for each in groups]
+    return labels if any(labels) else [f"{each['id']}, {each['algorithm']}" for each in groups]
+
+
+def check_metric(runs: Sequence[RunData], metric: str) -> None:
+    """Check that a metric was measured.
+
+    Raises:
+        ConfigError: in none of the runs was it.
+    """
+    known = {name for run in runs for line in (*run.train, *run.evaluations) for name in line}
+    known -= {"phase", "step"}
+    if metric not in known:
+        near = did_you_mean(metric, known)
+        raise ConfigError(f"these runs have no metric {metric!r}.{near} Known: {', '.join(sorted(known))}")
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The mean of at least two values, and half of its 95% interval by Student's t."""
+    freedom = len(values) - 1
+    # Beyond the table, the first terms of the expansion in 1 / freedom; exact to three digits.
+    t = _T975[freedom - 1] if freedom <= len(_T975) else 1.95996 + 2.3722 / freedom + 2.8225 / freedom**2
+    return fmean(values), t * stdev(values) / math.sqrt(len(values))
+
+
+def running_mean(values: Floats, window: int) -> Floats:
+    """The mean of each value and the up to `window - 1` before it."""
+    return np.array([values[max(0, end - window) : end].mean() for end in range(1, len(values) + 1)])
+
+
+def _named(key: str, settings: Mapping[str, Any]) -> str:
+    value = settings.get(key, "default")
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if key in _NAMES else f"{key}={text}"
+
+
+def _mean_point(step: int, values: Sequence[float]) -> Point:
+    if len(values) == 1:
+        return Point(step, values[0])
+    mean, half = mean_interval(values)
+    return Point(step, mean, mean - half, mean + half)

@@ -1,0 +1,274 @@
+"""The run folder: everything that a run leaves behind, in files that other tools can read.
+
+```
+config.toml      every setting in force
+metrics.jsonl    one JSON object per line: {"phase": "warmup" | "train" | "eval", "step": …}
+episodes.jsonl   some episodes of every step, and all of the last evaluation: a recording (see `gem.record`)
+tensorboard/     the same metrics
+wandb/           the same again, if asked
+checkpoint/      the newest states to resume from, and the best; the `model` folder in each loads with transformers
+curve.png        success over steps
+summary.json     the result
+```
+
+A run can be killed at any moment: lines are appended whole, other files are replaced at once, and a checkpoint counts
+only when it is complete.
+"""
+
+import shlex
+import shutil
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import tomli_w
+import torch
+from safetensors import SafetensorError
+
+from gem.errors import ConfigError, TrainingStopped
+from gem.record import EpisodeRecord, Recorder, read
+from gem.rollout.transcript import Episode
+from gem_train.config.sections import LogConfig
+from gem_train.config.sources import flat, read_toml
+from gem_train.config.training import may_change
+from gem_train.distributed.world import ALONE, World
+from gem_train.models.loading import LoadedModel, saved_weights
+from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
+from gem_train.runs.files import append_line, read_lines, sync, write, write_json, write_lines
+from gem_train.runs.memory import is_out_of_memory
+from gem_train.runs.metric_logs import MetricLogs
+from gem_train.runs.summary import Summary
+
+Score = tuple[float, float]
+"""Mean success and mean return."""
+
+
+class RunFolder:
+    """The files of one run.
+
+    Args:
+        path: the folder; `claim` makes it if it does not exist.
+        settings: of the run, as plain data. A folder that already holds a checkpoint or a summary must hold this run's;
+            only those of `MAY_CHANGE` may differ, and `steps` only if the run has not made more already.
+        world: the processes of the run.
+
+    Raises:
+        ConfigError: the folder holds a run with other settings, or something that is not a run.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, Any], world: World = ALONE) -> None:
+        self.path = path
+        self._world = world
+        self._settings = settings
+        self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
+        self._recorder: Recorder | None = None
+        self._finished_steps: int | None = None
+        """How many steps the finished run in the folder was to make; None if there is none."""
+        if (path / "config.toml").exists():
+            if self.newest_checkpoint() is not None or (path / "summary.json").exists():
+                steps = self._check_same_run(read_toml(path / "config.toml"))
+                self._finished_steps = steps if (path / "summary.json").exists() else None
+        elif path.exists() and (not path.is_dir() or any(file.suffix != ".partial" for file in path.iterdir())):
+            raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
+
+    def _check_same_run(self, old: dict[str, Any]) -> int:
+        """Check that `old` settings are the run's; returns the steps they name."""
+        steps = self._settings["steps"]
+        _refuse_other(self.path, old, self._settings)
+        newest = self.newest_checkpoint()
+        if newest is not None and steps < step_of(newest):
+            raise ConfigError(
+                f"the run in {self.path} has made {step_of(newest)} steps already; give more --steps to extend it"
+            )
+        return old.get("steps", 0)
+
+    def claim(self) -> None:
+        """Make the folder this run's. Done when the settings have proved good, so that a typo claims nothing."""
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / "summary.json").unlink(missing_ok=True)
+            write(self.path / "config.toml", tomli_w.dumps(self._settings).encode())
+        self._logs.open()
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """Turns a failed write into one clear line."""
+        try:
+            yield
+        except (OSError, SafetensorError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise
+            # When the disk is full, torch raises RuntimeError, and safetensors an error of its own.
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+            newest = self.newest_checkpoint()
+            then = f"resumes from step {step_of(newest)}" if newest else "starts from the beginning"
+            raise TrainingStopped(
+                f"cannot write the run folder {self.path}: {reason}. When that is solved, the same command with "
+                f"--out {self.path} {then}"
+            ) from error
+
+    @property
+    def title(self) -> str:
+        """The run in a few words: its id, algorithm and seed."""
+        return "{id}, {algorithm}, seed {seed}".format_map(self._settings)
+
+    @property
+    def curve(self) -> Path:
+        """Where the learning curve is."""
+        return self.path / "curve.png"
+
+    @property
+    def resume_command(self) -> str:
+        """The command that resumes the run."""
+        words = str(self._settings["id"]), "--config", str(self.path / "config.toml"), "--out", str(self.path)
+        return f"{self._world.command} train {shlex.join(words)}"
+
+    def draw(self, plot: Callable[[Path, str], None]) -> None:
+        """Draw the learning curve with `plot`, which is given the path to write to and the title."""
+        with self._writing():
+            partial = self.path / ".curve.partial.png"
+            plot(partial, self.title)
+            partial.replace(self.curve)
+
+    def summary(self) -> Summary | None:
+        """The result, if the run has finished with the steps that are asked for."""
+        if self._finished_steps != self._settings["steps"]:
+            return None
+        return Summary.parse((self.path / "summary.json").read_text("utf-8"))
+
+    def write_summary(self, summary: Summary) -> None:
+        """Write the result; the run has finished."""
+        with self._writing():
+            write_json(self.path / "summary.json", summary.as_json())
+
+    def metrics(self, phase: str) -> list[dict[str, Any]]:
+        """The metrics that were written for a phase; every process of the run must ask for them."""
+        lines = self._world.first(lambda: read_lines(self._metrics))
+        return [line for line in lines if line["phase"] == phase]
+
+    def write_metrics(self, phase: str, step: int, values: Mapping[str, float]) -> None:
+        """Append the metrics of one step."""
+        with self._writing():
+            append_line(self._metrics, {"phase": phase, "step": step, **values})
+            self._logs.write(phase, step, values)
+
+    def episodes(self, phase: str) -> list[EpisodeRecord]:
+        """The episodes that were recorded in a phase."""
+        if not self._episodes.exists():
+            return []
+        return [record for record in read(self._episodes) if record.labels["phase"] == phase]
+
+    def write_episode(self, step: int, episode: Episode, *, phase: str) -> None:
+        """Append one episode to the recording, labelled with its phase and step."""
+        with self._writing():
+            if self._recorder is None:
+                self._recorder = Recorder(self._episodes, policy=self._settings["model"])
+            self._recorder.write(episode, {"phase": phase, "step": step})
+
+    def save_checkpoint(self, loaded: LoadedModel, state: Mapping[str, Any], step: int) -> None:
+        """Save what the run needs to resume from `step`; every process of the run must call it.
+
+        Args:
+            loaded: the model and its tokenizer.
+            state: of the learner and the run.
+            step: how many steps have been made.
+        """
+        weights = self._world.collect(saved_weights(loaded.model))
+        folder = self.path / "checkpoint"
+        partial, complete = folder / f".step-{step}", folder / f"step-{step}"
+        if complete.exists():
+            return
+        with self._writing():
+            try:
+                shutil.rmtree(partial, ignore_errors=True)
+                partial.mkdir(parents=True)
+                loaded.model.save_pretrained(partial / "model", state_dict=weights)
+                loaded.tokenizer.save_pretrained(str(partial / "model"))
+                torch.save(dict(state), partial / "state.pt")
+                for file in partial.rglob("*"):
+                    sync(file)
+                partial.rename(complete)
+            except BaseException:
+                shutil.rmtree(partial, ignore_errors=True)
+                raise
+            sync(folder)
+
+    def rank_checkpoint(self, step: int, score: Score | None, keep: int) -> None:
+        """Say how good the checkpoint of `step` is, and remove the older ones.
+
+        Args:
+            step: of a checkpoint that was saved.
+            score: its mean success and mean return; the highest is the best, and of equal ones the last. None: unknown.
+            keep: how many of the newest checkpoints are kept; the best is kept besides.
+        """
+        with self._writing():
+            best = best_checkpoint(self.path)
+            if score is not None and (best is None or score >= best[1:]):
+                values = {"step": step, "success": score[0], "return": score[1]}
+                write_json(self.path / "checkpoint" / BEST, values)
+                best = best_checkpoint(self.path)
+            for old in checkpoints(self.path)[:-keep]:
+                if best is None or old != best[0]:
+                    old.rename(old.with_name(f".{old.name}"))  # a part of one would look like a whole one
+            for old in (self.path / "checkpoint").glob(".step-*"):
+                shutil.rmtree(old)
+
+    def newest_checkpoint(self) -> Path | None:
+        """The folder of the checkpoint to resume from, if there is one."""
+        found = checkpoints(self.path)
+        return found[-1] if found else None
+
+    def rewind(self, step: int | None) -> None:
+        """Remove what was written after the checkpoint of `step`; with None everything, since the run starts again."""
+        with self._writing():
+            metrics: list[dict[str, Any]] = []
+            episodes: list[bytes] = []
+            if step is not None:
+                metrics = [line for line in read_lines(self._metrics) if _is_before(line, step)]
+                if self._episodes.exists():
+                    with self._episodes.open("rb") as lines:
+                        # One record per line, except that `read` leaves out a last line that was cut off.
+                        pairs = zip(read(self._episodes), lines, strict=False)
+                        episodes = [line for record, line in pairs if _is_before(record.labels, step)]
+            write_lines(self._metrics, metrics)
+            write(self._episodes, b"".join(episodes))
+
+    @property
+    def _metrics(self) -> Path:
+        return self.path / "metrics.jsonl"
+
+    @property
+    def _episodes(self) -> Path:
+        return self.path / "episodes.jsonl"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._recorder is not None:
+            self._recorder.close()
+        self._logs.close()
+
+
+def new_run_path(name: str) -> Path:
+    """A folder under `runs/` that does not exist yet, named after a run."""
+    name = name.replace(":", "-").replace("/", "-")
+    number = 1
+    while (path := Path("runs") / f"{name}-{number}").exists():
+        number += 1
+    return path
+
+
+def _is_before(line: Mapping[str, Any], step: int) -> bool:
+    return line["phase"] == "warmup" or (line["phase"] != "evaluation" and line["step"] <= step)
+
+
+def _refuse_other(path: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    before, now = flat(old), flat(new)
+    names = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key) and not may_change(key))
+    if names:
+        raise ConfigError(
+            f"{path} holds a run with other settings (they differ in {', '.join(names)}); "
+            "choose another --out, or repeat that run's settings to resume it"
+        )

@@ -1,0 +1,114 @@
+"""Pictures of runs: the learning curve of one, and several compared."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from gem_train.evaluation import Baselines
+from gem_train.runs.compare import Group, Point, RunData, running_mean
+
+# Not pyplot: it picks a window system and keeps every figure in global state.
+
+_WINDOW = 10
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933")
+"""Told apart by colour-blind readers too (Okabe and Ito); the next eight groups have dashed lines."""
+_STYLES = ("-", "--", ":", "-.")
+_FEW_GROUPS = 6
+"""Of more, the legend is beside the curves, and evaluations have no bars."""
+_ENOUGH_SEEDS = 3
+"""Of two, the interval would fill the picture; the table has it."""
+
+
+def plot_curve(
+    path: Path,
+    title: str,
+    metrics: Sequence[Mapping[str, Any]],
+    evaluations: Sequence[Mapping[str, Any]],
+    baselines: Baselines,
+) -> None:
+    """Draw success over steps into a PNG, with random play, the expert, and the evaluations.
+
+    Args:
+        path: of the PNG.
+        title: above the curve.
+        metrics: of the training steps so far; at least one.
+        evaluations: their metrics so far.
+        baselines: random play and the expert.
+    """
+    run = RunData(path, {}, metrics, evaluations, finished=False)
+    steps = np.array([line["step"] for line in metrics])
+    success = np.array([line["success"] for line in metrics], np.float64)  # None becomes NaN, a gap
+    figure, axes = _figure(title, "success")
+    axes.plot(steps, success, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
+    axes.plot(steps, running_mean(success, _WINDOW), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
+    for name, report, colour in (
+        ("expert", baselines.expert, "tab:green"),
+        ("random", baselines.random, "tab:gray"),
+    ):
+        if report is not None and report.failures < report.episodes:
+            axes.axhline(report.success, color=colour, linestyle="--", label=f"{name} play")
+    _draw_evaluations(axes, run.evaluated("success"), "black", "evaluation, 95% interval")
+    axes.legend(loc="best")
+    figure.savefig(path)
+
+
+def plot_groups(path: Path, groups: Sequence[Group], metric: str, window: int) -> None:
+    """Draw a metric of several groups over steps: means with 95% intervals over seeds, single runs as lines.
+
+    Args:
+        path: of the picture; its suffix says the format, such as `.png` or `.svg`.
+        groups: at least one.
+        metric: of the training steps, and of evaluations where these have it.
+        window: steps in a running mean.
+    """
+    figure, axes = _figure("", metric if window == 1 else f"{metric} (mean of {window} steps)")
+    if metric != "success":
+        axes.set_ylim(auto=True)
+    few = len(groups) <= _FEW_GROUPS
+    for index, group in enumerate(groups):
+        colour, style = _COLOURS[index % len(_COLOURS)], _STYLES[index // len(_COLOURS) % len(_STYLES)]
+        curve, count = group.curve(metric, window), len(group.runs)
+        label = f"{group.label} ({count} seeds)" if count > 1 else group.label
+        steps = [point.step for point in curve]
+        axes.plot(steps, [point.mean for point in curve], color=colour, linestyle=style, linewidth=1.8, label=label)
+        if count >= _ENOUGH_SEEDS:
+            low, high = ([getattr(point, name) for point in curve] for name in ("low", "high"))
+            axes.fill_between(steps, low, high, color=colour, alpha=0.18 if few else 0.1, linewidth=0)
+        points = group.evaluations(metric)
+        if not few or count == _ENOUGH_SEEDS - 1:
+            points = [Point(point.step, point.mean) for point in points]
+        _draw_evaluations(axes, points, colour)
+    notes = ["band: 95% interval over seeds"] if any(len(group.runs) >= _ENOUGH_SEEDS for group in groups) else []
+    notes += ["dots: evaluations"] if any(group.evaluations(metric) for group in groups) else []
+    axes.set_title("; ".join(notes), fontsize=9, color="#555555", loc="left")
+    if few:
+        axes.legend(loc="best", fontsize=9)
+    else:
+        figure.set_size_inches(11, 4.5 + 0.16 * max(0, len(groups) - 18))
+        figure.legend(loc="outside right upper", fontsize=8)
+    figure.savefig(path)
+
+
+def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(8, 4.5), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.set(xlabel="step", ylabel=ylabel, ylim=(-0.02, 1.05), title=title)
+    axes.grid(alpha=0.3)
+    return figure, axes
+
+
+def _draw_evaluations(axes: Axes, points: Sequence[Point], colour: str, label: str | None = None) -> None:
+    if not points:
+        return
+    errors = [[point.mean - (point.mean if point.low is None else point.low) for point in points],
+              [(point.mean if point.high is None else point.high) - point.mean for point in points]]  # fmt: skip
+    axes.errorbar(
+        [point.step for point in points], [point.mean for point in points], yerr=errors,
+        fmt="o", markersize=4, color=colour, capsize=3 if any(map(any, errors)) else 0, linewidth=1.2, label=label,
+    )  # fmt: skip

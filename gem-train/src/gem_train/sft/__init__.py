@@ -1,0 +1,1 @@
+"""Imitation: `gemx sft`, and the warm-up of `gemx train`."""
