@@ -36,6 +36,8 @@ RUNNABLE = [
 LONG = {
     "docs/imitation.md",
     "docs/mcp.md",
+    "docs/scale.md",
+    "docs/training-runs.md",
     "docs/training.md",
     "docs/writing-a-tool-pack.md",
     "docs/writing-an-environment.md",

@@ -112,7 +112,7 @@ def check_engine(name: str) -> None:
     package = ENGINES[name].package
     if package is not None and find_spec(package) is None:
         raise MissingExtra(
-            f"rollout.engine = {name!r} needs {package}, which is not installed: docs/training.md, Engines, says how "
+            f"rollout.engine = {name!r} needs {package}, which is not installed: docs/engines.md says how "
             "to install it for a GPU or a CPU"
         )
 

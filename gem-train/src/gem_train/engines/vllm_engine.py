@@ -74,7 +74,7 @@ def _start(
         from vllm.v1.engine.llm_engine import LLMEngine  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise MissingExtra(
-            f"the engine vllm cannot import vLLM: {error}. docs/training.md, Engines, says how to install it"
+            f"the engine vllm cannot import vLLM: {error}. docs/engines.md says how to install it"
         ) from error
     from gem_train.engines.vllm_weights import BACKEND
 

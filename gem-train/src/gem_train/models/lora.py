@@ -69,7 +69,7 @@ def choose_trained(model: "PreTrainedModel", settings: LoraConfig, seed: int) ->
             raise ConfigError(
                 f"the model has an adapter already; to train it further: --set lora.rank={found.r} --set "
                 f"lora.alpha={found.lora_alpha:g}. To train all weights, or another adapter, merge it first "
-                "(docs/training.md, LoRA)"
+                "(docs/scale.md, LoRA)"
             )
         model.set_adapter(ADAPTER)
     elif settings.rank:
