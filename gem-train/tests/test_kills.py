@@ -176,7 +176,8 @@ def moments(kills: int, steps: int, seed: int) -> list[tuple[int, float]]:
     ]
 
 
-@pytest.mark.parametrize(("kills", "settings"), [(2, SMALL), pytest.param(10, {}, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize(("kills", "settings"), [(2, SMALL), (10, {})])
 def test_a_run_that_is_killed_again_and_again_ends_as_an_unbroken_one_to_the_last_bit(
     tmp_path, starter, kills, settings
 ):

@@ -113,6 +113,7 @@ def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbrok
     assert episodes(stopped) == episodes(unbroken)
 
 
+@pytest.mark.full
 def test_a_second_ctrl_c_in_the_middle_of_an_update_saves_nothing_of_it(tmp_path, unbroken, monkeypatch):
     out = tmp_path / "run"
     updates = 0

@@ -52,7 +52,8 @@ def _table(rows: list[dict[str, Any]], metric: str) -> Any:
     from rich.table import Table
 
     table = Table(title=f"{metric}, mean [95% interval]", title_justify="left")
-    table.add_column("runs")
+    # A setting such as credit.gamma=0.9 is not broken in the middle, however narrow the terminal is.
+    table.add_column("runs", min_width=max(len(word) for row in rows for word in row["group"].split()))
     for name in ("seeds", "steps", "first evaluation", "last steps", "last evaluation"):
         table.add_column(name, justify="right")
     for row in rows:

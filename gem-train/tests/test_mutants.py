@@ -1,0 +1,59 @@
+"""Faults planted into the trainer, each of which a named test must find.
+
+`mutants.toml` lists them: a file, the text to replace, what replaces it, and the tests that must fail then.
+"""
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src"
+MUTANTS: list[dict[str, Any]] = tomllib.loads((TESTS / "mutants.toml").read_text("utf-8"))["mutant"]
+
+pytestmark = pytest.mark.skipif(not SOURCE.is_dir(), reason="the tests run without the source tree")
+
+
+def planted(mutant: Mapping[str, Any]) -> str:
+    """The text of the mutant's file with its fault."""
+    text = (SOURCE / mutant["file"]).read_text("utf-8")
+    assert text.count(mutant["old"]) == 1, f"{mutant['file']} holds this {text.count(mutant['old'])} times, not once"
+    return text.replace(mutant["old"], mutant["new"])
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant["name"])
+def test_a_planted_fault_is_one_in_the_code_of_today(mutant: dict[str, Any]) -> None:
+    compile(planted(mutant), mutant["file"], "exec")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant["name"])
+def test_a_planted_fault_is_found(mutant: dict[str, Any], tmp_path: Path) -> None:
+    # Links to every file but the one with the fault, in a tree that comes first on the path.
+    for file in SOURCE.rglob("*"):
+        if file.suffix == ".py":
+            copy = tmp_path / file.relative_to(SOURCE)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.symlink_to(file)
+    faulty = tmp_path / mutant["file"]
+    faulty.unlink()
+    faulty.write_text(planted(mutant), "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant["tests"]],
+        cwd=TESTS.parents[1],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=550,
+        check=False,
+    )
+
+    assert done.returncode == 1, done.stdout[-3000:] + done.stderr[-1000:]
+    assert "failed" in done.stdout.splitlines()[-1], done.stdout[-3000:]
