@@ -53,12 +53,14 @@ def _table(rows: list[dict[str, Any]], metric: str) -> Any:
 
     table = Table(title=f"{metric}, mean [95% interval]", title_justify="left")
     # A setting such as credit.gamma=0.9 is not broken in the middle, however narrow the terminal is.
-    table.add_column("runs", min_width=max(len(word) for row in rows for word in row["group"].split()))
-    for name in ("seeds", "steps", "first evaluation", "last steps", "last evaluation"):
+    table.add_column("runs", min_width=max((len(word) for row in rows for word in row["group"].split()), default=0))
+    for name in ("first evaluation", "last steps", "last evaluation"):
         table.add_column(name, justify="right")
     for row in rows:
         cells = [_cell(row[name]) for name in ("before", "training", "after")]
-        table.add_row(row["group"], str(len(row["seeds"])), str(row["steps"]), *cells)
+        seeds = len(row["seeds"])
+        size = f"{seeds} {'seed' if seeds == 1 else 'seeds'}, {row['steps']} steps"
+        table.add_row(f"{row['group']}\n{size}" if row["group"] else size, *cells)
     return table
 
 
