@@ -52,7 +52,10 @@ def generalised_advantages(
     1506.02438, equations 11 to 16.
 
     Args:
-        rewards, values, episode, state_only: ``[actions]``.
+        rewards: ``[actions]``.
+        values: ``[actions]``, of the state before each action.
+        episode: ``[actions]``, which episode each action belongs to.
+        state_only: ``[actions]``, whether a row stands for a state without an action.
         gamma: discount per action, from 0 to 1.
         lam: from 0 (one step of bootstrapping) to 1 (the whole return).
     """

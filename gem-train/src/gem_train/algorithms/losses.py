@@ -23,7 +23,8 @@ def clipped_policy_loss(
     Args:
         ratio: new over old probability.
         advantages: A.
-        low, high: how far below and above 1 the ratio counts.
+        low: how far below 1 the ratio counts.
+        high: and how far above.
         dual: where A is negative, the loss is at most ``-dual * A`` ("dual clip"; Ye et al., arXiv 1912.09729, equation
             5).
     """
