@@ -5,6 +5,7 @@ Objects are exchanged over gloo, which is exact and needs no GPU; tensors of a G
 
 import os
 import pickle
+import signal
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -29,6 +30,14 @@ _LOST = ("gloo", "Connection closed by peer", "Connection reset by peer", "NCCL"
 """Texts in errors of the exchange between processes."""
 
 
+class _Terminated(RuntimeError):
+    """torchrun ends this process, because another one has ended."""
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated("torchrun ended this process")
+
+
 @contextmanager
 def connect(device: str, timeout: float) -> Generator[World]:
     """The processes that torchrun started with this one; alone, if it was not torchrun that started it.
@@ -49,8 +58,13 @@ def connect(device: str, timeout: float) -> Generator[World]:
     )
     dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
     world = Processes(target, timeout)
-    with world.interrupts.deferred():
-        yield world
+    # torchrun may see that another process has ended before this one misses it in an exchange.
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        with world.interrupts.deferred():
+            yield world
+    finally:
+        signal.signal(signal.SIGTERM, previous)
     dist.destroy_process_group()
 
 
@@ -136,7 +150,8 @@ class Processes(World):
         try:
             yield
         except RuntimeError as error:
-            if isinstance(error, GemError) or not any(text in str(error) for text in _LOST):
+            lost = isinstance(error, _Terminated) or any(text in str(error) for text in _LOST)
+            if isinstance(error, GemError) or not lost:
                 raise
             raise TrainingStopped(
                 f"another process of the run has ended, or did not answer for {self._timeout:g} seconds; it, or the "
