@@ -52,15 +52,15 @@ def _table(rows: list[dict[str, Any]], metric: str) -> Any:
     from rich.table import Table
 
     table = Table(title=f"{metric}, mean [95% interval]", title_justify="left")
-    # A setting such as credit.gamma=0.9 is not broken in the middle, however narrow the terminal is.
-    table.add_column("runs", min_width=max((len(word) for row in rows for word in row["group"].split()), default=0))
+    # A line per setting, because one such as credit.gamma=0.9 must not be broken, however narrow the terminal is.
+    table.add_column("runs", no_wrap=True)
     for name in ("first evaluation", "last steps", "last evaluation"):
         table.add_column(name, justify="right")
     for row in rows:
         cells = [_cell(row[name]) for name in ("before", "training", "after")]
         seeds = len(row["seeds"])
         size = f"{seeds} {'seed' if seeds == 1 else 'seeds'}, {row['steps']} steps"
-        table.add_row(f"{row['group']}\n{size}" if row["group"] else size, *cells)
+        table.add_row("\n".join([*filter(None, row["group"].split(", ")), size]), *cells)
     return table
 
 

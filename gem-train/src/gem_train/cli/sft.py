@@ -43,16 +43,14 @@ def sft(
     gemx sft --recording episodes.jsonl --successful --model Qwen/Qwen3-1.7B
     """
     # Imported here: --help should not wait for them.
-    from gem_train.config.sources import parse_setting, read_toml, to_toml
+    from gem_train.config.sources import given_sources, to_toml
     from gem_train.preflight import check_sft
     from gem_train.sft.config import load_sft_config
 
-    sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
     given = {name: value for name, value in options.items() if value is not None}
     data = {name: given.pop(name) for name in ("policy", "recording", "successful", "min_return") if name in given}
-    sources.append({**({"id": id} if id else {}), **given, "data": data})
-    sources += [parse_setting(setting) for setting in settings]
-    config = load_sft_config(sources)
+    given |= {"data": data, **({"id": id} if id else {})}
+    config = load_sft_config(given_sources(file, given, settings))
     if show_config:
         if as_json:
             print_json(config.model_dump(mode="json"))

@@ -42,16 +42,14 @@ def train(
     gemx train game:Sudoku-v0-easy --model Qwen/Qwen3-1.7B --algorithm rebn --set optim.lr=1e-6
     """
     # Imported here: --help should not wait for them.
-    from gem_train.config.sources import parse_setting, read_toml, to_toml
+    from gem_train.config.sources import given_sources, to_toml
     from gem_train.config.training import load_config
     from gem_train.preflight import check
 
     if id is None and file is None:
         raise click.UsageError("Missing argument 'ID'.")
-    sources: list[dict[str, Any]] = [read_toml(file)] if file is not None else []
-    sources.append({name: value for name, value in {"id": id, **options}.items() if value is not None})
-    sources += [parse_setting(setting) for setting in settings]
-    config = load_config(sources)
+    given = {name: value for name, value in {"id": id, **options}.items() if value is not None}
+    config = load_config(given_sources(file, given, settings))
     if show_config:
         if as_json:
             print_json(config.model_dump(mode="json"))

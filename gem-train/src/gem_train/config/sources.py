@@ -22,6 +22,15 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
+def given_sources(file: Path | None, options: Mapping[str, Any], settings: Iterable[str]) -> list[Mapping[str, Any]]:
+    """What a command was given, later ones over earlier ones: `--config`, options, and each `--set`.
+
+    Raises:
+        ConfigError: see `read_toml` and `parse_setting`.
+    """
+    return [*([read_toml(file)] if file is not None else []), options, *map(parse_setting, settings)]
+
+
 def merge(sources: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Settings in tables, later ones over earlier ones."""
     merged: dict[str, Any] = {}
