@@ -1,11 +1,14 @@
-"""Base classes for one question per episode: `QuestionEnv` for generated ones, `DatasetEnv` for rows of a table."""
+"""Base classes for questions: `QuestionEnv` for generated ones, `DatasetEnv` for rows of a data set."""
 
 import operator
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from gem.checks import check_int
 from gem.core import Observation, Step
+from gem.data.source import Data, DataSource, source_of
+from gem.data.table import open_table
 from gem.errors import ConfigError
 from gem.turn_env import FORMAT_ERROR_REWARD, TurnEnv
 
@@ -14,7 +17,10 @@ Row = TypeVar("Row")
 
 
 class QuestionEnv(TurnEnv, Generic[Answer]):
-    r"""One question and one reply per episode: subclasses define `_reset` (the question), `_read` and `_grade`.
+    r"""One question per episode: subclasses define `_reset` (the question), `_read` and `_grade`.
+
+    The first right answer ends the episode, and so does the last of `max_attempts`, with its grade. An attempt before
+    that earns 0 (without an answer `format_error_reward`), and the observation after it is `_feedback`.
 
     `Answer` is the type that `_read` returns: a number, a program, a text.
 
@@ -41,13 +47,14 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
 
     Args:
         format_error_reward: the reward of a reply without an answer.
+        max_attempts: how many replies the agent may give.
     """
 
     answer_form = "answer in the form that the question asks for"
     """What a reply must contain, without an article: otherwise the message is "Your reply has no …"."""
 
-    def __init__(self, *, format_error_reward: float = FORMAT_ERROR_REWARD) -> None:
-        super().__init__(max_turns=1)
+    def __init__(self, *, format_error_reward: float = FORMAT_ERROR_REWARD, max_attempts: int = 1) -> None:
+        super().__init__(max_turns=check_int("max_attempts", max_attempts, 1))
         self.format_error_reward = format_error_reward
 
     @abstractmethod
@@ -58,40 +65,127 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
     def _grade(self, answer: Answer) -> Step:
         """The last step of the episode: `Step.final(…)`. If the grader fails, raise: that is not a wrong answer."""
 
+    def _feedback(self, step: Step) -> str:
+        """What an agent that may try again reads after `step`, the grade of a wrong answer. It must not give the right
+        answer away. By default the observation of that step."""
+        return str(step.observation)
+
     def _step(self, action: str) -> Step:
         answer = self._read(action)
         if answer is None:
-            return self.malformed(f"Your reply has no {self.answer_form}.", self.format_error_reward)
-        return self._grade(answer)
+            step = self.malformed(f"Your reply has no {self.answer_form}.", self.format_error_reward)
+        else:
+            step = self._grade(answer)
+        if self.last_turn or step.info["success"]:
+            return step
+        assert self.max_turns is not None
+        left = self.max_turns - self.turn
+        info = {name: value for name, value in step.info.items() if name != "success"}
+        text = f"{self._feedback(step)}\nTry again: you have {left} attempt{'s' if left > 1 else ''} left."
+        return Step.ongoing(text, self.format_error_reward if answer is None else 0.0, **info)
 
 
 class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
-    """A `QuestionEnv` whose questions are rows of a table: subclasses define `rows`, `_question`, `_read` and `_grade`.
+    r"""A `QuestionEnv` on the rows of a data set: subclasses define `_question`, `_read`, `_grade` and `_gold`.
 
-    Each episode draws one row uniformly from `self.rng`; `reset(options={"index": 3})` chooses it instead.
+    Each episode draws one row uniformly from `self.rng`; `reset(options={"index": 3})` chooses it instead. The rows are
+    opened at the first reset, once in a process.
+
+    ```python
+    class Capitals(DatasetEnv[Mapping[str, Any], str]):
+        '''Answer with a name in a box: 1 for the right one, otherwise 0.'''
+
+        columns = {"question": "problem", "answer": "answer"}
+        default_instruction = "Give the name inside \\boxed{}."
+
+        def _question(self, row):
+            return row["question"]
+
+        def _read(self, reply):
+            return gem.parsing.boxed(reply)
+
+        def _grade(self, answer):
+            success = answer == self.row["answer"]
+            return Step.final("Right." if success else "Wrong.", float(success), success=success)
+
+        def _gold(self, row):
+            return f"\\boxed{{{row['answer']}}}"
+
+        def sample_action(self):
+            return self._gold(self._row(self.action_rng.choice(self.rows)))
+    ```
+
+    Args:
+        data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
+        instruction: how to answer, at the end of the question: False for nothing, True for the env's own words, or a
+            text.
+        max_attempts: how many replies the agent may give.
+        format_error_reward: the reward of a reply without an answer.
     """
 
     reset_options = ("index",)
+    columns: ClassVar[Mapping[str, str]] = {}
+    """Role → column: the columns that a row must have, and their names where `data` does not give others. In a row
+    they are called by their roles."""
+    default_instruction: ClassVar[str] = ""
+    """How to answer."""
+    _unsaved = QuestionEnv._unsaved | {"data", "_rows"}
 
     index: int = 0
     """The index of the current row."""
 
-    @property
-    @abstractmethod
-    def rows(self) -> Sequence[Row]:
-        """The table; the same for the same arguments of the env.
+    def __init__(
+        self,
+        data: Data | None = None,
+        *,
+        instruction: bool | str = True,
+        max_attempts: int = 1,
+        format_error_reward: float = FORMAT_ERROR_REWARD,
+    ) -> None:
+        super().__init__(format_error_reward=format_error_reward, max_attempts=max_attempts)
+        self.instruction = self.default_instruction if instruction is True else instruction or ""
+        """What follows the question."""
+        self.data = data if data is None else source_of(data) or data
+        self._rows: Sequence[Any] | None = None
 
-        Keep it in a cached function of the module, so that all envs share it and snapshots hold only the index.
+    @property
+    def source(self) -> DataSource | None:
+        """Where the rows come from; None for rows and functions that were given, and for a table of the class."""
+        return self.data if isinstance(self.data, DataSource) else None
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows, the same for the same arguments of the env. Override it for a table of the class itself: keep that
+        in a cached function of the module, so that all envs share it.
+
+        Raises:
+            DataUnavailable, ConfigError, MissingExtra: see `gem.data.open_table`.
         """
+        if self._rows is None:
+            if self.data is None:
+                raise ConfigError(f"{type(self).__name__} needs data, such as data='rows.jsonl'")
+            self._rows = open_table(self.data, self.columns)
+        return self._rows
+
+    def _row(self, values: Any) -> Row:
+        """A row as the other methods take it. The default returns `values`, a mapping of roles and columns."""
+        return values
 
     @abstractmethod
     def _question(self, row: Row) -> Observation:
-        """The observation for a row."""
+        """The observation for a row, without the instruction."""
+
+    def _gold(self, row: Row) -> str | None:
+        """The reply with the right answer of a row, or None if it is not known."""
+        return None
 
     @property
     def row(self) -> Row:
         """The current row."""
-        return self.rows[self.index]
+        return self._row(self.rows[self.index])
+
+    def expert_action(self) -> str | None:
+        return self._gold(self.row)
 
     def _reset(self, options: Mapping[str, Any]) -> Observation:
         rows = self.rows
@@ -102,4 +196,11 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
             self.index = index
         else:
             self.index = self.rng.randrange(len(rows))
-        return self._question(self.row)
+        return self._instructed(self._question(self.row))
+
+    def _instructed(self, question: Observation) -> Observation:
+        if not self.instruction:
+            return question
+        if isinstance(question, str):
+            return f"{question}\n\n{self.instruction}"
+        return [*question, {"type": "text", "text": self.instruction}]

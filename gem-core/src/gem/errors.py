@@ -11,6 +11,7 @@ GemError
 ├── DuplicateId(ValueError)        an id that is already registered
 ├── PackError(ImportError)         a pack that is installed but cannot be used
 ├── MissingExtra(ImportError)      an optional dependency that is not installed
+├── DataUnavailable(LookupError)   a data set that is not on this machine and cannot be downloaded
 ├── ResetNeeded(RuntimeError)      `step` before the first `reset`
 ├── EpisodeOver(RuntimeError)      `step` after the end of an episode
 ├── SnapshotError(ValueError)      a snapshot that does not belong to this env
@@ -62,6 +63,10 @@ class PackError(GemError, ImportError):
 
 class MissingExtra(GemError, ImportError):
     """An optional dependency is not installed."""
+
+
+class DataUnavailable(GemError, LookupError):
+    """A data set is not on this machine, and cannot be downloaded."""
 
 
 class ResetNeeded(GemError, RuntimeError):
