@@ -58,8 +58,8 @@ def test_the_version_is_that_of_the_package() -> None:
         (["train", "core:Echo-v0"], "'train' is a command of gem-train"),
         (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
         (
-            ["info", "qa:NaturalQuestions"],
-            "no installed pack provides 'qa:NaturalQuestions'. `gemx list`",
+            ["info", "quiz:Trivia"],
+            "no installed pack provides 'quiz:Trivia'. `gemx list`",
         ),
         (["info", "Echo"], "is not an environment id"),
         (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
@@ -156,6 +156,8 @@ def test_list_names_the_pack_that_would_provide_what_is_not_there(monkeypatch: p
     monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
 
     assert "gem-envs-games is not installed: pip install ./gem-envs-games in a clone" in gemx("list", "game").stderr
+    shared = gemx("list", "eval").stderr.splitlines()[1:]
+    assert [line.split()[0] for line in shared] == ["gem-envs-math", "gem-envs-code", "gem-envs-qa"]
 
 
 def test_info_shows_the_arguments_the_rules_and_the_first_observation() -> None:

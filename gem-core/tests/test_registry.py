@@ -10,6 +10,7 @@ from sample_envs import Counted, Loud, Sum
 import gem
 from gem.core import Env
 from gem.errors import ConfigError, DuplicateId, MissingExtra, PackError, SpecError, UnknownId
+from gem.packs.discovery import OWN_PACKS, Pack
 from gem.packs.importing import import_object
 from gem.packs.lookup import find_named
 from gem.packs.make import bind
@@ -221,6 +222,21 @@ def test_an_id_of_a_pack_that_is_not_installed_names_the_pack_to_install() -> No
         UnknownId, match=r"gem-envs-games, which is not installed: pip install \./gem-envs-games in a clone"
     ):
         Registry([]).find("game:Sudoku-v0-easy")
+
+
+@pytest.mark.parametrize(
+    ("installed", "missing"),
+    [([], ["gem-envs-math", "gem-envs-code", "gem-envs-qa"]), (["gem-envs-math"], ["gem-envs-code", "gem-envs-qa"])],
+)
+def test_an_id_of_a_namespace_that_packs_share_names_each_pack_to_install(
+    installed: list[str], missing: list[str]
+) -> None:
+    packs = [Pack(name, "1.0", "gem_envs_none.plugin", ("eval",), state="loaded") for name in installed]
+    with pytest.raises(UnknownId) as raised:
+        Registry(packs).find("eval:MATH500")
+
+    named = [name for name in OWN_PACKS if f"{name}, which also has 'eval' ids, is not installed" in str(raised.value)]
+    assert sorted(named) == sorted(missing)
 
 
 def test_an_id_is_registered_once() -> None:

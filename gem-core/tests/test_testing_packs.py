@@ -117,6 +117,7 @@ def test_debug_shows_the_traceback_of_an_env_that_raises() -> None:
     [
         ("gem-tools", "gem-tools is not installed: pip install ./gem-sandbox ./gem-tools in a clone"),
         ("tools", "gem-tools is not installed: pip install ./gem-sandbox ./gem-tools in a clone"),
+        ("eval", "gem-envs-qa is not installed: pip install ./gem-envs-qa in a clone"),
         ("gem-cor", "no installed pack is called 'gem-cor', and it is not an id. Did you mean 'gem-core'"),
         ("core:Ecko-v0", "Did you mean 'core:Echo-v0'?"),
     ],

@@ -12,7 +12,7 @@ from gem.cli.entry_points import faults
 from gem.cli.error_output import error_line
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
@@ -65,10 +65,9 @@ def _row(pack: Pack) -> dict[str, Any]:
 
 def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
     """The known packs that are not installed."""
-    installed = {pack.distribution for pack in packs}
     namespaces: dict[str, list[str]] = {}
-    for namespace, distribution in KNOWN_PACKS.items():
-        if distribution not in installed:
+    for namespace in KNOWN_PACKS:
+        for distribution in missing_owners(namespace, packs):
             namespaces.setdefault(distribution, []).append(namespace)
     return [
         {

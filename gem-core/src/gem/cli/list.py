@@ -9,7 +9,7 @@ from rich.text import Text
 
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
-from gem.packs.discovery import KNOWN_PACKS, how_to_install
+from gem.packs.discovery import OWN_PACKS, how_to_install, missing_owners
 from gem.packs.registry import RegistryEntry, registry
 
 
@@ -77,6 +77,6 @@ def _table(rows: list[dict[str, Any]]) -> Table:
 
 def _suggest(pattern: str | None, pack: str | None) -> None:
     installed = {pack.distribution for pack in registry().packs}
-    wanted = pack or KNOWN_PACKS.get((pattern or "").partition(":")[0])
-    if wanted is not None and wanted in KNOWN_PACKS.values() and wanted not in installed:
+    own = [pack] if pack in OWN_PACKS - installed else []
+    for wanted in own or missing_owners((pattern or "").partition(":")[0], registry().packs):
         echo(f"{wanted} is not installed: {how_to_install(wanted)}", err=True)

@@ -27,17 +27,21 @@ GROUP = "gem.packs"
 CORE = "gem-core"
 """The distribution of this module."""
 
-KNOWN_PACKS: Mapping[str, str] = {
-    "core": CORE,
-    "game": "gem-envs-games",
-    "math": "gem-envs-math",
-    "code": "gem-envs-code",
-    "rg": "gem-envs-reasoning",
-    "tools": "gem-tools",
-    "train": "gem-train",
+KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
+    "core": (CORE,),
+    "game": ("gem-envs-games",),
+    "math": ("gem-envs-math",),
+    "code": ("gem-envs-code",),
+    "qa": ("gem-envs-qa",),
+    "logic": ("gem-envs-qa",),
+    "eval": ("gem-envs-math", "gem-envs-code", "gem-envs-qa"),
+    "rg": ("gem-envs-reasoning",),
+    "tools": ("gem-tools",),
+    "train": ("gem-train",),
 }
-"""Namespace → the distribution that owns it: to be installed if missing, and first if several packs declare it."""
-
+"""Namespace → the distributions that own it: to be installed if missing, and first if other packs declare it too."""
+OWN_PACKS = frozenset(distribution for owners in KNOWN_PACKS.values() for distribution in owners)
+"""The distributions of this repository that are packs."""
 
 _NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "gem-tools": ("gem-sandbox",)}
 """What else of the repository a pack needs, beside gem-core."""
@@ -45,7 +49,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "ge
 
 def how_to_install(distribution: str, *options: str) -> str:
     """The command that installs a distribution, with `options` of pip. Ours are not on any index yet."""
-    if distribution in KNOWN_PACKS.values():
+    if distribution in OWN_PACKS:
         folders = (*_NEEDED.get(distribution, ()), distribution)
         return f"pip install {' '.join(f'./{folder}' for folder in folders)} in a clone of the GEM repository"
     return " ".join(("pip install", *options, distribution))
@@ -121,10 +125,15 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
             pack.state, pack.reason = "disabled", "not named in GEM_PACKS"
         elif names & without:
             pack.state, pack.reason = "disabled", "named in GEM_DISABLE_PACKS"
-    owners = set(KNOWN_PACKS.values())
     return sorted(
-        packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in owners, pack.distribution)
+        packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in OWN_PACKS, pack.distribution)
     )
+
+
+def missing_owners(namespace: str, packs: Iterable[Pack]) -> list[str]:
+    """The owners of `namespace` that are not among the installed `packs`."""
+    installed = {pack.distribution for pack in packs}
+    return [owner for owner in KNOWN_PACKS.get(namespace, ()) if owner not in installed]
 
 
 def load(pack: Pack) -> None:

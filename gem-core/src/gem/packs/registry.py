@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from gem.core import Env
 from gem.errors import DuplicateId, PackError, SpecError, UnknownId, did_you_mean
 from gem.packs import discovery
-from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.importing import LOCK
 from gem.packs.spec import EnvId, EnvSpec
 
@@ -144,13 +144,13 @@ class Registry:
                 f"{id!r} is not available: the pack {pack.distribution} is {pack.state} ({pack.reason}). "
                 "Run `gemx doctor` for details."
             )
-        owner = KNOWN_PACKS.get(namespace)
-        if owner is not None and not declaring:
-            raise UnknownId(f"{id!r} is provided by {owner}, which is not installed: {how_to_install(owner)}")
+        missing = missing_owners(namespace, self.packs)
+        if len(missing) == 1 and not declaring:
+            raise UnknownId(f"{id!r} is provided by {missing[0]}, which is not installed: {how_to_install(missing[0])}")
         message = f"no installed pack provides {id!r}.{did_you_mean(id, (entry.spec.id for entry in self.entries()))}"
         for pack in unusable:
             message += f" The pack {pack.distribution}, which also has {namespace!r} ids, is {pack.state}."
-        if owner is not None and owner not in {pack.distribution for pack in self.packs}:
+        for owner in missing:
             message += f" {owner}, which also has {namespace!r} ids, is not installed: {how_to_install(owner)}."
         raise UnknownId(f"{message} `gemx list` shows every id.")
 

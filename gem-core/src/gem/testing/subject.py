@@ -7,7 +7,7 @@ from functools import cached_property
 from gem import seeding
 from gem.core import Env
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
-from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install
+from gem.packs.discovery import KNOWN_PACKS, OWN_PACKS, Pack, how_to_install
 from gem.packs.importing import module_hint
 from gem.packs.make import make
 from gem.packs.registry import RegistryEntry, registry
@@ -96,9 +96,9 @@ def find_entries(name: str) -> Sequence[RegistryEntry]:
 
 
 def _no_such_pack(name: str) -> UnknownId:
-    if name in KNOWN_PACKS or name in KNOWN_PACKS.values():
-        owner = KNOWN_PACKS.get(name, name)
-        return UnknownId(f"{owner} is not installed: {how_to_install(owner)}")
+    owners = (name,) if name in OWN_PACKS else KNOWN_PACKS.get(name, ())
+    if owners:
+        return UnknownId("; ".join(f"{owner} is not installed: {how_to_install(owner)}" for owner in owners))
     names = {pack.distribution for pack in registry().packs}.union(*(pack.namespaces for pack in registry().packs))
     hints = f"{did_you_mean(name, sorted(names))}{module_hint(name)}"
     return UnknownId(f"no installed pack is called {name!r}, and it is not an id.{hints}")
