@@ -29,13 +29,11 @@ def test_the_product_of_the_factors_in_the_question_is_right_and_they_have_the_r
         assert env.step(f"\\boxed{{{int(first) * int(second)}}}") == Step.final("That is right.", 1.0, success=True)
 
 
-def test_another_integer_is_wrong_and_the_observation_gives_the_right_one():
+def test_another_integer_is_wrong_and_no_observation_gives_the_right_one():
     env = LongArithmetic(digits=500)
     env.reset(seed=0)
     first, second = env.factors
-    step = env.step(f"\\boxed{{{first * second + 1}}}")
-    assert (step.reward, step.info["success"]) == (0.0, False)
-    assert str(first * second) in step.observation
+    assert env.step(f"\\boxed{{{first * second + 1}}}") == Step.final("That is wrong.", 0.0, success=False)
 
 
 @pytest.mark.parametrize(("costs", "reward"), [(False, 0.0), (True, -0.1)])

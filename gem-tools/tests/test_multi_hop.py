@@ -146,6 +146,12 @@ def test_an_answer_is_right_if_it_is_equal_after_normalisation(reply, reward):
     assert (step.reward, step.terminated, step.info["success"]) == (reward, True, reward == 1)
 
 
+def test_after_a_wrong_answer_no_observation_gives_the_right_one():
+    env = MultiHop(2)
+    env.reset(seed=0)
+    assert env.step("\\boxed{Nowhere}").observation == "That is wrong."
+
+
 def test_a_number_may_be_given_with_its_unit():
     questions = [asked(1, seed) for seed in range(500)]
     heights = [question for question in questions if question.last == ("mountain", "height")]

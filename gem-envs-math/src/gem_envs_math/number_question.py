@@ -34,10 +34,8 @@ class NumberQuestion(QuestionEnv[Fraction]):
         return read_number(boxed(reply) or "")
 
     def _grade(self, answer: Fraction) -> Step:
-        right = self._result()
-        if answer == right:
-            return Step.final("That is right.", 1.0, success=True)
-        return Step.final(f"That is wrong: the result is {right}.", 0.0, success=False)
+        success = answer == self._result()
+        return Step.final("That is right." if success else "That is wrong.", float(success), success=success)
 
     def expert_action(self) -> str:
         """The right result."""

@@ -61,9 +61,8 @@ class MultiHop(QuestionEnv[str]):
         return boxed(reply) or tagged(reply)
 
     def _grade(self, answer: str) -> Step:
-        if any(_is_same(answer, expected) for expected in self.question.answers):
-            return Step.final("That is right.", 1.0, success=True)
-        return Step.final(f"That is wrong: the answer is {self.question.answers[0]}.", 0.0, success=False)
+        success = any(_is_same(answer, expected) for expected in self.question.answers)
+        return Step.final("That is right." if success else "That is wrong.", float(success), success=success)
 
     def search_plan(self) -> tuple[Hop, ...]:
         """The searches that lead to the answer, in order."""
