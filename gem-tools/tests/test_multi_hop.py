@@ -8,7 +8,7 @@ import pytest
 import gem
 from gem.errors import ConfigError
 from gem.wrappers.tool_env import ToolEnv
-from gem_tools.multi_hop.env import MultiHop, normalized
+from gem_tools.multi_hop.env import MultiHop
 from gem_tools.multi_hop.relations import RELATIONS, SUBJECTS
 from gem_tools.multi_hop.world import world
 from gem_tools.search.shared import shared_index
@@ -181,11 +181,6 @@ def test_a_number_is_right_in_every_notation_and_no_other_is(reply, right):
 
     assert env.step(f"\\boxed{{{reply}}}").info["success"] == right
     assert not any(thing.title[0].isdecimal() for thing in world().things.values())
-
-
-def test_answers_are_normalised_as_in_squad():
-    assert normalized(" The  Salted-Sparrow, a  Novel!") == "saltedsparrow novel"
-    assert normalized("theatre An") == "theatre"
 
 
 def test_hops_are_one_to_three():

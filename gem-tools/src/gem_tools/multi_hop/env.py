@@ -1,22 +1,18 @@
 """MultiHop: questions about a fictional world whose answers take several searches."""
 
-import re
-import string
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem.checks import check_int
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
+from gem.matching import exact_match
 from gem.number import read_number
 from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
 from gem.wrappers.tool_env import ToolResult
 from gem_tools.multi_hop.questions import Hop, Question, draw, values
 from gem_tools.multi_hop.world import world
-
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class MultiHop(QuestionEnv[str]):
@@ -27,13 +23,10 @@ class MultiHop(QuestionEnv[str]):
     the answer. So a question of two hops takes two searches, and is itself a poor query for the second.
 
     The question says how to answer. Without a box, an answer inside `<answer>` tags is read. It is right if it equals
-    the expected one after both are normalised as in SQuAD (lower case, no punctuation, no articles); a number if it is
-    the expected one, with or without its unit (`gem.number` says how it may be written).
+    the expected one after both are normalised as in SQuAD (lower case, no punctuation, no articles: `gem.matching`); a
+    number if it is the expected one, with or without its unit (`gem.number` says how it may be written).
 
     Rewards, as in gem-llm's question environments: 1 for a right answer, 0 for a wrong one or a reply without one.
-
-    Source of the normalisation: the evaluation script of P. Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
-    Comprehension of Text", arXiv 1606.05250.
 
     Args:
         hops: how many facts there are between the question and its answer, from 1 to 3.
@@ -96,15 +89,5 @@ class MultiHop(QuestionEnv[str]):
 def _is_same(answer: str, expected: str) -> bool:
     number, _, unit = expected.partition(" ")
     if number.isdecimal():
-        # Without its point, 12.34 would be the same as 1234.
         return read_number(answer.strip(" .").lower().removesuffix(unit)) == int(number)
-    return normalized(answer) == normalized(expected)
-
-
-def normalized(answer: str) -> str:
-    """Lower case, without punctuation and articles, words one space apart.
-
-    >>> normalized("The  River Tessel.")
-    'river tessel'
-    """
-    return " ".join(_ARTICLES.sub(" ", answer.lower().translate(_NO_PUNCTUATION)).split())
+    return exact_match(answer, expected)
