@@ -10,11 +10,11 @@ from play_envs import Capital, Walk
 
 from gem import make, make_vec, seeding
 from gem.record import read
-from gem.rollout import Start, rollout
+from gem.rollout import Start, rollout, table_of
 from gem.rollout.policy import random_policy
 from gem.wrappers import Curriculum, EpisodeTracking
 from gem_train.config.training import load_config
-from gem_train.rows import Rows, split, table_of
+from gem_train.rows import Rows, split
 from gem_train.runs.display import Display
 from gem_train.sft.imitation import tokenized
 from gem_train.train import train

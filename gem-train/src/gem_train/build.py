@@ -10,7 +10,7 @@ from gem import seeding
 from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.make import make
-from gem.rollout import assign
+from gem.rollout import assign, table_of
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv, make_vec
@@ -29,7 +29,7 @@ from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_ti
 from gem_train.models.lora import choose_trained
 from gem_train.play import played_in_order
 from gem_train.preflight import TINY
-from gem_train.rows import Rows, Table, split, table_of
+from gem_train.rows import Rows, Table, split
 from gem_train.runs.watch import Advice, Watch
 
 _TOKENIZER_EPISODES = 256

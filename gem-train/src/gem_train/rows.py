@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from gem import seeding
-from gem.core import Env, Wrapper
-from gem.dataset_env import DatasetEnv
 from gem.rollout import Start, assign
-from gem.wrappers import Curriculum
 
 HELD_OUT = 5
 """Where training and evaluation have the same table, every so many rows one is kept for the evaluation."""
@@ -73,16 +70,6 @@ def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed:
         kept[id] = sorted(drawn)
         rows |= {each: [row for row in range(len(table)) if row not in kept[id]] for each in shared}
     return Rows(rows, kept)
-
-
-def table_of(env: Env) -> Table | None:
-    """The table of a data set, in any wrappers but a curriculum, whose levels may have others; None otherwise."""
-    layer = env
-    while isinstance(layer, Wrapper):
-        if isinstance(layer, Curriculum):
-            return None
-        layer = layer.env
-    return layer.rows if isinstance(layer, DatasetEnv) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 def _same(one: Table, other: Table) -> bool:

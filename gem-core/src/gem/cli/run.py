@@ -29,13 +29,16 @@ from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.preflight import check_envs, check_wrappers
 from gem.packs.registry import get_spec
 from gem.packs.spec import EnvSpec
-from gem.record import RecordedEpisodes, Recorder, load_recorded
+from gem.record import Recorder, load_recorded
+from gem.rollout import rows
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import MOST_TURNS, assign, rollout
 from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.transcript import Episode, Start
 from gem.vector import BackendName, make_vec
 
+EPISODES = 100
+"""The default of --episodes."""
 MOST_SLOTS = 16
 """The default of --num-envs."""
 
@@ -57,7 +60,8 @@ MOST_SLOTS = 16
     metavar="KEY=VALUE",
     help="A setting of the policy, such as temperature=0.7.",
 )
-@click.option("--episodes", type=click.IntRange(min=1), default=100, show_default=True, help="How many to play.")
+@click.option("--episodes", type=click.IntRange(min=1), help=f"How many to play.  [default: {EPISODES}]")
+@click.option("--each-row", is_flag=True, help="Play every row of the data sets once, instead of --episodes.")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
 @click.option("--num-envs", type=click.IntRange(min=1), help=f"Most episodes at once.  [default: {MOST_SLOTS}]")
 @click.option(
@@ -90,7 +94,8 @@ def run(
     ids: Sequence[str],
     policy: str,
     policy_arguments: Sequence[str],
-    episodes: int,
+    episodes: int | None,
+    each_row: bool,
     seed: int,
     num_envs: int | None,
     max_turns: int | None,
@@ -104,43 +109,43 @@ def run(
 ) -> None:
     """Play a policy on the environment ID, and print its success with a 95% Wilson interval.
 
-    Several IDs share the episodes equally, and are reported one by one as well. An episode in which the environment or
-    the policy raised an error is a failure: it is counted, printed on standard error, and left out of the means. The
-    exit status is 1 if every episode failed.
+    Several IDs share the episodes equally, and are reported one by one as well. With --each-row every row of every data
+    set is played exactly once. An episode in which the environment or the policy raised an error is a failure: it is
+    counted, printed on standard error, and left out of the means. The exit status is 1 if every episode failed.
 
     Ctrl-C prints the report so far. With --record, the same command then plays what is missing.
     """
     with stray_prints_to_stderr():
         player = _parse_policy(policy, policy_arguments)
         plan = _plan(ids, parse_wrappers(wrappers, tools, tool_arguments), parse_arguments(arguments), player)
-        starts = plan.starts(seed, episodes)
+        starts = plan.starts(seed, episodes, each_row=each_row)
+        asked = len(starts)
         played: list[Episode] = []
         stopped: BaseException | None = None
         with ExitStack() as opened:
             recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
             if record:
-                resumed = load_recorded(record, plan.specs, starts, player, max_turns, since=written_at(player))
-                _print_resumed(record, resumed, episodes)
-                played += resumed.episodes.values()
-                starts = [start for start in starts if start not in resumed.episodes]
+                recorded = _resume(record, plan, starts, player, max_turns)
+                played += recorded.values()
+                starts = [start for start in starts if start not in recorded]
             before = tuple(played)
             if starts:
                 if name_and_settings(player)[0] == CHECKPOINT:
                     print_waiting("loading the model")
-                asked = opened.enter_context(closing(make_policy(player)))
+                made = opened.enter_context(closing(make_policy(player)))
                 envs = opened.enter_context(
                     make_vec(
                         plan.names,
                         min(num_envs or MOST_SLOTS, len(starts)),
                         backend=backend,
                         wrappers=plan.wrappers,
-                        info_methods=asked.info_methods,
+                        info_methods=made.info_methods,
                         env_kwargs=plan.kwargs,
                     )
                 )
-                playing = rollout(asked, envs, starts, max_turns=max_turns)
+                playing = rollout(made, envs, starts, max_turns=max_turns)
                 try:
-                    for episode in with_progress(playing, episodes, before):
+                    for episode in with_progress(playing, asked, before):
                         played.append(episode)
                         if recorder:
                             recorder.write(episode)
@@ -153,14 +158,14 @@ def run(
     total = Report.of(played, id=",".join(plan.names), policy=_title(player), seed=seed)
     each = Report.per_id(played, policy=total.policy, seed=seed)
     if as_json:
-        object = total.as_json() | {"asked": episodes, "resumed": len(before), "partial": len(played) < episodes}
+        object = total.as_json() | {"asked": asked, "resumed": len(before), "partial": len(played) < asked}
         if len(plan.specs) > 1:
             object["ids"] = [report.as_json() for report in each]
         if isinstance(stopped, Exception):
             object["error"] = error_line(stopped)
         print_json(object)
     else:
-        print_report(total, each, episodes)
+        print_report(total, each, asked)
     print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
     if record and record.is_file() and (stopped or total.failures):
         what = "continues from what the file holds" if stopped else "plays the failed episodes again"
@@ -182,9 +187,13 @@ class _RunPlan(NamedTuple):
     wrappers: list[ComponentRef]
     kwargs: dict[str, Any]
 
-    def starts(self, seed: int, episodes: int) -> list[Start]:
+    def starts(self, seed: int, episodes: int | None, *, each_row: bool) -> list[Start]:
         """The start of every episode; more episodes begin with the same ones."""
-        return list(assign([seeding.derive(seed, "run", i) for i in range(episodes)], self.shares))
+        if not each_row:
+            return list(assign([seeding.derive(seed, "run", i) for i in range(episodes or EPISODES)], self.shares))
+        if episodes is not None:
+            raise ConfigError("--each-row plays as many episodes as there are rows: leave --episodes out")
+        return rows.each_row(self.names, seed=seed, wrappers=self.wrappers, env_kwargs=self.kwargs)
 
 
 def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _RunPlan:
@@ -219,11 +228,18 @@ def _title(policy: ComponentRef) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
 
 
-def _print_resumed(path: Path, resumed: RecordedEpisodes, asked: int) -> None:
+def _resume(
+    path: Path, plan: _RunPlan, starts: Sequence[Start], policy: ComponentRef, max_turns: int | None
+) -> dict[Start, Episode]:
+    """The episodes that the recording `path` holds; prints how many."""
+    resumed = load_recorded(path, plan.specs, starts, policy, max_turns, since=written_at(policy))
     if resumed.episodes:
-        echo(f"{path} holds {len(resumed.episodes)} of the {asked} episodes; they are not played again.", err=True)
+        echo(
+            f"{path} holds {len(resumed.episodes)} of the {len(starts)} episodes; they are not played again.", err=True
+        )
     if resumed.others:
         others = "an episode" if resumed.others == 1 else f"{resumed.others} episodes"
         echo(
             f"{path} also holds {others} of another policy, setting or seed, not in this report.", fg="yellow", err=True
         )
+    return resumed.episodes

@@ -64,9 +64,9 @@ def _from_hub(source: DataSource) -> Sequence[Any]:
 
 
 def _from_path(source: DataSource, path: Path) -> Sequence[Any]:
-    datasets = _datasets()
     if not path.exists():
         raise ConfigError(f"the data {source}: there is no such file or folder")
+    datasets = _datasets()
     try:
         if (path / "dataset_dict.json").is_file() or (path / "dataset_info.json").is_file():
             loaded = datasets.load_from_disk(str(path))

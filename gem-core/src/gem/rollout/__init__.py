@@ -4,6 +4,7 @@ from gem.failure import Failure
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import assign, rollout, turn_limit
 from gem.rollout.policy import Policy
+from gem.rollout.rows import each_row, table_of
 from gem.rollout.transcript import Completion, Episode, Start, Transcript, Turn
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "Transcript",
     "Turn",
     "assign",
+    "each_row",
     "rollout",
+    "table_of",
     "turn_limit",
 ]

@@ -1,0 +1,60 @@
+"""Rows of data sets: a start for each, so that an evaluation asks every row once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gem import seeding
+from gem.core import Env, Wrapper
+from gem.dataset_env import DatasetEnv
+from gem.errors import ConfigError
+from gem.packs.component_ref import as_list
+from gem.packs.make import Wrappers, make
+from gem.rollout.transcript import Start
+from gem.wrappers import Curriculum
+
+
+def each_row(
+    ids: str | Sequence[str], *, seed: int = 0, wrappers: Wrappers = (), env_kwargs: Mapping[str, Any] | None = None
+) -> list[Start]:
+    """A start for each row of each id, in order: a `rollout` from them asks every row exactly once, on any backend.
+
+    ```python
+    starts = each_row("math:Sample")
+    with gem.make_vec("math:Sample", 64, backend="process") as envs:
+        episodes = list(rollout(policy, envs, starts))
+    ```
+
+    Args:
+        ids: one id or several, each an environment on a data set (`gem.dataset_env.DatasetEnv`).
+        seed: gives every episode its own seed.
+        wrappers: those of the vector; a curriculum is refused, because its levels may have other rows.
+        env_kwargs: those of the vector, such as `data`.
+
+    Raises:
+        ConfigError: an id does not have rows.
+        UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
+        DataUnavailable: the rows are not on this machine; see `gem.data.open_table`.
+    """
+    starts: list[Start] = []
+    for name in dict.fromkeys(as_list(ids)):
+        with make(str(name), wrappers=wrappers, **(env_kwargs or {})) as env:
+            table = table_of(env)
+            if table is None or env.spec is None:
+                raise ConfigError(f"{name!r} does not ask the rows of one data set, so its rows cannot be played each")
+            id, rows = env.spec.id, len(table)
+        starts += [Start(seeding.derive(seed, "row", index), id, {"index": index}) for index in range(rows)]
+    return starts
+
+
+def table_of(env: Env) -> Sequence[Any] | None:
+    """The table of a data set, in any wrappers but a curriculum, whose levels may have others; None otherwise.
+
+    Raises:
+        DataUnavailable, ConfigError, MissingExtra: see `gem.data.open_table`.
+    """
+    layer = env
+    while isinstance(layer, Wrapper):
+        if isinstance(layer, Curriculum):
+            return None
+        layer = layer.env
+    return layer.rows if isinstance(layer, DatasetEnv) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
