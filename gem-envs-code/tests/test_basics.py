@@ -10,7 +10,8 @@ from gem.core import Step
 from gem.errors import ConfigError, Fault
 from gem.parsing import fenced_code
 from gem_envs_code.basics import Basics
-from gem_sandbox import Sandbox, SandboxLost
+from gem_sandbox import Sandbox
+from gem_sandbox.slot import SlotLost
 
 SUM = 0
 
@@ -130,9 +131,9 @@ def test_a_sandbox_that_fails_under_a_program_is_a_fault(monkeypatch):
     env.reset(seed=0)
 
     def fail(*_, **__):
-        raise SandboxLost("it died")
+        raise SlotLost("it died", "landlock")
 
-    monkeypatch.setattr(Sandbox, "run_tests", fail)
+    monkeypatch.setattr(Sandbox, "play", fail)
     with pytest.raises(Fault, match="it died"):
         env.step("```\nprint(1)\n```")
 

@@ -24,7 +24,7 @@ print(*(right for put, right in tests if put + "\\n" == given))
     "imports the pack": f"""
 import sys
 sys.path += {sys.path!r}
-from gem_envs_code.tasks import load_tasks
+from gem_envs_code.basics_tasks import load_tasks
 given = sys.stdin.read()
 print(*(case.output for case in load_tasks("basics.toml")[0].tests if case.input == given))
 """,

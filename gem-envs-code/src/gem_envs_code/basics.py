@@ -8,8 +8,9 @@ from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError, Fault
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
-from gem_envs_code.judge import LIMITS, judge
-from gem_envs_code.tasks import ProgrammingTask, load_tasks
+from gem_envs_code.basics_tasks import ProgrammingTask, load_tasks
+from gem_envs_code.judge import judge
+from gem_envs_code.tasks import LIMITS
 
 _WORDS = ("0", "1", "2", "3", "5", "8", "10", "yes", "no", "none")
 
@@ -78,14 +79,15 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
     def _grade(self, answer: str) -> Step:
         total = len(self.row.tests)
         try:
-            passed, failure = judge(answer, self.row.tests, self._box)
+            passed, _, failure = judge(answer, self.row, self._box, stop="timeout")
         except gem_sandbox.SandboxUnavailable as error:
             raise ConfigError(str(error)) from error
         except gem_sandbox.SandboxLost as error:
             raise Fault(str(error)) from error
         if failure is None:
             return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
-        message = f"Your program passed {passed} of {total} tests. The first to fail was {failure}."
+        first = f"The first to fail was test {failure.number}: {failure.kind}."
+        message = f"Your program passed {passed} of {total} tests. {first}"
         return Step.final(message, passed / total, success=False)
 
     def sample_action(self) -> str:

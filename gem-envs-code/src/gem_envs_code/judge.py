@@ -1,59 +1,69 @@
-"""Judge a program: run it on test cases in the sandbox and compare what it prints."""
+"""Judge a program: run it on the tests of a task in the sandbox, and compare outside of it.
 
-from collections.abc import Iterable, Iterator
-from io import BytesIO
-from itertools import zip_longest
+What is expected never enters a process in which the program runs.
+"""
+
 from typing import NamedTuple
 
-from gem_envs_code.tasks import Case
-from gem_sandbox import Limits, Result, Sandbox
+from gem_envs_code.attempt import Attempt
+from gem_envs_code.languages import Rejected, find_language
+from gem_envs_code.tasks import Task, Test
+from gem_sandbox import Result, Sandbox, Stop
 
-LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
-"""Limits for a case. The wall-clock time is generous: a busy machine is not the program's fault."""
+
+class Failure(NamedTuple):
+    """The first test that a program failed."""
+
+    number: int
+    """Which, counted from 1."""
+    kind: str
+    """How, in words that the program cannot choose: it could reveal its input with them."""
+    test: Test
+    result: Result | None
+    """What became of the program, with 4 KiB of its outputs; None if it could not be run at all."""
 
 
 class Judgement(NamedTuple):
-    """The result of a program on some cases."""
+    """The result of a program on the tests of a task."""
 
     passed: int
-    failure: str | None
-    """Which case failed first and how, in words that the program cannot choose; None if all passed."""
+    total: int
+    failure: Failure | None
+
+    @property
+    def right(self) -> bool:
+        """Whether the program passed every test."""
+        return self.failure is None
 
 
-def judge(program: str, cases: Iterable[Case], box: Sandbox, limits: Limits = LIMITS) -> Judgement:
-    """Run `program` on each case in the sandbox `box`.
+def judge(program: str, task: Task, box: Sandbox, *, language: str = "python", stop: Stop = "failure") -> Judgement:
+    """Run `program` on the tests of `task` in the sandbox `box`.
 
-    A case is passed if the program ends with status 0 and the right output (see `same_output`). After a case that ran
-    out of time the rest are not run, and count as failed: a program that hangs on a case hangs on most.
+    A test is passed if the program ends with status 0 and the right output, or if its function returns the right
+    result. Tests after the first may run in one process, where that is quicker. One that is not passed there runs
+    again, alone, and only that counts.
+
+    Args:
+        stop: what ends the judging before the last test: the first failure, the first test that runs out of time (a
+            program that hangs on one hangs on most), or nothing. Tests that were not run count as failed.
 
     Raises:
+        ConfigError: there is no such language, or it cannot run such tests.
+        Fault: a test cannot be carried out, whatever the program.
         SandboxUnavailable: no level as strong as that of `box` works here.
         SandboxLost: the sandbox failed, which says nothing about the program.
     """
-    verdict = box.run_tests(program, cases, same=same_output, stop="timeout", limits=limits)
-    for number, case in enumerate(verdict.cases, start=1):
-        if not case.passed:
-            return Judgement(verdict.count, f"test {number}: {_fault(case.result)}")
-    return Judgement(verdict.count, None)
-
-
-def same_output(printed: bytes, right: bytes) -> bool:
-    """Whether two outputs are the same, line by line.
-
-    As in programming contests, spaces at the ends of a line, the number of spaces between words, and empty lines at the
-    end are ignored; everything else must be equal byte for byte.
-    """
-    return all(ours == theirs for ours, theirs in zip_longest(_lines(printed), _lines(right)))
-
-
-def _lines(text: bytes) -> Iterator[list[bytes]]:
-    return (line.split() for line in BytesIO(text.rstrip()))
-
-
-def _fault(result: Result) -> str:
-    """The kind of a failure.
-
-    The agent reads this, and the inputs are hidden. So it holds neither what the program wrote nor its exit status or
-    signal, which could reveal the input. All that a program can choose is which of these few kinds it is.
-    """
-    return {"ok": "wrong output", "error": "an error", "killed": "a crash"}.get(result.reason, result.note)
+    total = len(task.tests)
+    try:
+        attempt = Attempt(program, task, box, find_language(language))
+    except Rejected as rejected:
+        return Judgement(0, total, Failure(1, str(rejected), task.tests[0], None))
+    passed, failure = 0, None
+    for number, (test, verdict) in enumerate(zip(task.tests, attempt.verdicts(), strict=False), start=1):
+        if verdict.failed is None:
+            passed += 1
+            continue
+        failure = failure or Failure(number, verdict.failed, test, verdict.result)
+        if stop == "failure" or (stop == "timeout" and verdict.timed_out):
+            break
+    return Judgement(passed, total, failure)

@@ -1,48 +1,107 @@
-"""Tasks: a statement, a public example, hidden tests and a reference solution."""
+"""Tasks: a statement, and the tests that a program for it must pass."""
 
-import functools
-import tomllib
-from importlib import resources
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from gem.errors import ConfigError
+from gem_sandbox import Limits
+
+LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
+"""Limits for a test. The wall-clock time is generous: a busy machine is not the program's fault."""
+
+Same = Literal["json", "python"]
+"""When a result is the one expected. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor
+1.0, but 1.0 may be 1, a tuple may stand for a list, and the keys of a dict count as text. `python`: what `==` of
+Python says."""
+
+Checker = Callable[[str, str, str], bool]
+"""Whether a program passes a test: from the input, what it printed, and the output of the test."""
 
 
-class Case(NamedTuple):
-    """The input of a program and the right output. Both end with a line break."""
+def _nothing() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class StdinTest:
+    """What a program reads from standard input, and what it writes to standard output."""
+
+    __test__: ClassVar[bool] = False
 
     input: str
     output: str
 
 
-class ProgrammingTask(NamedTuple):
-    """A task for a program that reads standard input and writes standard output."""
+@dataclass(frozen=True, slots=True)
+class CallTest:
+    """A call of a function of the program, and its result, all of it plain data.
 
-    name: str
+    `function` is a function of the program, or a method of its class `Solution`.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    function: str
+    arguments: tuple[Any, ...]
+    result: Any
+    keywords: Mapping[str, Any] = field(default_factory=_nothing)
+    same: Same = "json"
+    or_first: bool = False
+    """Whether the first item of `result` is right, too: TACO and APPS put most results into a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssertTest:
+    """Python code with assertions about the functions and classes of the program."""
+
+    __test__: ClassVar[bool] = False
+
+    code: str
+
+
+Test = StdinTest | CallTest | AssertTest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A programming task.
+
+    Attributes:
+        statement: What to do.
+        tests: Hidden from the agent.
+        name: What reports call it.
+        solution: A program that passes every test, or "".
+        language: The language of `solution`.
+        checker: Decides whether an output is right: a name in `gem_envs_code.checkers.COMPARISONS`; or a Python
+            program, which runs in the sandbox, finds the files `input.txt`, `printed.txt` and `expected.txt`, and ends
+            with status 0 if the output is right; or a function, which runs in your own process.
+        tolerance: How far numbers may be from those expected, absolutely or relatively.
+        limits: What a program may use on each test.
+    """
+
     statement: str
-    example: Case
-    """Shown to the agent; it is not one of the tests."""
-    tests: tuple[Case, ...]
-    """Hidden from the agent."""
-    solution: str
-    """A program that passes every test."""
+    tests: tuple[Test, ...]
+    name: str = ""
+    solution: str = ""
+    language: str = "python"
+    checker: str | Checker = "words"
+    tolerance: float = 0.0
+    limits: Limits = LIMITS
+
+    def __post_init__(self) -> None:
+        if not self.tests:
+            raise ConfigError(f"the task {self.name!r} has no tests")
+
+    def at_most(self, count: int) -> "Task":
+        """This task with at most `count` tests: those with the longest inputs, as in gem-llm, in their order."""
+        if len(self.tests) <= count:
+            return self
+        longest = sorted(range(len(self.tests)), key=lambda each: -_length(self.tests[each]))[:count]
+        return replace(self, tests=tuple(self.tests[each] for each in sorted(longest)))
 
 
-@functools.cache
-def load_tasks(file_name: str) -> tuple[ProgrammingTask, ...]:
-    """The tasks in a file of this package, whose first lines describe its format."""
-    content = resources.files("gem_envs_code").joinpath(file_name).read_text(encoding="utf-8")
-    return tuple(_task(row) for row in tomllib.loads(content)["task"])
-
-
-def _task(row: dict[str, Any]) -> ProgrammingTask:
-    return ProgrammingTask(
-        name=row["name"],
-        statement=row["statement"].strip(),
-        example=_case(row["example"]),
-        tests=tuple(_case(pair) for pair in row["tests"]),
-        solution=row["solution"],
-    )
-
-
-def _case(pair: list[str]) -> Case:
-    given, right = pair
-    return Case(given + "\n", right + "\n")
+def _length(test: Test) -> int:
+    if isinstance(test, StdinTest):
+        return len(test.input)
+    return len(test.code) if isinstance(test, AssertTest) else len(repr(test.arguments))

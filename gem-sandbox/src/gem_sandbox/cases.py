@@ -111,7 +111,7 @@ def run_cases(
         raise ConfigError(f"stop={stop!r} is not one of {', '.join(get_args(Stop))}")
     done: list[CaseVerdict] = []
     for stdin, expected in wanted:
-        level, outcome = _retried(play, encoded(stdin))
+        level, outcome = retried(play, encoded(stdin))
         ended = result(outcome, limits, level, KEPT)
         last = CaseVerdict(ended.ok and same(outcome.stdout, encoded(expected)), ended)
         done.append(last)
@@ -128,7 +128,12 @@ def _check_case(name: str, case: Sequence[Any]) -> None:
         check_type(f"each half of {name}", text, str, bytes)
 
 
-def _retried(play: Play, stdin: bytes) -> tuple[Level, Outcome]:
+def retried(play: Play, stdin: bytes) -> tuple[Level, Outcome]:
+    """What `play` returns. A program whose slot died under it is run once more.
+
+    Raises:
+        SandboxLost: the sandbox failed again; nothing is known about the program.
+    """
     try:
         return play(stdin)
     except SlotLost:

@@ -1,0 +1,156 @@
+"""A program on the tests of a task: each in a process of its own or, where that is quicker, several in one."""
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gem.errors import ConfigError, Fault
+from gem_envs_code.assertions import as_call
+from gem_envs_code.checkers import right_output
+from gem_envs_code.inside.wire import encode
+from gem_envs_code.languages import Language
+from gem_envs_code.results import same_result
+from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
+from gem_sandbox import Job, Limits, Result, Sandbox
+from gem_sandbox.cases import KEPT, retried
+from gem_sandbox.results import result
+
+TOGETHER_SECONDS = 0.1
+"""CPU seconds for several tests in one process. A program that needs more runs alone on each test: there the start of a
+process counts for little, and an infinite loop must be seen within its own limit."""
+
+
+class Verdict(NamedTuple):
+    """The result of a program on one test."""
+
+    failed: str | None = None
+    """How it failed, or None."""
+    result: Result | None = None
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the program ran out of time."""
+        return self.result is not None and self.result.reason in ("cpu", "timeout")
+
+
+class Ended(NamedTuple):
+    """A process that has ended: its result, all that it printed, and its answers if it was asked for some."""
+
+    result: Result
+    printed: bytes
+    answers: Sequence[Any] = ()
+
+
+class Attempt:
+    """A program and the tests of a task.
+
+    Raises:
+        Rejected: the program does not compile.
+        ConfigError: the language cannot run such tests.
+    """
+
+    def __init__(self, program: str, task: Task, box: Sandbox, language: Language) -> None:
+        self._source = language.complete(program.encode("utf-8", "replace").decode())
+        self._task = task
+        self._box = box
+        self._language = language
+        self._plain: Job | None = None
+        self._caller: Job | None = None
+        if any(isinstance(test, StdinTest) for test in task.tests):
+            self._plain = language.prepare(self._source, box, task.limits)
+        if not all(isinstance(test, StdinTest) for test in task.tests):
+            if language.caller is None:
+                raise ConfigError(f"the task {task.name!r} tests functions, which it cannot do in {language.title}")
+            self._caller = language.caller(self._source, box, task.limits)
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """The verdict on each test, in order, each when it is asked for."""
+        first, *rest = map(_carried_out, self._task.tests)
+        verdict = self._alone(first)
+        yield verdict
+        quick = self._together(rest) if verdict.failed is None and len(rest) > 1 else 0
+        for number, test in enumerate(rest):
+            yield Verdict() if number < quick else self._alone(test)
+
+    def _alone(self, test: StdinTest | CallTest) -> Verdict:
+        """Run one test in a process of its own."""
+        if isinstance(test, StdinTest):
+            assert self._plain is not None
+            ended = self._play(self._plain, test.input.encode("utf-8", "replace"), self._task.limits)
+            return _verdict(ended, "wrong output", lambda: self._prints(ended.printed, test))
+        ended = self._ask([_order(test)], self._task.limits)
+        return _verdict(ended, "a wrong result", lambda: any(self._returns(each, test) for each in ended.answers[:1]))
+
+    def _together(self, tests: Sequence[StdinTest | CallTest]) -> int:
+        """Run tests in one process. Returns how many of them, from the first, were passed."""
+        if self._caller is None:
+            if self._language.caller is None or not self._language.together(self._source):
+                return 0
+            self._caller = self._language.caller(self._source, self._box, self._task.limits)
+        seconds = min(self._task.limits.timeout, TOGETHER_SECONDS)
+        ended = self._ask([_order(test) for test in tests], replace(self._task.limits, timeout=seconds, wall=None))
+        passed = 0
+        for answer, test in zip(ended.answers, tests, strict=False):
+            if isinstance(test, StdinTest):
+                right = isinstance(answer, str) and self._prints(answer.encode("utf-8", "surrogateescape"), test)
+            else:
+                right = self._returns(answer, test)
+            if not right:
+                break
+            passed += 1
+        return passed
+
+    def _prints(self, printed: bytes, test: StdinTest) -> bool:
+        return right_output(printed, test, self._task, self._box)
+
+    def _returns(self, answer: Any, test: CallTest) -> bool:
+        accepted = [test.result]
+        if test.or_first:
+            accepted.append(test.result[0])
+        return any(same_result(answer, right, test.same, self._task.tolerance) for right in accepted)
+
+    def _ask(self, orders: Sequence[Any], limits: Limits) -> Ended:
+        """Run the program on several orders in one process: see `gem_envs_code.inside.caller`."""
+        assert self._caller is not None
+        mark = secrets.token_hex(8)
+        order = json.dumps({"program": self._source, "mark": mark, "tests": orders})
+        ended = self._play(self._caller, order.encode(), limits)
+        answers: list[Any] = []
+        for part in ended.printed.split(b"\n" + mark.encode())[1:]:
+            try:
+                answers.append(json.loads(part.partition(b"\n")[0]))
+            except (ValueError, RecursionError):  # the program may have written it
+                break
+        return ended._replace(answers=answers)
+
+    def _play(self, job: Job, stdin: bytes, limits: Limits) -> Ended:
+        level, outcome = retried(lambda given: self._box.play(job, given, limits), stdin)
+        return Ended(result(outcome, limits, level, KEPT), outcome.stdout)
+
+
+def _carried_out(test: Test) -> StdinTest | CallTest:
+    if not isinstance(test, AssertTest):
+        return test
+    call = as_call(test)
+    if call is None:
+        raise Fault(f"an assertion that is not `assert f(…) == …` with literals: {test.code[:200]!r}")
+    return call
+
+
+def _order(test: StdinTest | CallTest) -> dict[str, Any]:
+    if isinstance(test, StdinTest):
+        return {"stdin": test.input}
+    keywords = encode(dict(test.keywords))
+    return {"function": test.function, "arguments": encode(list(test.arguments)), "keywords": keywords}
+
+
+_KINDS = {"error": "an error", "killed": "a crash"}
+
+
+def _verdict(ended: Ended, wrong: str, right: Callable[[], bool]) -> Verdict:
+    """The verdict on a process: what is right counts only if it ended by itself, with status 0."""
+    if not ended.result.ok:
+        return Verdict(_KINDS.get(ended.result.reason, ended.result.note), ended.result)
+    return Verdict(None if right() else wrong, ended.result)

@@ -1,0 +1,76 @@
+"""Plain data as JSON: how arguments get to a program, and how results come back.
+
+None, bool, int, float, str and list are themselves; any other type is an object with one key, the name of the type.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from typing import Any, cast
+
+_DEEPEST = 200
+_LONG = 1000  # bits; Python refuses to write or read longer integers than about 14,000 bits as decimals
+
+
+_LIST: Any = list.__iter__
+_TUPLE: Any = tuple.__iter__
+_DICT: Any = dict.items
+_SETS: dict[str, Any] = {"set": set.__iter__, "frozenset": frozenset.__iter__}
+_BYTES: dict[str, Any] = {"bytes": bytes.hex, "bytearray": bytearray.hex}
+
+
+class NotPlain(Exception):
+    """A value is not plain data, or nested too deeply."""
+
+
+def encode(value: Any, depth: int = 0) -> Any:
+    """`value` for JSON. A value of a subclass of a plain type is encoded by the methods of the plain type.
+
+    Raises:
+        NotPlain: the value, or one in it, is of another type.
+    """
+    kind: Any = type(value)
+    if value is None or kind is bool or kind is str or kind is float:
+        return value
+    if depth > _DEEPEST:
+        raise NotPlain("it is nested too deeply")
+    if issubclass(kind, int):
+        whole = int.__pos__(value)
+        return whole if whole.bit_length() <= _LONG else {"int": hex(whole)}
+    if issubclass(kind, float):
+        return float.__pos__(value)
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, list):
+        return [encode(item, depth + 1) for item in _LIST(value)]
+    if issubclass(kind, tuple):
+        return {"tuple": [encode(item, depth + 1) for item in _TUPLE(value)]}
+    if issubclass(kind, dict):
+        return {"dict": [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in _DICT(value)]}
+    for name, items in _SETS.items():
+        if issubclass(kind, items.__objclass__):
+            return {name: [encode(item, depth + 1) for item in items(value)]}
+    for name, text in _BYTES.items():
+        if issubclass(kind, text.__objclass__):
+            return {name: text(value)}
+    if issubclass(kind, complex):
+        return {"complex": [float(value.real), float(value.imag)]}
+    raise NotPlain(f"a value of type {kind.__name__} is not plain data")
+
+
+def decode(found: Any) -> Any:
+    """The value that was encoded."""
+    if isinstance(found, list):
+        return [decode(item) for item in cast("list[Any]", found)]
+    if not isinstance(found, dict):
+        return found
+    ((kind, content),) = cast("dict[str, Any]", found).items()
+    if kind == "dict":
+        return {decode(key): decode(item) for key, item in content}
+    if kind == "int":
+        return int(content, 16)
+    if kind in ("bytes", "bytearray"):
+        return bytes.fromhex(content) if kind == "bytes" else bytearray.fromhex(content)
+    if kind == "complex":
+        return complex(*content)
+    made = {"tuple": tuple, "set": set, "frozenset": frozenset}[kind]
+    return made(map(decode, content))

@@ -1,0 +1,84 @@
+"""Languages of programs: how the sandbox runs a program, and how its functions are called."""
+
+import functools
+from collections.abc import Callable
+from importlib import resources
+from typing import NamedTuple
+
+from gem.errors import ConfigError, did_you_mean
+from gem_envs_code.imports import with_imports
+from gem_sandbox import Job, Limits, Sandbox
+
+
+class Rejected(Exception):
+    """A program cannot be run at all: it does not compile. The message, for the agent, says why."""
+
+
+class Language(NamedTuple):
+    """How to run programs of a language."""
+
+    name: str
+    title: str
+    """What agents call it."""
+    fence: str
+    """What stands behind the back-ticks of a code block."""
+    complete: Callable[[str], str]
+    """What is run in place of what the agent wrote."""
+    prepare: Callable[[str, Sandbox, Limits], Job]
+    """A job that runs a program, from its source; may raise `Rejected`. Its input is replaced for each test."""
+    caller: Callable[[str, Sandbox, Limits], Job] | None = None
+    """A job that runs a program on tests in one process, as `gem_envs_code.inside.caller` describes; may raise
+    `Rejected`. Without it there are no function calls. Its limits are replaced, too."""
+    together: Callable[[str], bool] = lambda source: False
+    """Whether `caller` may run a program on standard input several times in one process. It is a matter of speed: a
+    test that is not passed there runs again, alone."""
+
+
+def find_language(name: str) -> Language:
+    """The language of this name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in LANGUAGES:
+        near = did_you_mean(name, list(LANGUAGES))
+        raise ConfigError(f"there is no language {name!r}.{near} There are: {', '.join(LANGUAGES)}.")
+    return LANGUAGES[name]
+
+
+@functools.cache
+def inside(name: str) -> str:
+    """The source of a module of `gem_envs_code.inside`, with that of `wire`, as one program."""
+    folder = resources.files("gem_envs_code.inside")
+    wire, module = (folder.joinpath(f"{each}.py").read_text("utf-8") for each in ("wire", name))
+    own = [line for line in module.splitlines() if not line.startswith("from gem_envs_code.")]
+    return "\n".join([wire, *own])
+
+
+_ALONE = ("threading", "open(0", "os.read", "os.write", "os.dup", "__stdin__", "__stdout__", "/dev/std", "atexit")
+"""What a program contains that needs standard streams with descriptors, or threads that outlive its last line."""
+
+
+def _program(source: str, box: Sandbox, limits: Limits) -> Job:
+    return Job(code=source)
+
+
+def _caller(source: str, box: Sandbox, limits: Limits) -> Job:
+    return Job(code=inside("caller"))
+
+
+def _together(source: str) -> bool:
+    return not any(sign in source for sign in _ALONE)
+
+
+PYTHON = Language(
+    name="python",
+    title="Python 3",
+    fence="python",
+    complete=with_imports,
+    prepare=_program,
+    caller=_caller,
+    together=_together,
+)
+
+LANGUAGES: dict[str, Language] = {language.name: language for language in (PYTHON,)}

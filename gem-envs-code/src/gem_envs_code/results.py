@@ -1,0 +1,117 @@
+"""When the result of a function is the one expected."""
+
+import math
+from typing import Any, cast
+
+from gem_envs_code.checkers import close
+from gem_envs_code.tasks import Same
+
+_MOST_HASHED = 1000
+"""Items of a frozenset as a key: a program can choose keys that all have the same hash."""
+
+
+def same_result(found: Any, expected: Any, same: Same, tolerance: float = 0.0) -> bool:
+    """Whether the result of a function is the one expected.
+
+    Args:
+        found: the result as `gem_envs_code.inside.wire.encode` gives it. It comes from the program: no dict or set is
+            built from it that is larger than expected, and what `encode` could not have made is not right.
+        expected: plain data.
+        same: see `gem_envs_code.tasks.Same`.
+        tolerance: how far numbers may be from those expected, absolutely or relatively.
+    """
+    try:
+        return _same(found, expected, same, tolerance)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _same(found: Any, expected: Any, same: Same, tolerance: float) -> bool:
+    kind, content = _kind(found)
+    own = type(expected).__name__
+    if expected is None or isinstance(expected, str):
+        return kind == own and content == expected
+    if isinstance(expected, int | float):  # bool too
+        return _same_number(kind, content, expected, same, tolerance)
+    if isinstance(expected, list | tuple):
+        items = cast("list[Any]", expected)
+        if kind != own and not (same == "json" and kind in ("list", "tuple")):
+            return False
+        return len(content) == len(items) and all(
+            _same(ours, theirs, same, tolerance) for ours, theirs in zip(content, items, strict=True)
+        )
+    if isinstance(expected, dict):
+        return kind == "dict" and _same_dict(content, cast("dict[Any, Any]", expected), same, tolerance)
+    if isinstance(expected, set | frozenset):
+        things = cast("set[Any]", expected)
+        return (
+            kind in ("set", "frozenset")
+            and len(content) == len(things)
+            and {_key(_hashable(item), same) for item in content} == {_key(item, same) for item in things}
+        )
+    if isinstance(expected, bytes | bytearray):
+        return kind in ("bytes", "bytearray") and content == expected.hex()
+    return kind == own == "complex" and complex(*content) == expected
+
+
+def _kind(found: Any) -> tuple[str, Any]:
+    """The name of the type of an encoded value, and its content."""
+    if not isinstance(found, dict):
+        return type(found).__name__, found
+    ((kind, content),) = cast("dict[str, Any]", found).items()
+    return kind, int(content, 16) if kind == "int" else content
+
+
+def _same_number(kind: str, content: Any, expected: float, same: Same, tolerance: float) -> bool:
+    if kind not in ("bool", "int", "float"):
+        return False
+    if same == "json":
+        if (kind == "bool") != isinstance(expected, bool):
+            return False
+        if kind == "float" and isinstance(expected, int) and not tolerance:
+            return False
+    if content == expected:
+        return True
+    if isinstance(expected, bool) or not tolerance:
+        return isinstance(content, float) and math.isnan(content) and math.isnan(expected)
+    try:
+        return close(float(content), float(expected), tolerance)
+    except OverflowError:
+        return False
+
+
+def _same_dict(pairs: list[Any], expected: dict[Any, Any], same: Same, tolerance: float) -> bool:
+    if len(pairs) != len(expected):
+        return False
+    wanted = {_key(key, same): value for key, value in expected.items()}
+    for key, value in pairs:
+        own = _hashable(key)
+        found = _key(own, same)
+        if found not in wanted and same == "json":
+            found = _key(_text(own), same)
+        if found not in wanted or not _same(value, wanted.pop(found), same, tolerance):
+            return False
+    return True
+
+
+def _key(value: Any, same: Same) -> Any:
+    """What two keys, or items of a set, have in common if they are the same."""
+    return value if same == "python" else (type(value).__name__, value)
+
+
+def _text(key: Any) -> str:
+    """A key as text, as JSON writes it."""
+    return {True: "true", False: "false"}[key] if isinstance(key, bool) else "null" if key is None else str(key)
+
+
+def _hashable(found: Any) -> Any:
+    kind, content = _kind(found)
+    if kind == "tuple":
+        return tuple(map(_hashable, content))
+    if kind == "frozenset" and len(content) <= _MOST_HASHED:
+        return frozenset(map(_hashable, content))
+    if kind in ("bytes", "complex"):
+        return bytes.fromhex(content) if kind == "bytes" else complex(*content)
+    if kind not in ("NoneType", "bool", "int", "float", "str"):
+        raise TypeError(f"{kind} is not a key")
+    return content
