@@ -91,7 +91,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
         File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path))
         for pattern in FILES
         for path in sorted(ROOT.glob(pattern))
-        if path.is_file()
+        if path.is_file() and "templates" not in path.parts
     ]
     made = [
         File.generated(config, path, content=page(match[1]))

@@ -42,8 +42,14 @@ def packages(root: Path) -> dict[str, dict[str, Path]]:
     found: dict[str, dict[str, Path]] = {}
     for package in sorted(root.glob("gem-*/src/*")):
         if package.is_dir() and any(package.glob("*.py")):
-            found[package.name] = {_module_name(file, package.parent): file for file in sorted(package.rglob("*.py"))}
+            files = [file for file in sorted(package.rglob("*.py")) if _is_module(file.relative_to(package))]
+            found[package.name] = {_module_name(file, package.parent): file for file in files}
     return found
+
+
+def _is_module(file: Path) -> bool:
+    """Whether a file can be imported; those of templates cannot."""
+    return all(part.isidentifier() for part in file.with_suffix("").parts)
 
 
 def imports(module: str, file: Path) -> list[Import]:

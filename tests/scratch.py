@@ -17,6 +17,9 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+OURS = {"gem-core", "gem-train"}
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
@@ -42,16 +45,16 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 class Scratch:
-    """A virtual environment in `folder`, made if it is not there yet."""
+    """A virtual environment in `folder`, made if it is not there yet, with links to some `others` as well."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *others: str) -> None:
         self.folder = folder
         self.python = folder / "bin" / "python"
         if self.python.exists():
             return
         venv.create(folder, with_pip=False, symlinks=True)
         (site_packages,) = (folder / "lib").glob("python*/site-packages")
-        for name in _needed_by("gem-core"):
+        for name in set(others).union(*map(_needed_by, ("gem-core", *others))) - OURS:
             _link(name, site_packages)
 
     def install(self, *wheels: Path) -> None:
@@ -73,6 +76,10 @@ class Scratch:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def pytest(self, folder: Path) -> subprocess.CompletedProcess[str]:
+        """Run the tests in a folder."""
+        return self._call(str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder))
+
     def _call(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("GEM_", "PYTHON"))}
         return subprocess.run(
@@ -88,9 +95,10 @@ def _needed_by(distribution: str) -> set[str]:
         for text in metadata.requires(waiting.pop()) or ():
             requirement = Requirement(text)
             wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if wanted and requirement.name not in needed:
-                needed.add(requirement.name)
-                waiting.append(requirement.name)
+            name = canonicalize_name(requirement.name)
+            if wanted and name not in needed:
+                needed.add(name)
+                waiting.append(name)
     return needed
 
 

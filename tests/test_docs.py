@@ -106,7 +106,8 @@ def test_the_commands_and_options_in_a_document_exist(name: str) -> None:
     wrong: list[str] = []
     for command, rest in _COMMAND.findall(DOCUMENTS[name]):
         found = commands().get(command)
-        options = {option for parameter in found.params for option in parameter.opts} if found else set()
+        parts = [found, *found.commands.values()] if isinstance(found, click.Group) else [found] if found else []
+        options = {option for part in parts for parameter in part.params for option in parameter.opts}
         named = re.findall(r"(?<!\S)--[a-z-]+", rest)
         wrong += [f"gemx {command}{rest}"] if found is None or set(named) - options - {"--help"} else []
 

@@ -1,0 +1,3 @@
+"""{{ cookiecutter.description }}. See the pack's README for all."""
+
+__version__ = "0.1.0"

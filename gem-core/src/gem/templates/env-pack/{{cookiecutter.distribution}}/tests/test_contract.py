@@ -1,0 +1,5 @@
+"""Every `{{ cookiecutter.namespace }}:` id keeps the contract."""
+
+from gem.testing import contract_tests
+
+test_contract = contract_tests("{{ cookiecutter.distribution }}")
