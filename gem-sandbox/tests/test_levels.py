@@ -249,7 +249,7 @@ def test_the_self_test_passes_where_a_level_holds(level: Level) -> None:
 def test_the_self_test_fails_a_slot_that_keeps_nothing_in() -> None:
     with sandbox_levels.box_at("process") as box:
         box.run("")
-        (slot,) = box._idle
+        (slot,) = box._idle["python"]
         disguised = SandboxSlot(slot._server, "bubblewrap")
         with pytest.raises(SandboxUnavailable) as caught:
             self_test.check(disguised)

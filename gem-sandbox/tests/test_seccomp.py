@@ -16,6 +16,14 @@ REFUSED = ERRNO | errno.EPERM
 ASK = 0x7FC00000
 BUSY = ERRNO | errno.EBUSY
 UNDONE = ERRNO  # the call does nothing and reports success
+TABLES = (
+    syscalls.PLAIN,
+    syscalls.WRITING,
+    syscalls.ATTRIBUTES,
+    syscalls.FORKING,
+    syscalls.EXECUTING,
+    syscalls.CHECKED,
+)
 
 
 def verdict(program: bytes, number: int, *arguments: int, arch: int) -> int:
@@ -49,21 +57,23 @@ def machine(request: pytest.FixtureRequest) -> str:
 
 
 def number(name: str, machine: str) -> int:
-    tables = (syscalls.PLAIN, syscalls.WRITING, syscalls.ATTRIBUTES, syscalls.FORKING, syscalls.CHECKED)
-    known = {name: n for table in tables for name, n in syscalls.numbers(table, machine).items()}
+    known = {name: n for table in TABLES for name, n in syscalls.numbers(table, machine).items()}
     return (known | {"sendmsg": {"x86_64": 46, "aarch64": 211}[machine]})[name]
 
 
-@pytest.mark.parametrize("forks", [False, True])
+@pytest.mark.parametrize(("forks", "executes"), [(False, False), (False, True), (True, False)])
 @pytest.mark.parametrize("writes", [False, True])
 @pytest.mark.parametrize("attributes", [False, True])
-def test_every_number_has_the_answer_of_its_table(machine: str, forks: bool, writes: bool, attributes: bool) -> None:
-    program = seccomp.build(machine, forks=forks, writes=writes, attributes=attributes)
+def test_every_number_has_the_answer_of_its_table(
+    machine: str, forks: bool, executes: bool, writes: bool, attributes: bool
+) -> None:
+    program = seccomp.build(machine, forks=forks, executes=executes, writes=writes, attributes=attributes)
     expected = dict.fromkeys(syscalls.numbers(syscalls.PLAIN, machine).values(), ALLOW)
     for table, allowed, otherwise in [
         (syscalls.WRITING, writes, ERRNO | errno.EROFS),
         (syscalls.ATTRIBUTES, attributes, REFUSED),
         (syscalls.FORKING, forks, REFUSED),
+        (syscalls.EXECUTING, forks or executes, REFUSED),
     ]:
         expected |= dict.fromkeys(syscalls.numbers(table, machine).values(), ALLOW if allowed else otherwise)
     checked = set(syscalls.numbers(syscalls.CHECKED, machine).values())
@@ -233,6 +243,9 @@ def test_the_calls_that_break_sandboxes_are_refused(forbidden: int) -> None:
     # io_uring_setup, socket, connect, bind, execveat, mknod, sendmsg, sendmmsg, statfs, fstatfs
     for forks in (False, True):
         assert verdict(seccomp.build("x86_64", forks=forks), forbidden, arch=ARCH["x86_64"]) == REFUSED
+        if forbidden != syscalls.number_of("execveat", "x86_64"):  # by which a compiled program starts
+            program = seccomp.build("x86_64", forks=forks, executes=True)
+            assert verdict(program, forbidden, arch=ARCH["x86_64"]) == REFUSED
 
 
 def test_the_filter_is_short_for_the_kernel_and_its_path_is_short_for_the_program(machine: str) -> None:
@@ -252,15 +265,13 @@ def test_the_numbers_are_those_of_the_kernels_headers(header: str, machine: str)
     known = {name: int(n) for name, n in re.findall(r"#define __NR(?:3264)?_(\w+) (\d+)", text)}
     known.setdefault("newfstatat", known.get("fstatat", 0))
 
-    tables = (syscalls.PLAIN, syscalls.WRITING, syscalls.ATTRIBUTES, syscalls.FORKING, syscalls.CHECKED)
-    for table in tables:
+    for table in TABLES:
         for name, ours in syscalls.numbers(table, machine).items():
             assert known.get(name, ours) == ours, name  # a header older than the call says nothing
 
 
 def test_no_call_is_in_two_tables(machine: str) -> None:
-    tables = (syscalls.PLAIN, syscalls.WRITING, syscalls.ATTRIBUTES, syscalls.FORKING, syscalls.CHECKED)
-    found = [n for table in tables for n in syscalls.numbers(table, machine).values()]
+    found = [n for table in TABLES for n in syscalls.numbers(table, machine).values()]
 
     assert len(found) == len(set(found))
 

@@ -79,10 +79,10 @@ def test_a_slot_outlives_the_thread_that_started_it(box: Sandbox) -> None:
     starter = threading.Thread(target=box.run, args=("",))
     starter.start()
     starter.join()
-    (slot,) = box._idle
+    (slot,) = box._idle["python"]
 
     assert box.run("import time\ntime.sleep(0.2)\nprint(1)").stdout == "1\n"
-    assert box._idle == [slot]
+    assert box._idle["python"] == [slot]
 
 
 def test_coroutines_wait_without_blocking_each_other(box: Sandbox) -> None:

@@ -25,4 +25,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
 
 @gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {"sandbox": "gem_sandbox.diagnostics:diagnose"}
+    return {
+        "sandbox": "gem_sandbox.diagnostics:diagnose",
+        "languages": "gem_sandbox.diagnostics:diagnose_languages",
+    }

@@ -16,19 +16,24 @@ from gem_sandbox.box import NotIsolated, Sandbox
 from gem_sandbox.cases import CaseVerdict, Stop, Verdict, same_output
 from gem_sandbox.errors import ConfigError, ModuleMissing, SandboxError, SandboxLost, SandboxUnavailable
 from gem_sandbox.job import Job
+from gem_sandbox.languages import LANGUAGES, Language
 from gem_sandbox.levels import LEVELS, Level
 from gem_sandbox.limits import Limits
 from gem_sandbox.probe import LevelReport, levels
 from gem_sandbox.results import Reason, Result
 from gem_sandbox.shared import arun, default, run, run_many, run_tests
+from gem_sandbox.toolchains import LanguageReport, languages
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "LANGUAGES",
     "LEVELS",
     "CaseVerdict",
     "ConfigError",
     "Job",
+    "Language",
+    "LanguageReport",
     "Level",
     "LevelReport",
     "Limits",
@@ -45,6 +50,7 @@ __all__ = [
     "__version__",
     "arun",
     "default",
+    "languages",
     "levels",
     "run",
     "run_many",

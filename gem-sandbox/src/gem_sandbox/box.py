@@ -7,19 +7,25 @@ import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from gem_sandbox.cases import Case, Same, Stop, Verdict, run_cases, same_output
+from gem_sandbox import cpp
+from gem_sandbox.cases import Case, Play, Same, Stop, Verdict, run_cases, same_output
 from gem_sandbox.checks import check_int, check_type
+from gem_sandbox.cpp import Executables, NotCompiled
 from gem_sandbox.errors import ConfigError, SandboxUnavailable
 from gem_sandbox.files import footprint, whole_pages
+from gem_sandbox.image import Image
 from gem_sandbox.job import Job
+from gem_sandbox.languages import LANGUAGES, Language
 from gem_sandbox.levels import Level, check_levels
 from gem_sandbox.limits import Limits
 from gem_sandbox.probe import open_slot
 from gem_sandbox.results import Result, lost, result
 from gem_sandbox.slot import Outcome, SandboxSlot, SlotGone, SlotLost, encoded
+from gem_sandbox.toolchains import prepared, tools_of
 from gem_sandbox.visible import View, view
 
 
@@ -40,7 +46,7 @@ class Sandbox:
 
     Args:
         slots: Programs that run at once. None: as many as this process has processors.
-        modules: Modules that programs can import beside the standard library, imported once for all of them.
+        modules: Modules that programs in Python can import beside the standard library, imported once for all of them.
         readable: Files and folders of this machine that programs can read.
         level: How to keep them in. None: the strongest way that works here.
         min_level: The weakest way to take, where `level` is None.
@@ -74,7 +80,8 @@ class Sandbox:
         self._level: Level | None = level
         self._min_level: Level = min_level
         self._modules = _names("modules", modules)
-        self._view: View = view(self._modules, _names("readable", readable))
+        self._readable = _names("readable", readable)
+        self._view: View = view(self._modules, self._readable)
         self._closed = False
         self._begin()
         _live.add(self)
@@ -83,13 +90,15 @@ class Sandbox:
         """The state of a sandbox none of whose slots has started."""
         self._lock = threading.Lock()
         self._turns = threading.Semaphore(self.slots)
-        self._idle: list[SandboxSlot] = []
+        self._idle = _no_slots()
+        self._executables = Executables()
         self._threads: ThreadPoolExecutor | None = None
 
     def run(
         self,
         code: str,
         *,
+        language: Language = "python",
         stdin: str | bytes = "",
         files: Mapping[str, str | bytes] | None = None,
         limits: Limits | None = None,
@@ -98,21 +107,23 @@ class Sandbox:
         """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`.
 
         Raises:
-            ConfigError: an argument is of another type, a limit is out of range, or a keyword is not a limit.
+            ConfigError: an argument is of another type, a limit is out of range, a keyword is not a limit, or what
+                the language needs is not installed.
         """
-        return self.run_job(self._job(code, stdin, files, limits, changes))
+        return self.run_job(self._job(code, language, stdin, files, limits, changes))
 
     async def arun(
         self,
         code: str,
         *,
+        language: Language = "python",
         stdin: str | bytes = "",
         files: Mapping[str, str | bytes] | None = None,
         limits: Limits | None = None,
         **changes: Any,
     ) -> Result:
         """`run`, for coroutines. One that is cancelled waits no longer; its program runs on to its end."""
-        job = self._job(code, stdin, files, limits, changes)
+        job = self._job(code, language, stdin, files, limits, changes)
         return await asyncio.get_running_loop().run_in_executor(self._executor(), self.run_job, job)
 
     def run_many(self, jobs: Iterable[Job | str]) -> list[Result]:
@@ -132,6 +143,7 @@ class Sandbox:
         code: str,
         cases: Iterable[Case],
         *,
+        language: Language = "python",
         same: Same = same_output,
         stop: Stop = "failure",
         files: Mapping[str, str | bytes] | None = None,
@@ -140,24 +152,50 @@ class Sandbox:
     ) -> Verdict:
         """Run `code` on each input of `cases`, pairs of an input and the expected output: see `run_cases`.
 
+        It is compiled once. If it does not compile, each case that would be tried has that result.
+
         Raises:
             SandboxLost: the sandbox failed; nothing is known about the program.
             ConfigError: `cases` is empty, `stop` is not one of the three, or an argument that `run` refuses.
         """
-        job = self._job(code, "", files, limits, changes)
+        job = self._job(code, language, "", files, limits, changes)
         most = job.limits or self.limits
-        return run_cases(lambda stdin: self.play(job, stdin, most), cases, most, same, stop)
+        return run_cases(self._player(job, most), cases, most, same, stop)
 
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""
         limits = job.limits or self.limits
         try:
-            level, outcome = self.play(job, encoded(job.stdin), limits)
+            level, outcome = self._player(job, limits)(encoded(job.stdin))
         except SlotLost as error:
             return lost(str(error), error.level)
         return result(outcome, limits, level)
 
-    def play(self, job: Job, stdin: bytes, limits: Limits) -> tuple[Level, Outcome]:
+    def _player(self, job: Job, limits: Limits) -> Play:
+        """Runs `job` on the input that it is given; what has to be compiled is compiled the first time."""
+        if job.language == "python":
+            return lambda stdin: self._play(job, stdin, limits)
+        ready: tuple[Job, Image | None] | None = None
+        failed: tuple[Level, Outcome] | None = None
+
+        def play(stdin: bytes) -> tuple[Level, Outcome]:
+            nonlocal ready, failed
+            if ready is None and failed is None:
+                try:
+                    ready = prepared(job, limits.memory, self._compile, self._executables)
+                except NotCompiled as error:
+                    failed = error.level, replace(error.outcome, compiled=False)
+            if ready is None:
+                assert failed is not None
+                return failed
+            return self._play(ready[0], stdin, limits, ready[1])
+
+        return play
+
+    def _compile(self, image: Image, files: Mapping[str, str | bytes]) -> tuple[Level, Outcome]:
+        return self._play(Job(code="", files=files, language="cpp"), b"", cpp.LIMITS, image)
+
+    def _play(self, job: Job, stdin: bytes, limits: Limits, image: Image | None = None) -> tuple[Level, Outcome]:
         """Run `job` on the input `stdin`, in the next free slot.
 
         Raises:
@@ -171,23 +209,26 @@ class Sandbox:
                               "raise `disk` or `inodes`")  # fmt: skip
         with self._turns:
             while True:
-                slot = self._take()
+                slot = self._take(job.language)
                 try:
                     if limits.processes and slot.level in ("landlock", "seccomp"):
                         raise SandboxUnavailable(f"processes need namespaces, which level {slot.level} has not")
-                    outcome = slot.run(job, stdin, limits)
+                    if image and image.keeps and slot.level == "seccomp":
+                        raise SandboxUnavailable("compiling needs a folder to write in, which level seccomp has not")
+                    outcome = slot.run(job, stdin, limits, image)
                 except SlotGone:
                     slot.close()
                     continue
                 except BaseException:
                     slot.close()
                     raise
-                self._give(slot)
+                self._give(slot, job.language)
                 return slot.level, outcome
 
     def _job(
         self,
         code: str,
+        language: Language,
         stdin: str | bytes,
         files: Mapping[str, str | bytes] | None,
         limits: Limits | None,
@@ -197,20 +238,23 @@ class Sandbox:
             limits = self.limits
         else:
             check_type("limits", limits, Limits)
-        return Job(code=code, stdin=stdin, files={} if files is None else files, limits=limits.changed(changes))
+        files = {} if files is None else files
+        return Job(code=code, language=language, stdin=stdin, files=files, limits=limits.changed(changes))
 
-    def _take(self) -> SandboxSlot:
+    def _take(self, language: Language) -> SandboxSlot:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this sandbox is closed")
-            if self._idle:
-                return self._idle.pop()
-        return open_slot(self._view, self._modules, self._level, self._min_level)
+            if self._idle[language]:
+                return self._idle[language].pop()
+        if language == "python":
+            return open_slot(self._view, self._modules, self._level, self._min_level)
+        return open_slot(view((), self._readable, tools_of(language)), (), self._level, self._min_level)
 
-    def _give(self, slot: SandboxSlot) -> None:
+    def _give(self, slot: SandboxSlot, language: Language) -> None:
         with self._lock:
             if not self._closed:
-                self._idle.append(slot)
+                self._idle[language].append(slot)
                 return
         slot.close()
 
@@ -224,7 +268,7 @@ class Sandbox:
         """End every slot. Programs that are running finish first, in their own threads."""
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
+            idle, self._idle = [slot for slots in self._idle.values() for slot in slots], _no_slots()
             threads, self._threads = self._threads, None
         for slot in idle:
             slot.close()
@@ -241,8 +285,9 @@ class Sandbox:
 
     def _forget(self) -> None:
         """In the child of a fork: the slots are the parent's."""
-        for slot in self._idle:
-            slot.forget()
+        for slots in self._idle.values():
+            for slot in slots:
+                slot.forget()
         self._begin()
 
 
@@ -252,6 +297,11 @@ _live: weakref.WeakSet[Sandbox] = weakref.WeakSet()
 def _after_fork() -> None:
     for box in list(_live):
         box._forget()  # pyright: ignore[reportPrivateUsage]
+
+
+def _no_slots() -> dict[Language, list[SandboxSlot]]:
+    """Slots by the language that they are for: they are shown what it needs."""
+    return {language: [] for language in LANGUAGES}
 
 
 def _names(name: str, value: Sequence[str]) -> tuple[str, ...]:

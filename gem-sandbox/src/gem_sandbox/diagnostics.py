@@ -3,6 +3,7 @@
 from typing import Any
 
 from gem_sandbox.probe import levels
+from gem_sandbox.toolchains import languages
 
 
 def diagnose() -> dict[str, Any]:
@@ -15,4 +16,14 @@ def diagnose() -> dict[str, Any]:
         "status": f"level {works.level}" if works is not None and isolates else "none",
         "ok": isolates,
         "details": tuple(f"{report.level}: {report.reason}" for report in stronger),
+    }
+
+
+def diagnose_languages() -> dict[str, Any]:
+    """For `gemx doctor`: the languages that programs can be in, and what the others need."""
+    reports = languages()
+    return {
+        "status": ", ".join(report.language for report in reports if report.works),
+        "ok": True,
+        "details": tuple(report.reason for report in reports if not report.works),
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gem_sandbox.checks import check_type
 from gem_sandbox.files import check_names
+from gem_sandbox.languages import Language, check_language
 from gem_sandbox.limits import Limits
 
 
@@ -17,10 +18,11 @@ class Job:
     """One program, with its input.
 
     Attributes:
-        code: The program, in Python.
+        code: The program.
         stdin: What it reads from standard input.
         files: What its folder holds when it starts: contents by name, relative to the folder.
         limits: What it may use. None: what its sandbox says.
+        language: What it is written in.
 
     Raises:
         ConfigError: one of them is of another type, or the folder cannot hold files of these names.
@@ -30,6 +32,7 @@ class Job:
     stdin: str | bytes = ""
     files: Mapping[str, str | bytes] = field(default_factory=_no_files)
     limits: Limits | None = None
+    language: Language = "python"
 
     def __post_init__(self) -> None:
         check_type("code", self.code, str)
@@ -41,3 +44,4 @@ class Job:
             check_type("the name of a file", name, str)
             check_type(f"the content of the file {name!r}", content, str, bytes)
         check_names(self.files)
+        check_language(self.language)

@@ -167,7 +167,9 @@ def _config(
             "attributes": level in PRIVATE,
             "outputs_stay": level == "landlock",
         }
-        filters = {name: seccomp.build(machine, forks=name == "forks", **freedom).hex() for name in ("alone", "forks")}
+        for name in ("alone", "executes", "forks", "executes forks"):
+            own = {right: right in name.split() for right in ("executes", "forks")}
+            filters[name] = seccomp.build(machine, **own, **freedom).hex()
     if level == "landlock":
         filters["asking"] = seccomp.asking(machine).hex()
     return {

@@ -2,23 +2,31 @@
 
 import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from gem_sandbox import cpp
 from gem_sandbox.levels import Level
 from gem_sandbox.limits import Limits
 from gem_sandbox.slot import Outcome
 
-Reason = Literal["ok", "error", "timeout", "cpu", "memory", "output", "disk", "killed", "sandbox_error"]
+Reason = Literal["ok", "error", "compile", "timeout", "cpu", "memory", "output", "disk", "killed", "sandbox_error"]
 """How a program ended.
 
-ok: with status 0. error: with another one. cpu: its CPU time was up. timeout: its wall-clock time was up. memory: it
-asked for more than it may have, and did not get over it. output: it wrote more than it may. disk: it ended in failure,
-with its disk full. killed: a signal ended it, which is not one of the above. sandbox_error: the sandbox failed; the
-program is not to blame, and no program can bring this about.
+ok: with status 0. error: with another one. compile: it was not run, as it does not compile. cpu: its CPU time was up.
+timeout: its wall-clock time was up. memory: it asked for more than it may have, and did not get over it. output: it
+wrote more than it may. disk: it ended in failure, with its disk full. killed: a signal ended it, which is not one of
+the above. sandbox_error: the sandbox failed; the program is not to blame, and no program can bring this about.
 """
 
-_MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b")
+_MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b|  what\(\):  std::bad_(?:array_new_length|alloc)$")
+"""The last line, in Python and C++."""
+_HEAP_ERROR = re.compile(
+    r"^(?:FATAL ERROR: .*out of memory|#? ?Fatal .*out of memory|RangeError: .*allocation failed)", re.M | re.I
+)
+"""A line of Node.js, which says more after it."""
+_ABORTED = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
+"""How programs end themselves that get no memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +109,9 @@ def lost(note: str, level: Level) -> Result:
 
 
 def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
+    if not outcome.compiled:
+        reason, note = _reason(replace(outcome, compiled=True), cpp.LIMITS)
+        return "compile", "it does not compile" if reason in ("ok", "error") else f"compiling it took {note}"
     number = -outcome.status
     # The kernel sends SIGKILL to what has used up its time, should the server be late.
     late = number == signal.SIGKILL and outcome.cpu > limits.timeout
@@ -112,6 +123,8 @@ def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
         return "output", f"more than {limits.output} bytes of output"
     if outcome.ended == "disk" or number == signal.SIGXFSZ:
         return "disk", _disk(limits)
+    if number in _ABORTED and _out_of_memory(outcome.stderr):
+        return "memory", f"more than {limits.memory} bytes of memory"
     if number > 0:
         return "killed", f"ended by signal {number} ({_name(number)})"
     if outcome.status == 0:
@@ -135,6 +148,7 @@ def _name(number: int) -> str:
 
 
 def _out_of_memory(stderr: bytes) -> bool:
-    """Whether the last line is a MemoryError. A program could print one, which changes only its own result."""
-    lines = stderr[-2000:].decode("utf-8", "replace").strip().splitlines()
-    return bool(lines) and _MEMORY_ERROR.match(lines[-1]) is not None
+    """Whether it ends with a MemoryError. A program could print one, which changes only its own result."""
+    text = stderr[-4000:].decode("utf-8", "replace").strip()
+    lines = text.splitlines()
+    return bool(lines) and (_MEMORY_ERROR.match(lines[-1]) or _HEAP_ERROR.search(text)) is not None

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Sequence
 
 from gem_sandbox import syscalls
-from gem_sandbox.syscalls import ATTRIBUTES, CHECKED, FORKING, PLAIN, WRITING, numbers
+from gem_sandbox.syscalls import ATTRIBUTES, CHECKED, EXECUTING, FORKING, PLAIN, WRITING, numbers
 
 _INSTRUCTION = struct.Struct("<HBBI")
 _LOAD, _AND, _GOTO, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
@@ -41,12 +41,19 @@ Code = list[tuple[int, int, int, int]]
 
 
 def build(
-    machine: str, *, forks: bool = False, writes: bool = True, attributes: bool = True, outputs_stay: bool = False
+    machine: str,
+    *,
+    forks: bool = False,
+    executes: bool = False,
+    writes: bool = True,
+    attributes: bool = True,
+    outputs_stay: bool = False,
 ) -> bytes:
     """The filter for `machine` ("x86_64" or "aarch64"), as the kernel takes it; `OWN_PID` is still to be replaced.
 
     Args:
         forks: May start processes and other programs.
+        executes: May become another program, which is under the same filter.
         writes: May change files at all. Where, is for others to see to.
         attributes: May change modes and times of files.
         outputs_stay: May not put a file in the place of its standard output or error.
@@ -61,7 +68,9 @@ def build(
     add(numbers(ATTRIBUTES, machine).values(), _answer(_ALLOW) if attributes else _refuse())
     if forks:
         add(numbers(FORKING, machine).values(), _answer(_ALLOW))
-    codes = _checked(forks=forks, writes=writes)
+    if forks or executes:
+        add(numbers(EXECUTING, machine).values(), _answer(_ALLOW))
+    codes = _checked(forks=forks, executes=executes, writes=writes)
     for name, number in numbers(CHECKED, machine).items():
         rules[number] = codes[name]
     if outputs_stay:
@@ -124,7 +133,7 @@ def asking(machine: str) -> bytes:
     return _program(machine, {number: code for number, code in rules.items() if number is not None}, allow)
 
 
-def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
+def _checked(*, forks: bool, executes: bool, writes: bool) -> dict[str, Code]:
     missing, unsupported = _refuse(errno.ENOSYS), _refuse(errno.ENOTSUP)
     to_itself = _answer(_ALLOW) if forks else _one_of(0, [OWN_PID])
     # A lock on a file that other programs can open too tells them something. A program that is one process is told that
@@ -144,6 +153,7 @@ def _checked(*, forks: bool, writes: bool) -> dict[str, Code]:
         "kill": to_itself,
         "tgkill": to_itself,
         "prctl": _one_of(0, _PRCTL),
+        "execveat": _answer(_ALLOW) if executes else _refuse(),  # what is in memory, and has no path
         "clone": _masked(0, _CLONE_NAMESPACES | (0 if forks else _CLONE_THREAD), 0 if forks else _CLONE_THREAD),
         # Libraries fall back to the older call on these errors, and give up on any other.
         "clone3": missing,

@@ -9,6 +9,7 @@ from typing import Any
 from gem_sandbox.box import Sandbox
 from gem_sandbox.cases import Case, Same, Stop, Verdict, same_output
 from gem_sandbox.job import Job
+from gem_sandbox.languages import Language
 from gem_sandbox.levels import Level, check_levels
 from gem_sandbox.results import Result
 
@@ -33,6 +34,7 @@ def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbo
 def run(
     code: str,
     *,
+    language: Language = "python",
     stdin: str | bytes = "",
     files: Mapping[str, str | bytes] | None = None,
     level: Level | None = None,
@@ -45,12 +47,13 @@ def run(
         SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
         ConfigError: an argument is of another type, a limit is out of range, or a keyword is not a limit.
     """
-    return default(level, min_level).run(code, stdin=stdin, files=files, **limits)
+    return default(level, min_level).run(code, language=language, stdin=stdin, files=files, **limits)
 
 
 async def arun(
     code: str,
     *,
+    language: Language = "python",
     stdin: str | bytes = "",
     files: Mapping[str, str | bytes] | None = None,
     level: Level | None = None,
@@ -58,7 +61,7 @@ async def arun(
     **limits: Any,
 ) -> Result:
     """`run`, for coroutines."""
-    return await default(level, min_level).arun(code, stdin=stdin, files=files, **limits)
+    return await default(level, min_level).arun(code, language=language, stdin=stdin, files=files, **limits)
 
 
 def run_many(jobs: Iterable[Job | str], *, level: Level | None = None, min_level: Level = "landlock") -> list[Result]:
@@ -70,6 +73,7 @@ def run_tests(
     code: str,
     cases: Iterable[Case],
     *,
+    language: Language = "python",
     same: Same = same_output,
     stop: Stop = "failure",
     level: Level | None = None,
@@ -77,7 +81,7 @@ def run_tests(
     **limits: Any,
 ) -> Verdict:
     """Run `code` on each input of `cases`, pairs of an input and the expected output: see `Sandbox.run_tests`."""
-    return default(level, min_level).run_tests(code, cases, same=same, stop=stop, **limits)
+    return default(level, min_level).run_tests(code, cases, language=language, same=same, stop=stop, **limits)
 
 
 def _close() -> None:

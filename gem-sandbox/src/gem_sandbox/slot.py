@@ -4,10 +4,12 @@ import json
 import math
 import os
 import socket
+import stat
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from gem_sandbox.image import Image
 from gem_sandbox.job import Job
 from gem_sandbox.launch import Server
 from gem_sandbox.levels import Level
@@ -38,6 +40,8 @@ class Outcome:
         ended: Why the server ended it: "cpu", "timeout", "disk" or None.
         full: Whether its disk was full at the end.
         stdout, stderr: What it wrote, each cut to one byte more than the limit.
+        kept: The content of the file that its image keeps; None where it left none, or one larger than its disk.
+        compiled: Whether this is a program; if not, it is the compiler that found that it is not one.
     """
 
     status: int
@@ -48,6 +52,8 @@ class Outcome:
     full: bool
     stdout: bytes
     stderr: bytes
+    kept: bytes | None = None
+    compiled: bool = True
 
 
 class SandboxSlot:
@@ -57,13 +63,16 @@ class SandboxSlot:
         self.level: Level = level
         self._server = server
 
-    def run(self, job: Job, stdin: bytes, limits: Limits) -> Outcome:
+    def run(self, job: Job, stdin: bytes, limits: Limits, image: Image | None = None) -> Outcome:
         """Run `job` in a process of its own, on the input `stdin`, within `limits`.
+
+        Args:
+            image: What runs instead of its code.
 
         Raises:
             SlotLost: the server is gone; so is the program.
         """
-        code = encoded(job.code)
+        code = b"" if image else encoded(job.code)
         files = {name: encoded(data) for name, data in job.files.items()}
         table = json.dumps([[name, len(data)] for name, data in files.items()]).encode() if files else b""
         with ExitStack() as closing:
@@ -77,6 +86,9 @@ class SandboxSlot:
 
             source, given = memory(b"".join([code, table, *files.values()])), memory(stdin)
             stdout, stderr = memory(), memory()
+            descriptors = [source, given, stdout, stderr]
+            if image and image.content:
+                descriptors.append(memory(image.content))
             message = {
                 "source": len(code),
                 "table": len(table),
@@ -90,8 +102,11 @@ class SandboxSlot:
                 "open_files": limits.open_files,
                 "threads": limits.threads,
                 "processes": limits.processes,
+                "image": image and image.message(limits.memory),
             }
-            answer = self._ask(message, [source, given, stdout, stderr], limits.wall_seconds)
+            answer, kept = self._ask(message, descriptors, limits.wall_seconds)
+            for fd in kept:
+                closing.callback(os.close, fd)
             if not answer.pop("started"):
                 lines = os.pread(stderr, 1 << 12, 0).decode("utf-8", "replace").strip().splitlines()
                 last = lines[-1] if lines else f"status {answer['status']}"
@@ -100,9 +115,10 @@ class SandboxSlot:
                 **answer,
                 stdout=os.pread(stdout, limits.output + 1, 0),
                 stderr=os.pread(stderr, limits.output + 1, 0),
+                kept=_content(kept[0], limits.disk) if kept else None,
             )
 
-    def _ask(self, message: dict[str, Any], fds: list[int], wall: float) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], fds: list[int], wall: float) -> tuple[dict[str, Any], list[int]]:
         sock = self._server.socket
         sock.settimeout(wall + GRACE)
         try:
@@ -110,12 +126,12 @@ class SandboxSlot:
         except ConnectionError as error:
             raise SlotGone("the fork server had died", self.level) from error
         try:
-            answer = sock.recv(1 << 16)
+            answer, kept, _, _ = socket.recv_fds(sock, 1 << 16, 1)
         except OSError as error:
             raise SlotLost(f"the fork server did not answer: {error}", self.level) from error
         if not answer:
             raise SlotLost("the fork server died", self.level)
-        return json.loads(answer)
+        return json.loads(answer), kept
 
     def forget(self) -> None:
         """Close the connection to the server in the child of a fork: the server belongs to the parent."""
@@ -129,6 +145,12 @@ class SandboxSlot:
 def encoded(content: str | bytes) -> bytes:
     """Text as UTF-8; what cannot be text anywhere, such as half of a surrogate pair, becomes "?"."""
     return content.encode("utf-8", "replace") if isinstance(content, str) else content
+
+
+def _content(fd: int, most: int) -> bytes | None:
+    """What a regular file of at most `most` bytes holds; None for anything else."""
+    found = os.fstat(fd)
+    return os.pread(fd, found.st_size, 0) if stat.S_ISREG(found.st_mode) and found.st_size <= most else None
 
 
 def _fill(fd: int, content: bytes) -> None:

@@ -45,15 +45,20 @@ ATTRIBUTES = """
 """Calls that change modes and times of files, which Landlock does not control."""
 
 FORKING = """
-    fork 57 -; vfork 58 -; execve 59 221; setpgid 109 154; setsid 112 157; arch_prctl 158 -; tkill 200 130
+    fork 57 -; vfork 58 -; setpgid 109 154; setsid 112 157; tkill 200 130
 """
 """Calls of programs that may start processes."""
+
+EXECUTING = """
+    execve 59 221; arch_prctl 158 -
+"""
+"""Calls that make a process another program, and by which that starts."""
 
 CHECKED = """
     open 2 -; openat 257 56; fcntl 72 25; flock 73 32; fallocate 285 47; close_range 436 436; ioctl 16 29;
     socketpair 53 199; prlimit64 302 261; kill 62 129; tgkill 234 131; prctl 157 167; clone 56 220; clone3 435 435;
     openat2 437 437; fchmodat2 452 452; listxattr 194 11; llistxattr 195 12; flistxattr 196 13; getxattr 191 8;
-    lgetxattr 192 9; fgetxattr 193 10
+    lgetxattr 192 9; fgetxattr 193 10; execveat 322 281
 """
 """Calls whose arguments decide, or that are refused with an error of their own."""
 

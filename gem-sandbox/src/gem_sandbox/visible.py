@@ -16,8 +16,26 @@ INSIDE = Path(__file__).parent / "inside"
 """The program of a slot."""
 
 _LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo")
+_LOADERS = (
+    "/lib64/ld-linux-x86-64.so.2",
+    "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-musl-x86_64.so.1",
+    "/lib/ld-musl-aarch64.so.1",
+)
+"""What the kernel executes to load the libraries of an executable."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a language needs of this machine: real paths of its executables, and other files and folders."""
+
+    executables: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+
+
+NO_TOOLS = Tools()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +49,7 @@ class View:
         shown: Files and folders that were asked for, and the program of a slot; they may be below `hidden`.
         devices: Devices it can use.
         search: Folders to import those modules from.
+        executables: What a program can become, beside Python; all of them are in `paths` or `shown`.
     """
 
     interpreter: str
@@ -39,10 +58,11 @@ class View:
     shown: tuple[str, ...]
     devices: tuple[str, ...]
     search: tuple[str, ...]
+    executables: tuple[str, ...]
 
 
-def view(modules: Sequence[str], readable: Sequence[str]) -> View:
-    """What a program sees that was promised `modules` (and what they require) and the paths `readable`.
+def view(modules: Sequence[str], readable: Sequence[str], tools: Tools = NO_TOOLS) -> View:
+    """What a program sees that was promised `modules` (and what they require), the paths `readable` and `tools`.
 
     The folders of installed packages are hidden: they hold everything else that is installed, test data included.
 
@@ -60,7 +80,11 @@ def view(modules: Sequence[str], readable: Sequence[str]) -> View:
     wanted = {interpreter, *_LIBRARIES, *libraries}
     paths = _outermost(path for path in wanted if path and os.path.exists(path))
     found = _module_paths(modules)
-    shown = _outermost((str(INSIDE), *readable, *found))
+    executables = (
+        tuple(path for path in (*tools.executables, *_LOADERS) if os.path.exists(path)) if tools.executables else ()
+    )
+    wanted = [path for path in (*tools.executables, *tools.readable) if not any(map(Path(path).is_relative_to, paths))]
+    shown = _outermost((str(INSIDE), *readable, *wanted, *found))
     installed = {each for path in paths for each in _installed(Path(path))}
     return View(
         interpreter=interpreter,
@@ -70,6 +94,7 @@ def view(modules: Sequence[str], readable: Sequence[str]) -> View:
         shown=shown,
         devices=tuple(device for device in _DEVICES if os.path.exists(device)),
         search=tuple(dict.fromkeys(os.path.dirname(path) for path in found)),
+        executables=executables,
     )
 
 

@@ -15,6 +15,7 @@ OLDEST = 3
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _BENEATH = 1
+_EXECUTE = 1 << 0
 _LIST = 1 << 3
 _READ = 1 << 2 | _LIST
 _DEVICE = 1 << 1 | 1 << 2  # write and read
@@ -47,6 +48,8 @@ def enter(view: Mapping[str, Any], folder: str, left: str) -> None:
         _allow(ruleset, path, access)
     for path in view["shown"]:
         _allow(ruleset, path, _READ)
+    for path in view["executables"]:
+        _allow(ruleset, path, _READ | _EXECUTE)
     for path in view["devices"]:
         _allow(ruleset, path, _DEVICE)
     _allow(ruleset, folder, files)

@@ -21,13 +21,14 @@ from typing import Any
 from . import calls, finder, program
 from . import common as _common  # pyright: ignore[reportUnusedImport]  # noqa: F401
 from .confinement import Confinement
+from .image import NotExecuted, become
 from .workspace import Workspace, enter
 
 MOST_BYTES = 1 << 17
 """Bytes of the longest message."""
 
-MOST_DESCRIPTORS = 4
-"""Descriptors of one message: the program, its input and its two outputs."""
+MOST_DESCRIPTORS = 5
+"""Descriptors of one message: the program, its input, its two outputs and its executable, if it has one."""
 
 _GENERATORS = {"random", "numpy.random"}
 """Modules with a generator that is seeded when they are imported."""
@@ -73,11 +74,15 @@ def _next(sock: socket.socket, base: int, workspace: Workspace, poll: select.pol
     if not message:
         return False
     job: dict[str, Any] = json.loads(message)
-    job["address_space"] = base + job["memory"]
+    image = job["image"]
+    job["address_space"] = image["address_space"] if image else base + job["memory"]
     outcome = _serve(job, fds, workspace, poll, fork)
     if outcome is None:
         return False
-    sock.send(json.dumps(outcome).encode())
+    kept = _open(image["keeps"]) if image and image["keeps"] else []
+    socket.send_fds(sock, [json.dumps(outcome).encode()], kept)
+    for fd in kept:
+        os.close(fd)
     workspace.clear()
     return True
 
@@ -125,7 +130,7 @@ def _serve(
         ended = "disk"
     full = workspace.full()
     with confined:
-        started = confined.recv(1) != b""
+        started = confined.recv(1) != b"" and confined.recv(1) == b""
     if ended == "orphaned":
         return None
     return {
@@ -190,20 +195,33 @@ def _become(
 ) -> None:
     """The child: from a copy of the server to the program. Does not return.
 
-    When it is confined, and before the program gets a say, it sends a byte through `tell`.
+    When it is confined, and before the program gets a say, it sends a byte through `tell`; and another one if the
+    program could not be executed after all.
     """
 
     def confine() -> None:
         confinement.enter()
         tell.send(b"1")
 
-    source, stdin, stdout, stderr = fds
+    source, stdin, stdout, stderr, *executable = fds
     try:
         workspace.drop_rights()
         code = os.pread(source, job["source"], 0)
         if job["table"]:
             _write_files(source, len(code), job["table"])
-        program.play(code, (stdin, stdout, stderr), confine)
+        if job["image"]:
+            become(
+                job["image"],
+                (stdin, stdout, stderr),
+                confine,
+                executable=executable[0] if executable else None,
+                kept=tell.fileno(),
+            )
+        else:
+            program.play(code, (stdin, stdout, stderr), confine)
+    except NotExecuted as error:
+        os.write(2, str(error).encode())
+        tell.send(b"0")
     except BaseException as error:
         os.write(stderr, f"{type(error).__name__}: {error}".encode())
     finally:
@@ -219,6 +237,14 @@ def _write_files(source: int, at: int, table: int) -> None:
         with open(name, "wb") as file:
             file.write(os.pread(source, size, at))
         at += size
+
+
+def _open(name: str) -> list[int]:
+    """A descriptor of a file that the program has left in its folder, if there is one."""
+    try:
+        return [os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)]
+    except OSError:
+        return []
 
 
 def _address_space() -> int:

@@ -64,6 +64,11 @@ class Workspace:
             resource.RLIMIT_NOFILE: job["open_files"],
             resource.RLIMIT_CORE: 0,
         }
+        image = job["image"]
+        if image and image["data"] is not None:
+            wanted[resource.RLIMIT_DATA] = image["data"]
+        if image and image["stack"] is not None:
+            wanted[resource.RLIMIT_STACK] = image["stack"]
         if self._others is not None:
             # One number for both: to the kernel, threads are processes.
             wanted[resource.RLIMIT_NPROC] = self._others + (job["processes"] or job["threads"])
@@ -72,7 +77,8 @@ class Workspace:
             hard = resource.getrlimit(which)[1]
             most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
             limits.append((which, (most, most)))
-        return Confinement(limits, self._filters.get("forks" if job["processes"] else "alone"))
+        rights = ["executes"] * bool(image) + ["forks"] * bool(job["processes"])
+        return Confinement(limits, self._filters.get(" ".join(rights) or "alone"))
 
     def sweep(self, job: Mapping[str, Any]) -> None:
         """End the processes that the program left running; none, if its filter forbids starting any."""
