@@ -2,14 +2,14 @@
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gem.errors import ConfigError, Fault
 from gem_envs_code.assertions import as_call
 from gem_envs_code.checkers import right_output
-from gem_envs_code.inside.wire import encode
+from gem_envs_code.inside.wire import decode, encode
 from gem_envs_code.languages import Language
 from gem_envs_code.results import same_result
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
@@ -27,6 +27,8 @@ class Verdict(NamedTuple):
 
     failed: str | None = None
     """How it failed, or None."""
+    said: str | None = None
+    """What the program printed, or what its function returned."""
     result: Result | None = None
 
     @property
@@ -75,13 +77,21 @@ class Attempt:
             yield Verdict() if number < quick else self._alone(test)
 
     def _alone(self, test: StdinTest | CallTest) -> Verdict:
-        """Run one test in a process of its own."""
+        """Run one test in a process of its own. What is right counts only if that ends by itself, with status 0."""
         if isinstance(test, StdinTest):
             assert self._plain is not None
             ended = self._play(self._plain, test.input.encode("utf-8", "replace"), self._task.limits)
-            return _verdict(ended, "wrong output", lambda: self._prints(ended.printed, test))
-        ended = self._ask([_order(test)], self._task.limits)
-        return _verdict(ended, "a wrong result", lambda: any(self._returns(each, test) for each in ended.answers[:1]))
+            said, wrong = ended.result.stdout, "wrong output"
+        else:
+            ended = self._ask([_order(test)], self._task.limits)
+            said, wrong = _shown(ended.answers), "a wrong result"
+        if not ended.result.ok:
+            return Verdict(_KINDS.get(ended.result.reason, ended.result.note), said, ended.result)
+        if isinstance(test, StdinTest):
+            right = self._prints(ended.printed, test)
+        else:
+            right = bool(ended.answers) and self._returns(ended.answers[0], test)
+        return Verdict(None if right else wrong, said, ended.result)
 
     def _together(self, tests: Sequence[StdinTest | CallTest]) -> int:
         """Run tests in one process. Returns how many of them, from the first, were passed."""
@@ -147,10 +157,15 @@ def _order(test: StdinTest | CallTest) -> dict[str, Any]:
 
 
 _KINDS = {"error": "an error", "killed": "a crash"}
+"""Failures of which nothing more may be said: the program chooses its exit status, and the signal that ends it."""
 
 
-def _verdict(ended: Ended, wrong: str, right: Callable[[], bool]) -> Verdict:
-    """The verdict on a process: what is right counts only if it ended by itself, with status 0."""
-    if not ended.result.ok:
-        return Verdict(_KINDS.get(ended.result.reason, ended.result.note), ended.result)
-    return Verdict(None if right() else wrong, ended.result)
+def _shown(answers: Sequence[Any]) -> str | None:
+    """A result for people. One that is long, or that `encode` has not made, is shown as it came."""
+    if not answers:
+        return None
+    text = json.dumps(answers[0])
+    try:
+        return repr(decode(answers[0])) if len(text) <= KEPT else text[:KEPT]
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return text

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import gem_sandbox
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
-from gem.errors import ConfigError, Fault
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.basics_tasks import ProgrammingTask, load_tasks
-from gem_envs_code.judge import judge
+from gem_envs_code.grader import Grader, block
+from gem_envs_code.instructions import how_to_answer
+from gem_envs_code.languages import PYTHON
 from gem_envs_code.tasks import LIMITS
 
 _WORDS = ("0", "1", "2", "3", "5", "8", "10", "yes", "no", "none")
@@ -40,7 +41,7 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
     """
 
     answer_form = "fenced code block"
-    _unsaved = DatasetEnv._unsaved | {"_box"}
+    _unsaved = DatasetEnv._unsaved | {"_grader"}
 
     def __init__(
         self,
@@ -50,10 +51,7 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
         format_error_reward: float = FORMAT_ERROR_REWARD,
     ) -> None:
         super().__init__(format_error_reward=format_error_reward)
-        try:
-            self._box = gem_sandbox.default(level, min_level)
-        except gem_sandbox.ConfigError as error:  # as any setting that an environment refuses
-            raise ConfigError(str(error)) from error
+        self._grader = Grader(partial=True, level=level, min_level=min_level)
 
     @property
     def rows(self) -> Sequence[ProgrammingTask]:
@@ -69,35 +67,19 @@ class Basics(DatasetEnv[ProgrammingTask, str]):
             f"Your program is run on {len(row.tests)} hidden tests, each with {LIMITS.timeout:g} seconds of "
             f"processor time and {LIMITS.memory // 2**20} MB of memory. It can start no processes. "
             "How many spaces stand between words makes no difference.\n"
-            "You may think first. Give the whole program in one block that opens with ```python and closes with ```, "
-            "each on a line of its own; only the last block counts."
+            f"{how_to_answer(PYTHON)}"
         )
 
     def _read(self, reply: str) -> str | None:
         return fenced_code(reply)
 
     def _grade(self, answer: str) -> Step:
-        total = len(self.row.tests)
-        try:
-            passed, _, failure = judge(answer, self.row, self._box, stop="timeout")
-        except gem_sandbox.SandboxUnavailable as error:
-            raise ConfigError(str(error)) from error
-        except gem_sandbox.SandboxLost as error:
-            raise Fault(str(error)) from error
-        if failure is None:
-            return Step.final(f"Your program passed all {total} tests.", 1.0, success=True)
-        first = f"The first to fail was test {failure.number}: {failure.kind}."
-        message = f"Your program passed {passed} of {total} tests. {first}"
-        return Step.final(message, passed / total, success=False)
+        return self._grader.grade(answer, self.row)
 
     def sample_action(self) -> str:
         """A program that prints one random word or number."""
-        return _block(f"print({self.action_rng.choice(_WORDS)!r})")
+        return block(f"print({self.action_rng.choice(_WORDS)!r})")
 
     def expert_action(self) -> str:
         """The reference solution."""
-        return _block(self.row.solution)
-
-
-def _block(program: str) -> str:
-    return f"```python\n{program.rstrip()}\n```"
+        return block(self.row.solution)

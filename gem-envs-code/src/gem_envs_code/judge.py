@@ -19,7 +19,9 @@ class Failure(NamedTuple):
     kind: str
     """How, in words that the program cannot choose: it could reveal its input with them."""
     test: Test
-    result: Result | None
+    said: str | None = None
+    """What the program printed, or what its function returned; of a long text the beginning."""
+    result: Result | None = None
     """What became of the program, with 4 KiB of its outputs; None if it could not be run at all."""
 
 
@@ -57,13 +59,13 @@ def judge(program: str, task: Task, box: Sandbox, *, language: str = "python", s
     try:
         attempt = Attempt(program, task, box, find_language(language))
     except Rejected as rejected:
-        return Judgement(0, total, Failure(1, str(rejected), task.tests[0], None))
+        return Judgement(0, total, Failure(1, str(rejected), task.tests[0]))
     passed, failure = 0, None
     for number, (test, verdict) in enumerate(zip(task.tests, attempt.verdicts(), strict=False), start=1):
         if verdict.failed is None:
             passed += 1
             continue
-        failure = failure or Failure(number, verdict.failed, test, verdict.result)
+        failure = failure or Failure(number, verdict.failed, test, verdict.said, verdict.result)
         if stop == "failure" or (stop == "timeout" and verdict.timed_out):
             break
     return Judgement(passed, total, failure)

@@ -22,6 +22,8 @@ class Language(NamedTuple):
     """What agents call it."""
     fence: str
     """What stands behind the back-ticks of a code block."""
+    printing: Callable[[str], str]
+    """A program that prints a word."""
     complete: Callable[[str], str]
     """What is run in place of what the agent wrote."""
     prepare: Callable[[str, Sandbox, Limits], Job]
@@ -59,6 +61,10 @@ _ALONE = ("threading", "open(0", "os.read", "os.write", "os.dup", "__stdin__", "
 """What a program contains that needs standard streams with descriptors, or threads that outlive its last line."""
 
 
+def _printing(word: str) -> str:
+    return f"print({word!r})"
+
+
 def _program(source: str, box: Sandbox, limits: Limits) -> Job:
     return Job(code=source)
 
@@ -75,6 +81,7 @@ PYTHON = Language(
     name="python",
     title="Python 3",
     fence="python",
+    printing=_printing,
     complete=with_imports,
     prepare=_program,
     caller=_caller,

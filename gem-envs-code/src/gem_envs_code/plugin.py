@@ -1,6 +1,7 @@
 """The specs of this pack. Listing environments loads this module, but no environment."""
 
 import gem
+from gem_envs_code import sources
 
 GEM_API = 1
 
@@ -14,13 +15,19 @@ def gem_envs() -> list[gem.EnvSpec]:
             description="Write a small Python program that passes hidden tests",
             tags=("code", "single-turn", "runs-programs"),
         ),
+        *sources.specs(),
     ]
 
 
 @gem.hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not `level` and `min_level`: they can switch isolation off.
-    return {"gem_envs_code.basics:Basics": ("format_error_reward",)}
+    # Not `level` and `min_level`, which can switch isolation off; not `data` and `checker`, which name code; not
+    # `timeout` and `memory`.
+    answering = ("instruction", "max_attempts", "format_error_reward")
+    return {
+        "gem_envs_code.basics:Basics": ("format_error_reward",),
+        sources.QUESTION: ("language", "partial", "max_tests", "show_failure", "tolerance", *answering),
+    }
 
 
 @gem.hookimpl

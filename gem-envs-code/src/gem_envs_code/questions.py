@@ -1,0 +1,134 @@
+"""Programming tasks of data sets: `code:CodeContest`, `code:Taco8k`, … or tasks of your own."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import gem_sandbox
+from gem.checks import check_int
+from gem.core import Observation, Step
+from gem.data import Data
+from gem.dataset_env import DatasetEnv
+from gem.packs.importing import import_path
+from gem.parsing import fenced_code
+from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_code.grader import Grader, block
+from gem_envs_code.instructions import instruction_for
+from gem_envs_code.report import report
+from gem_envs_code.rows import tests_of
+from gem_envs_code.tasks import Task
+from gem_sandbox import Limits
+
+_WORDS = ("0", "1", "2", "3", "5", "8", "10", "YES", "NO", "none")
+
+
+class CodeQuestion(DatasetEnv[Task, str]):
+    """Solve a programming task of a data set: 1 for a program that passes every test, otherwise 0.
+
+    The question is the problem as the data set states it, then how to answer; an action is a reply whose last fenced
+    code block is the whole program. The program runs on each test in the sandbox (`gem_sandbox`, shared by all envs of
+    a process): on standard input, by calls of its functions, or under assertions. What is expected never enters a
+    process in which the program runs. The last observation says which test failed first, and the kind of the failure;
+    it holds nothing that the program wrote or chose.
+
+    A row has the columns `problem` and `tests`: see `gem_envs_code.rows` for the forms of the tests. It may have
+    `solution` (a program that passes, or a list of them), `checker` and `tolerance` (see `gem_envs_code.tasks.Task`).
+
+    Args:
+        data: where the tasks come from: see `gem.data.DataSource`.
+        language: the language of the programs: see `gem_envs_code.languages`.
+        partial: give the share of tests passed instead of 0.
+        max_tests: the most tests to run for a program; if there are more, those with the longest inputs, as in gem-llm.
+        show_failure: before another attempt, show the first failing test: its input, what is expected, and what the
+            program printed.
+        checker: decides whether an output is right, for all rows: a name of `gem_envs_code.checkers`, or
+            `"package.module:function"`, a function of input, output and expected output that runs in your own process.
+            None: each row's own, or words.
+        tolerance: how far numbers in outputs and results may be from those expected, absolutely or relatively.
+        timeout: seconds of processor time for each test.
+        memory: bytes of memory for each test.
+        level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here.
+        min_level: the weakest level to accept if `level` is None.
+        instruction, max_attempts, format_error_reward: see `gem.dataset_env.DatasetEnv`.
+    """
+
+    columns: ClassVar[Mapping[str, str]] = {"question": "problem", "tests": "tests"}
+    answer_form = "fenced code block"
+    _unsaved = DatasetEnv._unsaved | {"_grader", "_task", "_checker"}
+
+    def __init__(
+        self,
+        data: Data | None = None,
+        *,
+        language: str = "python",
+        partial: bool = False,
+        max_tests: int = 12,
+        show_failure: bool = False,
+        checker: str | None = None,
+        tolerance: float = 0.0,
+        timeout: float = 4.0,
+        memory: int = 512 * 2**20,
+        level: gem_sandbox.Level | None = None,
+        min_level: gem_sandbox.Level = "landlock",
+        instruction: bool | str = True,
+        max_attempts: int = 1,
+        format_error_reward: float = FORMAT_ERROR_REWARD,
+    ) -> None:
+        super().__init__(
+            data, instruction=instruction, max_attempts=max_attempts, format_error_reward=format_error_reward
+        )
+        self.max_tests = check_int("max_tests", max_tests, 1)
+        self.show_failure = show_failure
+        self.tolerance = tolerance
+        self.limits = Limits(timeout=timeout, wall=4 * timeout + 2, memory=memory, output=2**22)
+        self._explained = instruction is True
+        self._checker = import_path("checker", checker) if checker and ":" in checker else checker
+        self._grader = Grader(language=language, partial=partial, level=level, min_level=min_level)
+        self._task: tuple[int, Task] | None = None
+
+    @property
+    def row(self) -> Task:
+        if self._task is None or self._task[0] != self.index:
+            self._task = self.index, self._row(self.rows[self.index])
+        return self._task[1]
+
+    def _row(self, values: Mapping[str, Any]) -> Task:
+        own = values.get("solution") or values.get("solutions") or ""
+        task = Task(
+            statement=values["question"],
+            tests=tests_of(values["tests"]),
+            name=str(values.get("name") or values.get("id") or f"row {self.index}"),
+            solution=own if isinstance(own, str) else own[0],
+            language=values.get("language") or "python",
+            checker=self._checker or values.get("checker") or "words",
+            tolerance=self.tolerance or values.get("tolerance") or 0.0,
+            limits=self.limits,
+        )
+        return task.at_most(self.max_tests)
+
+    def _question(self, row: Task) -> Observation:
+        return row.statement.strip()
+
+    def _instructed(self, question: Observation) -> Observation:
+        if self._explained:
+            self.instruction = instruction_for(self.row, self._grader.language)
+        return super()._instructed(question)
+
+    def _read(self, reply: str) -> str | None:
+        return fenced_code(reply)
+
+    def _grade(self, answer: str) -> Step:
+        return self._grader.grade(answer, self.row)
+
+    def _feedback(self, step: Step) -> str:
+        failure = self._grader.failure
+        shown = self.show_failure and failure is not None and "malformed" not in step.info
+        return report(failure) if shown and failure else str(step.observation)
+
+    def _gold(self, row: Task) -> str | None:
+        language = self._grader.language
+        return block(row.solution, language.fence) if row.solution and row.language == language.name else None
+
+    def sample_action(self) -> str:
+        """A program that prints one random word or number."""
+        language = self._grader.language
+        return block(language.printing(self.action_rng.choice(_WORDS)), language.fence)
