@@ -112,10 +112,10 @@ def test_a_snapshot_does_not_contain_the_sandbox():
     env, other = Basics(), Basics()
     env.reset(seed=9)
     with Sandbox(slots=1) as box:
-        other._box = box
+        other._grader.box = box
         other.restore(env.snapshot())
         other.step("```\nprint(1)\n```")
-        assert other._box is box is not env._box
+        assert other._grader.box is box is not env._grader.box
 
 
 def test_if_no_sandbox_is_strong_enough_the_step_raises_and_says_what_to_do(monkeypatch, tmp_path):
@@ -130,10 +130,10 @@ def test_a_sandbox_that_fails_under_a_program_is_a_fault(monkeypatch):
     env = Basics()
     env.reset(seed=0)
 
-    def fail(*_, **__):
+    def fail(*_):
         raise SlotLost("it died", "landlock")
 
-    monkeypatch.setattr(Sandbox, "play", fail)
+    monkeypatch.setattr(Sandbox, "player", lambda *_: fail)
     with pytest.raises(Fault, match="it died"):
         env.step("```\nprint(1)\n```")
 

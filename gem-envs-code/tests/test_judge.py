@@ -123,9 +123,12 @@ def test_each_case_has_its_own_time_limit(box):
 
 
 def test_a_fault_of_the_sandbox_raises_and_is_not_a_judgement():
+    def fail(stdin):
+        raise SlotLost("it died", "landlock")
+
     class Failing(Sandbox):
-        def play(self, job, stdin, limits):
-            raise SlotLost("it died", "landlock")
+        def player(self, job, limits):
+            return fail
 
     with pytest.raises(SandboxLost, match="it died"):
         judge("print(1)", DOUBLE, Failing(slots=1))

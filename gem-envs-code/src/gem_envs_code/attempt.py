@@ -14,7 +14,7 @@ from gem_envs_code.languages import Language
 from gem_envs_code.results import same_result
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
 from gem_sandbox import Job, Limits, Result, Sandbox
-from gem_sandbox.cases import KEPT, retried
+from gem_sandbox.cases import KEPT, Play, retried
 from gem_sandbox.results import result
 
 TOGETHER_SECONDS = 0.1
@@ -49,7 +49,6 @@ class Attempt:
     """A program and the tests of a task.
 
     Raises:
-        Rejected: the program does not compile.
         ConfigError: the language cannot run such tests.
     """
 
@@ -58,14 +57,10 @@ class Attempt:
         self._task = task
         self._box = box
         self._language = language
-        self._plain: Job | None = None
-        self._caller: Job | None = None
-        if any(isinstance(test, StdinTest) for test in task.tests):
-            self._plain = language.prepare(self._source, box, task.limits)
-        if not all(isinstance(test, StdinTest) for test in task.tests):
-            if language.caller is None:
-                raise ConfigError(f"the task {task.name!r} tests functions, which it cannot do in {language.title}")
-            self._caller = language.caller(self._source, box, task.limits)
+        plain = Job(code=self._source, language=language.name)
+        self._run = box.player(plain, task.limits)
+        if language.caller is None and not all(isinstance(test, StdinTest) for test in task.tests):
+            raise ConfigError(f"the task {task.name!r} tests functions, which it cannot do in {language.title}")
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdict on each test, in order, each when it is asked for."""
@@ -79,8 +74,7 @@ class Attempt:
     def _alone(self, test: StdinTest | CallTest) -> Verdict:
         """Run one test in a process of its own. What is right counts only if that ends by itself, with status 0."""
         if isinstance(test, StdinTest):
-            assert self._plain is not None
-            ended = self._play(self._plain, test.input.encode("utf-8", "replace"), self._task.limits)
+            ended = _play(self._run, test.input.encode("utf-8", "replace"), self._task.limits)
             said, wrong = ended.result.stdout, "wrong output"
         else:
             ended = self._ask([_order(test)], self._task.limits)
@@ -95,10 +89,9 @@ class Attempt:
 
     def _together(self, tests: Sequence[StdinTest | CallTest]) -> int:
         """Run tests in one process. Returns how many of them, from the first, were passed."""
-        if self._caller is None:
-            if self._language.caller is None or not self._language.together(self._source):
-                return 0
-            self._caller = self._language.caller(self._source, self._box, self._task.limits)
+        plain = any(isinstance(test, StdinTest) for test in tests)
+        if plain and not (self._language.caller and self._language.together(self._source)):
+            return 0
         seconds = min(self._task.limits.timeout, TOGETHER_SECONDS)
         ended = self._ask([_order(test) for test in tests], replace(self._task.limits, timeout=seconds, wall=None))
         passed = 0
@@ -123,10 +116,10 @@ class Attempt:
 
     def _ask(self, orders: Sequence[Any], limits: Limits) -> Ended:
         """Run the program on several orders in one process: see `gem_envs_code.inside.caller`."""
-        assert self._caller is not None
+        assert self._language.caller is not None
         mark = secrets.token_hex(8)
         order = json.dumps({"program": self._source, "mark": mark, "tests": orders})
-        ended = self._play(self._caller, order.encode(), limits)
+        ended = _play(self._box.player(self._language.caller(self._source), limits), order.encode(), limits)
         answers: list[Any] = []
         for part in ended.printed.split(b"\n" + mark.encode())[1:]:
             try:
@@ -135,9 +128,10 @@ class Attempt:
                 break
         return ended._replace(answers=answers)
 
-    def _play(self, job: Job, stdin: bytes, limits: Limits) -> Ended:
-        level, outcome = retried(lambda given: self._box.play(job, given, limits), stdin)
-        return Ended(result(outcome, limits, level, KEPT), outcome.stdout)
+
+def _play(play: Play, stdin: bytes, limits: Limits) -> Ended:
+    level, outcome = retried(play, stdin)
+    return Ended(result(outcome, limits, level, KEPT), outcome.stdout)
 
 
 def _carried_out(test: Test) -> StdinTest | CallTest:

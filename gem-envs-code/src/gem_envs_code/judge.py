@@ -6,7 +6,7 @@ What is expected never enters a process in which the program runs.
 from typing import NamedTuple
 
 from gem_envs_code.attempt import Attempt
-from gem_envs_code.languages import Rejected, find_language
+from gem_envs_code.languages import find_language
 from gem_envs_code.tasks import Task, Test
 from gem_sandbox import Result, Sandbox, Stop
 
@@ -22,7 +22,7 @@ class Failure(NamedTuple):
     said: str | None = None
     """What the program printed, or what its function returned; of a long text the beginning."""
     result: Result | None = None
-    """What became of the program, with 4 KiB of its outputs; None if it could not be run at all."""
+    """What became of the program, with 4 KiB of its outputs."""
 
 
 class Judgement(NamedTuple):
@@ -56,10 +56,7 @@ def judge(program: str, task: Task, box: Sandbox, *, language: str = "python", s
         SandboxLost: the sandbox failed, which says nothing about the program.
     """
     total = len(task.tests)
-    try:
-        attempt = Attempt(program, task, box, find_language(language))
-    except Rejected as rejected:
-        return Judgement(0, total, Failure(1, str(rejected), task.tests[0]))
+    attempt = Attempt(program, task, box, find_language(language))
     passed, failure = 0, None
     for number, (test, verdict) in enumerate(zip(task.tests, attempt.verdicts(), strict=False), start=1):
         if verdict.failed is None:

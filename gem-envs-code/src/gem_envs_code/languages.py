@@ -1,4 +1,4 @@
-"""Languages of programs: how the sandbox runs a program, and how its functions are called."""
+"""Languages of programs: what agents are told about them, and how functions are called."""
 
 import functools
 from collections.abc import Callable
@@ -7,17 +7,14 @@ from typing import NamedTuple
 
 from gem.errors import ConfigError, did_you_mean
 from gem_envs_code.imports import with_imports
-from gem_sandbox import Job, Limits, Sandbox
-
-
-class Rejected(Exception):
-    """A program cannot be run at all: it does not compile. The message, for the agent, says why."""
+from gem_sandbox import Job
+from gem_sandbox import Language as Name
 
 
 class Language(NamedTuple):
-    """How to run programs of a language."""
+    """A language that the sandbox runs."""
 
-    name: str
+    name: Name
     title: str
     """What agents call it."""
     fence: str
@@ -26,11 +23,9 @@ class Language(NamedTuple):
     """A program that prints a word."""
     complete: Callable[[str], str]
     """What is run in place of what the agent wrote."""
-    prepare: Callable[[str, Sandbox, Limits], Job]
-    """A job that runs a program, from its source; may raise `Rejected`. Its input is replaced for each test."""
-    caller: Callable[[str, Sandbox, Limits], Job] | None = None
-    """A job that runs a program on tests in one process, as `gem_envs_code.inside.caller` describes; may raise
-    `Rejected`. Without it there are no function calls. Its limits are replaced, too."""
+    caller: Callable[[str], Job] | None = None
+    """A job that runs a program, from its source, on tests in one process: see `gem_envs_code.inside.caller`. Without
+    it there are no function calls."""
     together: Callable[[str], bool] = lambda source: False
     """Whether `caller` may run a program on standard input several times in one process. It is a matter of speed: a
     test that is not passed there runs again, alone."""
@@ -65,11 +60,7 @@ def _printing(word: str) -> str:
     return f"print({word!r})"
 
 
-def _program(source: str, box: Sandbox, limits: Limits) -> Job:
-    return Job(code=source)
-
-
-def _caller(source: str, box: Sandbox, limits: Limits) -> Job:
+def _caller(source: str) -> Job:
     return Job(code=inside("caller"))
 
 
@@ -83,7 +74,6 @@ PYTHON = Language(
     fence="python",
     printing=_printing,
     complete=with_imports,
-    prepare=_program,
     caller=_caller,
     together=_together,
 )

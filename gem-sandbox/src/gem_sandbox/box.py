@@ -160,19 +160,23 @@ class Sandbox:
         """
         job = self._job(code, language, "", files, limits, changes)
         most = job.limits or self.limits
-        return run_cases(self._player(job, most), cases, most, same, stop)
+        return run_cases(self.player(job, most), cases, most, same, stop)
 
     def run_job(self, job: Job) -> Result:
         """Run one job and wait for its end."""
         limits = job.limits or self.limits
         try:
-            level, outcome = self._player(job, limits)(encoded(job.stdin))
+            level, outcome = self.player(job, limits)(encoded(job.stdin))
         except SlotLost as error:
             return lost(str(error), error.level)
         return result(outcome, limits, level)
 
-    def _player(self, job: Job, limits: Limits) -> Play:
-        """Runs `job` on the input that it is given; what has to be compiled is compiled the first time."""
+    def player(self, job: Job, limits: Limits) -> Play:
+        """A function that runs `job` on the input that it is given, as bytes, and returns the level and the outcome.
+
+        What has to be compiled is compiled the first time. The function raises `SlotLost` if a slot died under the
+        program: see `gem_sandbox.cases.retried`.
+        """
         if job.language == "python":
             return lambda stdin: self._play(job, stdin, limits)
         ready: tuple[Job, Image | None] | None = None
