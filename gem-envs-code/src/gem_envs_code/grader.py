@@ -6,6 +6,7 @@ from gem.errors import ConfigError, Fault
 from gem_envs_code.judge import Failure, judge
 from gem_envs_code.languages import find_language
 from gem_envs_code.tasks import Task
+from gem_sandbox.toolchains import tools_of
 
 
 class Grader:
@@ -19,7 +20,7 @@ class Grader:
         min_level: the weakest level to accept if `level` is None.
 
     Raises:
-        ConfigError: there is no such language or level.
+        ConfigError: there is no such language or level, or the language needs a compiler that is not installed.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Grader:
         """The first failure of the last program that was graded."""
         try:
             self.box = gem_sandbox.default(level, min_level)
+            tools_of(self.language.name)
         except gem_sandbox.ConfigError as error:  # as any setting that an environment refuses
             raise ConfigError(str(error)) from error
 

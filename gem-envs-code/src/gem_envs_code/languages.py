@@ -1,6 +1,7 @@
 """Languages of programs: what agents are told about them, and how functions are called."""
 
 import functools
+import json
 from collections.abc import Callable
 from importlib import resources
 from typing import NamedTuple
@@ -64,6 +65,10 @@ def _caller(source: str) -> Job:
     return Job(code=inside("caller"))
 
 
+def _as_it_is(source: str) -> str:
+    return source
+
+
 def _together(source: str) -> bool:
     return not any(sign in source for sign in _ALONE)
 
@@ -78,4 +83,19 @@ PYTHON = Language(
     together=_together,
 )
 
-LANGUAGES: dict[str, Language] = {language.name: language for language in (PYTHON,)}
+CPP = Language(
+    name="cpp",
+    title="C++17",
+    fence="cpp",
+    printing=lambda word: f"#include <cstdio>\nint main() {{ puts({json.dumps(word)}); }}",
+    complete=_as_it_is,
+)
+JAVASCRIPT = Language(
+    name="javascript",
+    title="JavaScript (Node.js)",
+    fence="javascript",
+    printing=lambda word: f"console.log({json.dumps(word)})",
+    complete=_as_it_is,
+)
+
+LANGUAGES: dict[str, Language] = {language.name: language for language in (PYTHON, CPP, JAVASCRIPT)}

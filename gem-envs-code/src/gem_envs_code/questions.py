@@ -35,7 +35,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
 
     Args:
         data: where the tasks come from: see `gem.data.DataSource`.
-        language: the language of the programs: see `gem_envs_code.languages`.
+        language: the language of the programs: `"python"`, or `"cpp"` and `"javascript"` for tests on standard input.
         partial: give the share of tests passed instead of 0.
         max_tests: the most tests to run for a program; if there are more, those with the longest inputs, as in gem-llm.
         show_failure: before another attempt, show the first failing test: its input, what is expected, and what the
