@@ -1,0 +1,90 @@
+"""From the text of an answer to all that it may say."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from gem_envs_math.grading.factors import CALLS
+from gem_envs_math.grading.nodes import Node
+from gem_envs_math.grading.reader import Reader
+from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable, tokens
+from gem_envs_math.grading.units import singular
+
+_GROUPED = re.compile(r"\d,\d{3}(?!\d)")
+_LETTERS = {"pi", "infinity", "infty", "inf", "oo"} | CALLS
+_ARTICLES = {"a", "an", "the"}
+
+
+class Answer(NamedTuple):
+    """What was read."""
+
+    tokens: tuple[str, ...]
+    """The text without spaces and decoration."""
+    readings: tuple[Node, ...]
+    """What it may say; nothing if it is words, or not readable."""
+    words: tuple[str, ...]
+    """The words of an answer in words: in lower case, singular, without articles."""
+    problem: str
+    """Why it is not readable: `too long`, `foreign` (math-verify may read it), `unreadable`, or nothing."""
+    digits: int
+    """How many digits it has."""
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Answer:
+    """What `text` may say."""
+    try:
+        found = tokens(text)
+    except TooLong:
+        return Answer((), (), (), "too long", 0)
+    except Unreadable:
+        return Answer((), (), _words_of(text), "unreadable", 0)
+    values = tuple(token.value.strip() for token in found)
+    digits = sum(len(token.value) for token in found if token.kind == "number")
+    if not found:
+        return Answer((), (), (), "unreadable", 0)
+    if _is_words(found):
+        return Answer(values, (), _folded(found), "", digits)
+    problem = "unreadable"
+    readings: list[Node] = []
+    for grouped in (True, False) if _GROUPED.search(text) else (False,):
+        try:
+            readings.append(_read(found, grouped))
+        except TooLong:
+            return Answer((), (), (), "too long", 0)
+        except Foreign:
+            problem = "foreign"
+        except Unreadable:
+            pass
+        except (ValueError, ArithmeticError, RecursionError):
+            problem = "unreadable"
+    words = () if readings or problem == "foreign" else _folded(found)
+    return Answer(values, tuple(readings), words, "" if readings else problem, digits)
+
+
+def _read(found: list[Token], grouped: bool) -> Node:
+    reader = Reader(found, grouped=grouped)
+    node = reader.read()
+    if not reader.has_sign_pair:
+        return node
+    other = Reader(found, grouped=grouped, plus=False).read()
+    parts = [item for each in (node, other) for item in (each.args if each.op == "several" else (each,))]
+    return Node("several", tuple(parts), ",")
+
+
+def _is_words(found: list[Token]) -> bool:
+    """Whether it is words, and no formula of letters."""
+    if not all(token.kind in ("word", "text") or token.value in (",", "-", "'", ".", "!", ";") for token in found):
+        return False
+    words = [word for token in found if token.kind in ("word", "text") for word in token.value.split()]
+    return len(words) > 1 or any(len(word) > 2 and word not in _LETTERS for word in words)
+
+
+def _folded(found: list[Token]) -> tuple[str, ...]:
+    text = " ".join(token.value for token in found if token.value not in (".", "!", "'"))
+    return _words_of(text.replace(" - ", " ").replace(",", " , "))
+
+
+def _words_of(text: str) -> tuple[str, ...]:
+    words = [word.strip(".!?\"'`*$").casefold() for word in text.replace("\\", " ").split()]
+    return tuple(singular(word) for word in words if word and word not in _ARTICLES)

@@ -1,0 +1,323 @@
+"""Whether two answers say the same, for each kind of answer."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from gem_envs_math.grading import rational, values
+from gem_envs_math.grading.nodes import Node, is_value, names, number
+from gem_envs_math.grading.real_sets import real_set
+from gem_envs_math.grading.rules import Rules
+
+_DEGREE, _RADIAN = "degree^1", "radian^1"
+
+
+class Undecided(Exception):
+    """Neither equality nor its contrary could be established."""
+
+
+class Comparison:
+    """Compares answers with a gold.
+
+    Args:
+        rules: what counts as the same.
+        digits: how many digits both have together.
+    """
+
+    def __init__(self, rules: Rules, digits: int) -> None:
+        self._rules = rules
+        self._digits = digits
+        self.rule = "value"
+        """What decided."""
+
+    def same(self, gold: Node, answer: Node) -> bool:
+        """Whether `answer` says what `gold` says.
+
+        Raises:
+            Undecided: it cannot be decided here.
+            rational.TooLarge: the answer has too many digits to be worked out.
+        """
+        if self._rules.equations == "name optional":
+            pair = self._without_names(gold, answer)
+            if pair is None:
+                return self._by("equation", False)
+            gold, answer = pair
+        pair = self._without_units(gold, answer)
+        if pair is None:
+            return self._by("unit", False)
+        return self._same(*pair)
+
+    def _same(self, gold: Node, answer: Node) -> bool:
+        if is_value(gold) and is_value(answer):
+            return self._same_value(gold, answer)
+        kinds = {gold.op, answer.op}
+        if kinds == {"relation"}:
+            return self._relations(gold, answer)
+        if kinds == {"sequence"}:
+            return self._sequences(gold, answer)
+        if kinds <= {"matrix", "sequence"}:
+            return self._matrices(gold, answer)
+        if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
+            return self._several(gold, answer)
+        if self._rules.sets != "written" and "set" in kinds and (is_value(gold) or is_value(answer)):
+            return self._by("set", self._any_order(_items(gold), _items(answer)))
+        if _is_set_like(gold) and _is_set_like(answer):
+            return self._sets(gold, answer)
+        if gold.op == answer.op == "every":
+            return self._by("set", gold.name == answer.name)
+        return self._by("infinity" if kinds == {"infinity"} else "kind", gold == answer)
+
+    def _by(self, rule: str, right: bool) -> bool:
+        self.rule = rule
+        return right
+
+    # Names and units, which the question itself says.
+
+    def _without_names(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
+        """Both without `x =`, or None if the answer contradicts itself."""
+        named = _is_named(gold), _is_named(answer)
+        if named[1] and answer.name.count("=") > 1 and not self._chain_holds(answer):
+            return None
+        if all(named):
+            if gold.args[0] == answer.args[0] and gold.name[:2] == answer.name[:2]:
+                return gold.args[-1], answer.args[-1]
+        elif named[1] and gold.op != "relation":
+            return gold, answer.args[-1]
+        elif named[0] and answer.op != "relation":
+            return gold.args[-1], answer
+        elif _is_calculation(answer) and gold.op != "relation" and self._chain_holds(answer):
+            return gold, answer.args[-1]
+        return gold, answer
+
+    def _chain_holds(self, chain: Node) -> bool:
+        parts = chain.args[1:] if chain.args[0].op == "name" else chain.args
+        return all(is_value(part) for part in parts) and all(self._same_value(parts[-1], part) for part in parts[:-1])
+
+    def _without_units(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
+        """Both without units, in the gold's; None if their units differ."""
+        gold, answer = _lifted(gold), _lifted(answer)
+        policy = self._rules.units
+        if gold.op != "quantity" and answer.op != "quantity":
+            return gold, answer
+        if policy == "ignore":
+            return _unitless(gold), _unitless(answer)
+        if gold.op != answer.op:
+            other = answer if gold.op == "quantity" else gold
+            if policy == "needed" or not (is_value(other) or other.op in ("several", "sequence")):
+                return None
+            degrees = _DEGREE in (gold.name, answer.name) and is_value(other)
+            if degrees and policy == "equal" and not self._same(_unitless(gold), _unitless(answer)):
+                return _in_radians(gold), _in_radians(answer)
+            return _unitless(gold), _unitless(answer)
+        if {gold.name, answer.name} == {_DEGREE, _RADIAN} and policy == "equal":
+            return _in_radians(gold), _in_radians(answer)
+        if gold.name != answer.name or (policy != "equal" and gold.value != answer.value):
+            return None
+        given = answer.args[0]
+        if answer.value != gold.value:
+            given = Node("mul", (given, number(answer.value / gold.value)))
+        return gold.args[0], given
+
+    # Values.
+
+    def _same_value(self, gold: Node, answer: Node) -> bool:
+        percents = gold.op == "percent", answer.op == "percent"
+        if self._rules.percent == "written" and percents[0] != percents[1]:
+            return self._by("percent", False)
+        if self._rules.percent == "ignore":
+            gold, answer = (each.args[0] if each.op == "percent" else each for each in (gold, answer))
+        right, given = rational.exact(gold), rational.exact(answer)
+        if right is not None and given is not None:
+            return self._by("percent" if any(percents) else "number", self._close(right, given))
+        if self._rules.tolerance and not names(gold) and not names(answer):
+            about, near = values.approximate(gold), values.approximate(answer)
+            if about is not None and near is not None:
+                return self._by("tolerance", abs(about - near) <= self._rules.tolerance * abs(about))
+        same = values.equal(gold, answer, self._digits)
+        if same is None:
+            raise Undecided
+        return self._by("value", same)
+
+    def _close(self, right: Fraction, given: Fraction) -> bool:
+        tolerance = self._rules.tolerance
+        return abs(right - given) <= Fraction(tolerance) * abs(right) if tolerance else right == given
+
+    # Several answers, sets, points, matrices.
+
+    def _several(self, gold: Node, answer: Node) -> bool:
+        if gold.op != answer.op and self._rules.sets == "written":
+            return self._by("braces", False)
+        golds, answers = _items(gold), _items(answer)
+        if self._rules.units != "needed":
+            golds, answers = _with_last_unit(golds), _with_last_unit(answers)
+        if self._rules.several == "in order" and gold.op == "several":
+            return self._by("order", self._each(golds, answers))
+        return self._by("set" if "set" in (gold.op, answer.op) else "several", self._any_order(golds, answers))
+
+    def _each(self, golds: Sequence[Node], answers: Sequence[Node]) -> bool:
+        return len(golds) == len(answers) and all(map(self.same, golds, answers))
+
+    def _any_order(self, golds: Sequence[Node], answers: Sequence[Node]) -> bool:
+        """Whether each gold is among the answers, and each answer among the golds."""
+        if not len(answers) <= 2 * len(golds) + 4:
+            return False
+        found = [False] * len(golds)
+        for answer in answers:
+            place = next((n for n, gold in enumerate(golds) if not found[n] and self.same(gold, answer)), None)
+            if place is not None:
+                found[place] = True
+            elif not any(self.same(gold, answer) for gold in golds):
+                return False
+        return all(seen or any(self.same(gold, other) for n, other in enumerate(golds) if found[n])
+                   for gold, seen in zip(golds, found, strict=True))  # fmt: skip
+
+    def _sequences(self, gold: Node, answer: Node) -> bool:
+        is_list = len(gold.args) > 2 and {gold.name, answer.name} <= {"()", "[]"}
+        if gold.name != answer.name and not is_list:
+            return self._by("brackets", False)
+        return self._by("interval" if gold.name not in ("()", "[]") else "point", self._each(gold.args, answer.args))
+
+    def _matrices(self, gold: Node, answer: Node) -> bool:
+        if self._rules.matrices == "vectors" and (ours := _vector(gold)) and (theirs := _vector(answer)):
+            return self._by("vector", self._each(ours, theirs))
+        first, second = _matrix(gold), _matrix(answer)
+        if first is None or second is None:
+            return self._by("kind", False)
+        same = len(first.args) == len(second.args) and all(
+            self._each(ours.args, theirs.args) for ours, theirs in zip(first.args, second.args, strict=True)
+        )
+        return self._by("matrix", same)
+
+    # Sets of real numbers, equations and inequalities.
+
+    def _sets(self, gold: Node, answer: Node) -> bool:
+        if (_has_inequality(gold) != _has_inequality(answer)) and self._rules.intervals == "written":
+            return self._by("kind", False)
+        ours, theirs = real_set(gold), real_set(answer)
+        if ours is None or theirs is None:
+            raise Undecided
+        if ours.variable and theirs.variable and ours.variable != theirs.variable:
+            return self._by("variable", False)
+        same = ours.inside == theirs.inside and all(
+            self._same_value(mine[1], yours[1]) for mine, yours in zip(ours.bounds, theirs.bounds, strict=True)
+        )
+        return self._by("set", same)
+
+    def _relations(self, gold: Node, answer: Node) -> bool:
+        if gold.name == answer.name == "=":
+            return self._by("equation", self._equations(gold, answer))
+        if real_set(gold) is not None and real_set(answer) is not None:
+            return self._sets(gold, answer)
+        if "=" in (gold.name, answer.name):
+            return self._by("kind", False)
+        if len(gold.args) == len(answer.args) == 2 and all(map(is_value, (*gold.args, *answer.args))):
+            return self._by("inequality", self._inequalities(gold, answer))
+        if gold.name == answer.name and self._each(gold.args, answer.args):
+            return self._by("inequality", True)
+        raise Undecided
+
+    def _equations(self, gold: Node, answer: Node) -> bool:
+        turned = answer.args[::-1]
+        if not all(map(is_value, (*gold.args, *answer.args))):
+            return self._each(gold.args, answer.args) or self._each(gold.args, turned)
+        same = rational.proportional(_difference(gold), _difference(answer))
+        if same is None and (self._each(gold.args, answer.args) or self._each(gold.args, turned)):
+            return True
+        # Equations in one variable may have the same solutions, and others other denominators.
+        if same is None or (not same and names(gold) == names(answer) and (len(names(gold)) == 1 or _divides(answer))):
+            raise Undecided
+        return same
+
+    def _inequalities(self, gold: Node, answer: Node) -> bool:
+        sign = values.sign_of_ratio(_difference(gold), _difference(answer))
+        if sign is None:
+            raise Undecided
+        if sign == 0 or "!=" in (gold.name, answer.name):
+            return sign != 0 and gold.name == answer.name
+        turned = answer.name if sign > 0 else answer.name.translate(str.maketrans("<>", "><"))
+        return gold.name == turned
+
+
+def _is_named(node: Node) -> bool:
+    """Whether it is `x = …` or `x in …`."""
+    if node.op != "relation" or node.args[0].op != "name":
+        return False
+    signs = set(node.name.split())
+    return signs == {"="} or (signs == {"in"} and len(node.args) == 2)
+
+
+def _is_calculation(node: Node) -> bool:
+    """Whether it is `2 + 3 = 5`."""
+    if node.op != "relation" or set(node.name.split()) != {"="}:
+        return False
+    return is_value(node.args[0]) and not names(node.args[0])
+
+
+def _has_inequality(node: Node) -> bool:
+    if node.op == "relation":
+        return bool(set(node.name) & set("<>!"))
+    return node.op in ("several", "such that") and any(map(_has_inequality, node.args))
+
+
+def _is_set_like(node: Node) -> bool:
+    if node.op in ("set", "union", "intersection", "difference", "every", "such that"):
+        return True
+    return _has_inequality(node) or (node.op == "sequence" and len(node.args) == 2)
+
+
+def _items(node: Node) -> Sequence[Node]:
+    return node.args if node.op in ("several", "set") else (node,)
+
+
+def _with_last_unit(items: Sequence[Node]) -> Sequence[Node]:
+    """3 and 5 cm: both are lengths."""
+    if not items or items[-1].op != "quantity":
+        return items
+    _, _, name, factor = items[-1]
+    return [Node("quantity", (item,), name, factor) if is_value(item) else item for item in items]
+
+
+def _lifted(node: Node) -> Node:
+    """With the unit, the degrees or the percent sign outside the minus sign."""
+    if node.op == "degree":
+        return Node("quantity", node.args, _DEGREE, Fraction(1))
+    if node.op == "neg" and node.args[0].op in ("quantity", "degree", "percent"):
+        inner = _lifted(node.args[0])
+        return inner._replace(args=(Node("neg", inner.args),))
+    return node
+
+
+def _in_radians(node: Node) -> Node:
+    """The value of an angle; what is not in degrees is in radians."""
+    if node.op == "quantity" and node.name == _DEGREE:
+        return Node("degree", node.args)
+    return _unitless(node)
+
+
+def _unitless(node: Node) -> Node:
+    return node.args[0] if node.op == "quantity" else node
+
+
+def _matrix(node: Node) -> Node | None:
+    """`node` as a matrix: also [[1, 2], [3, 4]]."""
+    if node.op == "matrix":
+        return node
+    if node.name == "[]" and all(row.op == "sequence" and row.name == "[]" for row in node.args):
+        return Node("matrix", tuple(Node("row", row.args) for row in node.args))
+    return None
+
+
+def _vector(node: Node) -> Sequence[Node] | None:
+    """The entries of a point, a row or a column."""
+    if node.op == "sequence":
+        return node.args if node.name in ("()", "[]") and _matrix(node) is None else None
+    if len(node.args) == 1:
+        return node.args[0].args
+    return [row.args[0] for row in node.args] if all(len(row.args) == 1 for row in node.args) else None
+
+
+def _difference(relation: Node) -> Node:
+    return Node("add", (relation.args[0], Node("neg", (relation.args[1],))))
+
+
+def _divides(node: Node) -> bool:
+    return (node.op == "div" and bool(names(node.args[1]))) or any(map(_divides, node.args))

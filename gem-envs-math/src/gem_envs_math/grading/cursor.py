@@ -1,0 +1,54 @@
+"""A place among the tokens of an answer."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from gem_envs_math.grading.tokens import Token, Unreadable
+
+DEEPEST = 40
+"""The most brackets inside each other."""
+
+
+class Cursor:
+    """Steps through the tokens of one answer.
+
+    Args:
+        found: its tokens.
+        grouped: whether a comma between digits may separate thousands.
+        plus: which sign a `±` stands for.
+    """
+
+    def __init__(self, found: Sequence[Token], *, grouped: bool = True, plus: bool = True) -> None:
+        self._found = list(found)
+        self._grouped = grouped
+        self._plus = plus
+        self._at = 0
+        self._depth = 0
+        self._bars = 0
+        self._spaced_commas = any(token.value in (",", ";") and later.spaced for token, later in pairwise(found))
+        self.has_sign_pair = False
+        """Whether the answer has a `±`, and so says two things."""
+
+    def _value(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._found[at].value if at < len(self._found) else ""
+
+    def _kind(self, ahead: int = 0) -> str:
+        at = self._at + ahead
+        return self._found[at].kind if at < len(self._found) else ""
+
+    def _word(self) -> str:
+        """The value of this token, if it is a word or a sign; the content of a text is stripped."""
+        return self._value().strip(" ,") if self._kind() == "text" else self._value()
+
+    def _take(self, *values: str) -> bool:
+        if self._at < len(self._found) and self._value() in values:
+            self._at += 1
+            return True
+        return False
+
+    def _need(self, value: str) -> None:
+        if not self._take(value):
+            raise Unreadable(f"{value!r} is missing")
+
+    # Several answers, and relations.

@@ -1,0 +1,226 @@
+"""From tokens to what an answer says: values, points, sets, intervals, matrices, relations, quantities."""
+
+from fractions import Fraction
+
+from gem_envs_math.grading.cursor import DEEPEST
+from gem_envs_math.grading.factors import ATOMS, CALLS, CONSTANTS, Factors
+from gem_envs_math.grading.nodes import Node, is_value, names, number
+from gem_envs_math.grading.tokens import TooLong, Unreadable
+from gem_envs_math.grading.units import UNITS, read_unit
+
+_RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\in": "in", r"\approx": "~"}
+_SEPARATORS = {",": ",", ";": ",", "and": "and", "or": "or", r"\land": "and", r"\lor": "or"}
+_SETS = {r"\cup": "union", "U": "union", r"\cap": "intersection", r"\setminus": "difference"}
+_CURRENCIES = {r"\$", "$", "€", "£", "¥"}
+_ENDS = {")", "]", "}", r"\}", "|", r"\mid", ":", "&", "\\\\", r"\rfloor", r"\rceil", r"\rangle"}
+
+
+class Reader(Factors):
+    """Reads one answer."""
+
+    def read(self) -> Node:
+        """The whole answer.
+
+        Raises:
+            Unreadable: it is not in this notation.
+        """
+        answer = self._several(())
+        if self._at < len(self._found):
+            raise Unreadable(f"{self._found[self._at].value!r} is out of place")
+        return answer
+
+    def _several(self, ends: tuple[str, ...]) -> Node:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise TooLong("it is nested too deeply")
+        items = [self._relation()]
+        kinds: set[str] = set()
+        while self._at < len(self._found) and self._value() not in ends:
+            kind = self._separator()
+            if not kind:
+                break
+            kinds.add(kind)
+            items.append(self._relation())
+        self._depth -= 1
+        if not kinds:
+            return items[0]
+        return Node("several", tuple(items), "or" if "or" in kinds else "and" if "and" in kinds else ",")
+
+    def _separator(self) -> str:
+        found = ""
+        while (kind := _SEPARATORS.get(self._word())) and not (found and kind == "," and found != ","):
+            found = kind if found in ("", ",") else found
+            self._at += 1
+        return found
+
+    def _relation(self) -> Node:
+        operands = [self._name_in_words() or self._set_level()]
+        signs: list[str] = []
+        while (sign := _RELATIONS.get(self._value())) is not None:
+            self._at += 1
+            if sign == "~":  # what follows only approximates what stands before
+                self._set_level()
+                continue
+            signs.append(sign)
+            operands.append(self._set_level())
+        return Node("relation", tuple(operands), " ".join(signs)) if signs else operands[0]
+
+    def _name_in_words(self) -> Node | None:
+        """The left-hand side of `Area = 5`, `f(x) = 5` or `AB = 5`."""
+        end = self._at
+        while end < len(self._found) and self._found[end].kind in ("word", "text"):
+            end += 1
+        words = [token.value.strip() for token in self._found[self._at : end]]
+        if not words:
+            return None
+        if len(words) == 1 and len(words[0]) == 1 and end < len(self._found) and self._found[end].value == "(":
+            while end < len(self._found) and self._found[end].value not in (")", "="):
+                end += 1
+            end += 1
+            words = [token.value for token in self._found[self._at : end]]
+        elif len(words) == 1 and self._kind() == "word" and len(words[0]) < 4 and not words[0].isupper():
+            return None
+        if end >= len(self._found) or self._found[end].value != "=" or words[0] in CALLS:
+            return None
+        self._at = end
+        return Node("name", (), " ".join(words))
+
+    def _set_level(self) -> Node:
+        node = self._quantity()
+        while (op := _SETS.get(self._value())) and (op != "union" or self._value() != "U" or not is_value(node)):
+            self._at += 1
+            node = Node(op, (node, self._quantity()))
+        return node
+
+    # Quantities and sums.
+
+    def _quantity(self) -> Node:
+        start = self._at
+        negative = self._take("-")
+        if self._value() in _CURRENCIES:
+            unit = UNITS[self._value().removeprefix("\\")]
+            self._at += 1
+            value = self._sum()
+            amount = Node("neg", (value,)) if negative else value
+            if (after := self._unit(value)) is not None and after[0] != unit.name:
+                raise Unreadable("it has two units")
+            return Node("quantity", (amount,), unit.name, unit.factor)
+        self._at = start
+        value = self._sum()
+        unit = self._unit(value)
+        if unit is None:
+            return value
+        name, factor = unit
+        # 5 ft 3 in
+        while self._kind() == "number" and is_value(value):
+            part = self._product()
+            small = self._unit(part)
+            if small is None or small[0] != name:
+                raise Unreadable("a unit is missing")
+            value = Node("add", (value, Node("mul", (part, number(small[1] / factor)))))
+        return Node("quantity", (value,), name, factor)
+
+    def _unit(self, value: Node) -> tuple[str, Fraction] | None:
+        """The unit at this place, after a value."""
+        found = self._unit_here(value)
+        if found is None:
+            return None
+        name, factor, self._at = found
+        return name, factor
+
+    def _unit_here(self, value: Node) -> tuple[str, Fraction, int] | None:
+        kind = self._kind()
+        if kind not in ("word", "text") and self._value() not in (r"\mu", r"\Omega", "€", "£", "¥", r"\$"):
+            return None
+        if self._word() in _SEPARATORS or (kind == "word" and (self._word() in CALLS or self._word() in CONSTANTS)):
+            return None
+        if not is_value(value) or (kind != "text" and names(value)):
+            return None
+        found = read_unit(self._found, self._at, attached=kind == "word" and not self._found[self._at].spaced)
+        if found is None:
+            return None
+        unit, end = found
+        after = self._found[end].value if end < len(self._found) else ""
+        ended = after in _SEPARATORS or after in _RELATIONS or after in _ENDS or after in ("", "+", "-")
+        if not ended and not (end < len(self._found) and self._found[end].kind in ("number", "text")):
+            return None
+        return unit.name, unit.factor, end
+
+    def _sum(self) -> Node:
+        node = self._product()
+        while True:
+            if self._take("+"):
+                node = Node("add", (node, self._product()))
+            elif self._take("-"):
+                node = Node("add", (node, Node("neg", (self._product(),))))
+            elif self._value() in (r"\pm", r"\mp"):
+                node = Node("add", (node, self._either_sign()))
+            else:
+                return node
+
+    def _either_sign(self) -> Node:
+        self.has_sign_pair = True
+        plus = (self._value() == r"\pm") == self._plus
+        self._at += 1
+        part = self._product()
+        return part if plus else Node("neg", (part,))
+
+    def _product(self) -> Node:
+        node = self._signed()
+        while True:
+            if self._take("*"):
+                node = Node("mul", (node, self._signed()))
+            elif self._value() == "/" or (self._value() == ":" and self._kind(1) == "number" and not self._bars):
+                self._at += 1
+                node = Node("div", (node, self._signed()))
+            elif self._next_factor(node):
+                node = self._times(node)
+            else:
+                return node
+
+    def _times(self, node: Node) -> Node:
+        """A product without a sign: `2x`; or a mixed number: `1\\frac{1}{2}`."""
+        mixed = node.op == "number" and node.value.denominator == 1 and self._found[self._at - 1].kind == "number"
+        if mixed and self._kind() == "number":
+            part = self._fraction_after_number()
+            return Node("add", (node, part))
+        is_fraction = self._value() == r"\frac"
+        factor = self._power()
+        if mixed and is_fraction and factor.op == "div" and all(part.op == "number" for part in factor.args):
+            above, below = factor.args
+            if 0 < above.value < below.value and above.value.denominator == below.value.denominator == 1:
+                return Node("add", (node, factor))
+        return Node("mul", (node, factor))
+
+    def _fraction_after_number(self) -> Node:
+        """The fraction of `1 1/2`."""
+        if self._value(1) == "/" and self._kind(2) == "number":
+            above, below = self._value(), self._value(2)
+            if above.isdecimal() and below.isdecimal() and 0 < int(above) < int(below):
+                self._at += 3
+                return Node("div", (number(int(above)), number(int(below))))
+        raise Unreadable("two numbers stand side by side")
+
+    def _next_factor(self, node: Node) -> bool:
+        return self._starts_factor() and self._unit_here(node) is None
+
+    def _starts_factor(self) -> bool:
+        kind, value = self._kind(), self._value()
+        if kind in ("number", "word"):
+            return value not in _SEPARATORS and not (value == "U" and self._value(1) in ("(", "[", "{", r"\{"))
+        if kind == "text":
+            return self._word() not in _SEPARATORS and self._word().isalpha()
+        if kind == "command":
+            return value in ATOMS or value[1:] in CALLS
+        return value in ("(", "{", r"\{") or (value == "|" and not self._bars)
+
+    def _signed(self) -> Node:
+        if self._take("-"):
+            return Node("neg", (self._signed(),))
+        if self._take("+"):
+            return self._signed()
+        if self._value() in (r"\pm", r"\mp"):
+            return self._either_sign()
+        return self._power()
+
+    # Powers and what they are made of.

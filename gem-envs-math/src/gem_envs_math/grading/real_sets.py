@@ -1,0 +1,166 @@
+"""Sets of real numbers: intervals, unions, inequalities and `x != 2` in one form."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gem_envs_math.grading.nodes import Node, is_value, names
+from gem_envs_math.grading.values import approximate
+
+
+@dataclass(frozen=True, slots=True)
+class RealSet:
+    """A set of real numbers that changes at few places.
+
+    `inside` says whether it has the numbers below the first bound, the first bound, those up to the second bound, the
+    second bound, and so on; it has one more than twice as many entries as `bounds`.
+    """
+
+    bounds: tuple[tuple[float, Node], ...]
+    inside: tuple[bool, ...]
+    variable: str = ""
+    """The variable whose values these are, if one was named."""
+
+
+def real_set(node: Node) -> RealSet | None:
+    """What `node` says, as a set of real numbers; None if it is none, or not in a form that is known here."""
+    op, args = node.op, node.args
+    if op == "every" and node.name == "R":
+        return RealSet((), (True,))
+    if op == "sequence" and len(args) == 2:
+        return _interval(node)
+    if op == "set":
+        return _union(map(_point, args)) if args else RealSet((), (False,))
+    if op in ("union", "intersection"):
+        return _combined(real_set(args[0]), real_set(args[1]), _either if op == "union" else _both)
+    if op == "difference":
+        return _combined(real_set(args[0]), real_set(args[1]), lambda first, second: first and not second)
+    if op == "relation":
+        return _relation(node)
+    if op == "such that":
+        found = real_set(args[1])
+        return None if found is None or found.variable not in ("", args[0].name) else _anonymous(found)
+    if op == "several" and all(part.op in ("relation", "several") for part in args):
+        return _several(node)
+    return None
+
+
+def _several(node: Node) -> RealSet | None:
+    parts = [real_set(part) for part in node.args]
+    if node.name == "or":
+        return _union(parts)
+    both = parts[0]
+    for part in parts[1:]:
+        both = _combined(both, part, _both)
+    # x < 1, x > 3: nobody means the empty set
+    return _union(parts) if node.name == "," and both is not None and not any(both.inside) else both
+
+
+def _relation(node: Node) -> RealSet | None:
+    signs = node.name.split()
+    if signs == ["in"]:
+        found = real_set(node.args[1])
+        is_name = node.args[0].op == "name"
+        return RealSet(found.bounds, found.inside, node.args[0].name) if found is not None and is_name else None
+    places = [place for place, part in enumerate(node.args) if part.op == "name"]
+    if len(places) != 1 or any(sign not in _ALLOWED for sign in signs):
+        return None
+    variable = places[0]
+    if any(names(part) for place, part in enumerate(node.args) if place != variable):
+        return None
+    found: RealSet | None = RealSet((), (True,))
+    for place, part in enumerate(node.args):
+        if place == variable:
+            continue
+        # Every sign between this operand and the variable counts; chains that change direction are not read.
+        between = signs[min(place, variable) : max(place, variable)]
+        sign = "<" if "<" in between and set(between) <= {"<", "<="} else between[0]
+        if sign == ">=" and ">" in between:
+            sign = ">"
+        if len({each[0] for each in between}) > 1:
+            return None
+        found = _combined(found, _half(part, _TURNED[sign] if place < variable else sign), _both)
+    return None if found is None else RealSet(found.bounds, found.inside, node.args[variable].name)
+
+
+_ALLOWED = ("<", "<=", ">", ">=", "!=", "=")
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "="}
+_INSIDE = {
+    "<": (True, False, False), "<=": (True, True, False), ">": (False, False, True), ">=": (False, True, True),
+    "!=": (True, False, True), "=": (False, True, False),
+}  # fmt: skip
+
+
+def _half(bound: Node, sign: str) -> RealSet | None:
+    """The numbers x with `x sign bound`."""
+    if bound.op == "infinity" or (bound.op == "neg" and bound.args[0].op == "infinity"):
+        below = (bound.op == "infinity") == (sign[0] == "<")
+        return RealSet((), (True,)) if below and sign[0] in "<>" else None
+    value = approximate(bound) if is_value(bound) else None
+    if value is None or abs(value.imag) > 1e-12:
+        return None
+    return RealSet(((value.real, bound),), _INSIDE[sign])
+
+
+def _point(node: Node) -> RealSet | None:
+    return _half(node, "=")
+
+
+def _interval(node: Node) -> RealSet | None:
+    low, high = node.args
+    above = _half(low, ">" if node.name[0] == "(" else ">=")
+    return _combined(above, _half(high, "<" if node.name[1] == ")" else "<="), _both)
+
+
+def _union(parts: Iterable[RealSet | None]) -> RealSet | None:
+    found: RealSet | None = RealSet((), (False,))
+    for part in parts:
+        found = _combined(found, part, _either)
+    return found
+
+
+def _anonymous(found: RealSet) -> RealSet:
+    return RealSet(found.bounds, found.inside)
+
+
+def _combined(first: RealSet | None, second: RealSet | None, operation: Callable[[bool, bool], bool]) -> RealSet | None:
+    if first is None or second is None or (first.variable and second.variable and first.variable != second.variable):
+        return None
+    bounds: list[tuple[float, Node]] = []
+    for value, node in sorted((*first.bounds, *second.bounds), key=lambda bound: bound[0]):
+        if not bounds or not _near(bounds[-1][0], value):
+            bounds.append((value, node))
+    inside = [operation(a, b) for a, b in zip(_refined(first, bounds), _refined(second, bounds), strict=True)]
+    # A bound where nothing changes is none.
+    kept: list[tuple[float, Node]] = []
+    flags = [inside[0]]
+    for place, bound in enumerate(bounds):
+        at, after = inside[2 * place + 1], inside[2 * place + 2]
+        if not flags[-1] == at == after:
+            kept.append(bound)
+            flags += [at, after]
+    return RealSet(tuple(kept), tuple(flags), first.variable or second.variable)
+
+
+def _refined(part: RealSet, bounds: list[tuple[float, Node]]) -> list[bool]:
+    """`part.inside` for more bounds."""
+    flags = [part.inside[0]]
+    place = 0
+    for value, _ in bounds:
+        if place < len(part.bounds) and _near(part.bounds[place][0], value):
+            flags += part.inside[2 * place + 1 : 2 * place + 3]
+            place += 1
+        else:
+            flags += [flags[-1], flags[-1]]
+    return flags
+
+
+def _near(first: float, second: float) -> bool:
+    return abs(first - second) <= 1e-12 * max(1.0, abs(first), abs(second))
+
+
+def _both(first: bool, second: bool) -> bool:
+    return first and second
+
+
+def _either(first: bool, second: bool) -> bool:
+    return first or second
