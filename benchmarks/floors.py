@@ -155,7 +155,9 @@ def main():
     parser.add_argument("--episodes", type=int, default=200, help="episodes that the numbers are of")
     parser.add_argument("--json", help="write the rows, with the replies, to this file")
     arguments = parser.parse_args()
-    ids = arguments.ids or [spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES]
+    ids = arguments.ids or [
+        spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES and "data-set" not in spec.tags
+    ]
     rows = []
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for row in pool.map(floors, ids, [arguments.episodes] * len(ids)):

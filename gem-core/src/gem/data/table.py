@@ -8,6 +8,7 @@ from typing import Any, cast, overload
 
 from gem import seeding
 from gem.data import hub
+from gem.data.images import undecoded
 from gem.data.json_lines import JsonLines
 from gem.data.source import Data, DataSource, package_file, source_of
 from gem.errors import ConfigError
@@ -89,7 +90,7 @@ def _rows(source: DataSource) -> Iterable[Any]:
 
 def _table(rows: Iterable[Any], source: DataSource | None, expected: Mapping[str, str]) -> Table:
     found = rows if isinstance(rows, Sequence) or hasattr(rows, "column_names") else list(rows)
-    found = cast("Sequence[Any]", found)
+    found = undecoded(cast("Sequence[Any]", found))
     named = source or "of these rows"
     if not len(found):
         raise ConfigError(f"the data {named}: there are no rows")

@@ -1,0 +1,91 @@
+"""Questions of data sets whose answers mean something in mathematics: `MathQuestion`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, cast
+
+from gem.core import Observation, Step
+from gem.data import Data
+from gem.dataset_env import DatasetEnv
+from gem.errors import ConfigError
+from gem.parsing import boxed
+from gem_envs_math.grading import Rules, grade
+
+
+class MathRow(NamedTuple):
+    """A question and its right answers, each of which is right by itself."""
+
+    question: str
+    golds: tuple[str, ...]
+    values: Mapping[str, Any]
+    """All columns, the two above under the names of their roles."""
+
+
+class MathQuestion(DatasetEnv[MathRow, str]):
+    r"""A question of a data set. An action is a reply with the answer inside `\boxed{}`; the last box counts.
+
+    Rewards: 1 for an answer that `gem_envs_math.grading.grade` finds right, 0 for another. As in gem-llm, a reply
+    without a box earns 0; `format_error_reward` changes that. `info["rule"]` says by which rule it was graded. With
+    `max_attempts`, the agent reads that its answer is wrong and may try again; what is right it is never told.
+
+    A row has a `question` (text) and an `answer`: text, a number, or a list of these, each of which is right by itself.
+    In gem-llm's data sets the column of the question is called `problem`.
+
+    Args:
+        data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
+        rules: what counts as right: settings of `gem_envs_math.grading.Rules`.
+        instruction: how to answer, at the end of the question: False for nothing, True for the env's own words, or a
+            text.
+        max_attempts: how many replies the agent may give.
+        format_error_reward: the reward of a reply without a box.
+
+    Raises:
+        GraderFailed: by `step`, if the grader itself failed; the answer is then neither right nor wrong.
+    """
+
+    columns: ClassVar[Mapping[str, str]] = {"question": "problem", "answer": "answer"}
+    default_instruction = r"You may think first. Give the final answer inside \boxed{}; only the last box counts."
+    answer_form = r"answer inside \boxed{}"
+
+    def __init__(
+        self,
+        data: Data | None = None,
+        *,
+        rules: Rules | Mapping[str, Any] | None = None,
+        instruction: bool | str = True,
+        max_attempts: int = 1,
+        format_error_reward: float = 0.0,
+    ) -> None:
+        super().__init__(
+            data, instruction=instruction, max_attempts=max_attempts, format_error_reward=format_error_reward
+        )
+        self.rules = Rules.of(rules)
+
+    def _row(self, values: Mapping[str, Any]) -> MathRow:
+        question, answer = values["question"], values["answer"]
+        given = cast("Sequence[Any]", answer) if isinstance(answer, list | tuple) else (answer,)
+        golds = tuple(str(each) for each in given if isinstance(each, str | int | float))
+        if not isinstance(question, str) or not golds or len(golds) < len(given):
+            raise ConfigError(
+                f"a row of {self.source or 'these rows'} has a question, which is text, and an answer, which is text, "
+                f"a number, or a list of these; not {question!r:.80} and {answer!r:.80}"
+            )
+        return MathRow(question, golds, values)
+
+    def _question(self, row: MathRow) -> Observation:
+        return row.question
+
+    def _read(self, reply: str) -> str | None:
+        return boxed(reply)
+
+    def _grade(self, answer: str) -> Step:
+        right, rule = grade(answer, self.row.golds, self.rules)
+        return Step.final("That is right." if right else "That is wrong.", float(right), success=right, rule=rule)
+
+    def _gold(self, row: MathRow) -> str | None:
+        replies = (f"\\boxed{{{gold}}}" for gold in row.golds)
+        # An answer with a brace too many, as data sets have them, cannot be given in a box.
+        return next((reply for reply, gold in zip(replies, row.golds, strict=True) if boxed(reply) == gold), None)
+
+    def sample_action(self) -> str:
+        """The right answer to a random question of the data set: an answer of a plausible kind."""
+        return self._gold(self._row(self.action_rng.choice(self.rows))) or "\\boxed{0}"

@@ -1,0 +1,138 @@
+"""`MathQuestion` and `FigureQuestion`: rows, grades, several attempts, images."""
+
+import base64
+
+import pytest
+from small_image import png
+
+import gem
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.testing.replies import JUNK
+from gem_envs_math.figure_questions import FigureQuestion
+from gem_envs_math.questions import MathQuestion
+
+GSM8K = [{"problem": "What is 6 times 7?", "answer": "42"}]
+
+
+def graded(answer, reply, **settings):
+    env = MathQuestion([{"problem": "?", "answer": answer}], **settings)
+    env.reset(seed=0)
+    return env.step(reply)
+
+
+def test_the_observation_is_the_problem_and_how_to_answer():
+    question, info = MathQuestion(GSM8K).reset(seed=0)
+    assert question == (
+        "What is 6 times 7?\n\nYou may think first. Give the final answer inside \\boxed{}; only the last box counts."
+    )
+    assert info == {}
+    assert MathQuestion(GSM8K, instruction=False).reset(seed=0)[0] == "What is 6 times 7?"
+    assert MathQuestion(GSM8K, instruction="Box it.").reset(seed=0)[0] == "What is 6 times 7?\n\nBox it."
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "reward"),
+    [
+        ("42", "\\boxed{41}, no: \\boxed{42}", 1.0),
+        ("42", "\\boxed{42}, no: \\boxed{41}", 0.0),
+        ("42", "42", 0.0),
+        (42, "\\boxed{42}", 1.0),
+        (42.0, "\\boxed{42}", 1.0),
+        (["seven", "7"], "\\boxed{7}", 1.0),
+        (["seven", "7"], "\\boxed{8}", 0.0),
+    ],
+)
+def test_the_last_box_is_graded_against_text_a_number_or_several_answers(answer, reply, reward):
+    assert graded(answer, reply).reward == reward
+
+
+def test_a_step_says_whether_the_answer_is_right_and_by_which_rule():
+    right, wrong = graded("42", "\\boxed{42}"), graded("42", "\\boxed{43}")
+    assert right == Step.final("That is right.", 1.0, success=True, rule=right.info["rule"])
+    assert wrong == Step.final("That is wrong.", 0.0, success=False, rule=wrong.info["rule"])
+    assert right.info["rule"]
+    assert wrong.info["rule"]
+
+
+@pytest.mark.parametrize(("settings", "reward"), [({}, 0.0), ({"format_error_reward": -0.1}, -0.1)])
+def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings, reward):
+    step = graded("42", "42", **settings)
+    assert step == Step.final("Your reply has no answer inside \\boxed{}.", reward, success=False, malformed=True)
+
+
+def test_what_counts_as_right_is_a_setting():
+    assert graded("3.1416", "\\boxed{3.14}").reward == 0.0
+    assert graded("3.1416", "\\boxed{3.14}", rules={"tolerance": 0.01}).reward == 1.0
+    with pytest.raises(ConfigError, match="'tolerence' is not a rule of grading"):
+        MathQuestion(GSM8K, rules={"tolerence": 0.01})
+
+
+def test_with_several_attempts_the_agent_reads_that_it_is_wrong_and_tries_again():
+    env = gem.make("math:Sample", max_attempts=3)
+    for index in range(0, 200, 9):
+        env.reset(seed=0, options={"index": index})
+        first, second = env.step("\\boxed{wrong}"), env.step("no box")
+        assert first[:4] == ("That is wrong.\nTry again: you have 2 attempts left.", 0.0, False, False)
+        assert "success" not in first.info
+        text = "Your reply has no answer inside \\boxed{}.\nTry again: you have 1 attempt left."
+        assert second[:4] == (text, 0.0, False, False)
+        last = env.step(env.expert_action())
+        assert (last.reward, last.terminated, last.info["success"]) == (1.0, True, True)
+
+
+def test_junk_and_hostile_answers_are_graded_below_the_right_one():
+    env = MathQuestion(GSM8K, max_attempts=1)
+    hostile = ["10**100000000", "{" * 5_000 + "}" * 5_000, "9^" * 50 + "9", "42" * 5_000, "4\x002", "42 or 43", "42%"]
+    for reply in [*JUNK.values(), *(f"\\boxed{{{answer}}}" for answer in hostile)]:
+        env.reset(seed=0)
+        assert env.step(reply).reward < 1.0, reply[:60]
+        env.reset(seed=0)
+        assert env.step(env.expert_action()).reward == 1.0
+
+
+@pytest.mark.parametrize("answer", [None, [], [None], {"value": 1}])
+def test_a_row_without_a_usable_answer_is_refused(answer):
+    with pytest.raises(ConfigError, match="an answer, which is text, a number, or a list of these"):
+        MathQuestion([{"problem": "?", "answer": answer}]).reset(seed=0)
+
+
+def test_an_answer_that_no_box_can_hold_has_no_expert():
+    env = MathQuestion([{"problem": "?", "answer": "\\frac{1}{2}}"}])
+    env.reset(seed=0)
+    assert env.expert_action() is None
+    assert env.sample_action() == "\\boxed{0}"
+
+
+def url(content):
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
+def test_images_are_content_parts_where_the_question_names_them(tmp_path):
+    (tmp_path / "figure.png").write_bytes(png(2))
+    images = [png(1), {"bytes": None, "path": str(tmp_path / "figure.png")}, url(png(3))]
+    row = {"problem": "<image>Compare <image> with the first.", "answer": "1", "images": images}
+    question, _ = FigureQuestion([row], instruction="Box it.").reset(seed=0)
+    assert question == [
+        {"type": "image_url", "image_url": {"url": url(png(1))}},
+        {"type": "image_url", "image_url": {"url": url(png(2))}},
+        {"type": "text", "text": "Compare"},
+        {"type": "image_url", "image_url": {"url": url(png(3))}},
+        {"type": "text", "text": "with the first."},
+        {"type": "text", "text": "Box it."},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        ([], "1 marks <image>, and 0 images"),
+        ([b"BM not a kind"], "is a PNG, JPEG, GIF or WebP file; this one begins with"),
+        (["data:text/html,<b>"], "the data URL of an image"),
+        (["/nowhere/figure.png"], "'/nowhere/figure.png' cannot be read"),
+        ([{"bytes": None, "path": None}], "the bytes of its file, a data URL or a path, not NoneType"),
+    ],
+)
+def test_an_unusable_image_is_refused(images, message):
+    with pytest.raises(ConfigError, match=message):
+        FigureQuestion([{"problem": "<image>?", "answer": "1", "images": images}]).reset(seed=0)
