@@ -1,5 +1,6 @@
 """The specs of this pack. Listing environments loads this module, but no environment."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import gem
@@ -7,6 +8,7 @@ import gem
 GEM_API = 1
 
 QUESTION = "gem_envs_qa.question:Question"
+RULES = "gem_envs_qa.rules.env:Rules"
 RULE_TAKER = "gem_envs_qa.rule_taker:RuleTaker"
 
 
@@ -50,12 +52,28 @@ HUB = (
 DEPTHS = (0, 1, 2, 3, 5)
 """The depths of RuleTaker's data sets: how many rules lead to an answer, at most."""
 
+SAMPLE = {
+    "name": "gem_envs_qa:sample.jsonl",
+    "licence": "Apache-2.0",
+    "about": "200 questions written for GEM, about 104 documents of its own: gem_envs_qa:corpus.jsonl",
+}
+
+_RULES: Mapping[str, Mapping[str, Any]] = {
+    "": {"depth": 3, "world": "closed"},
+    "-easy": {"depth": 1, "world": "closed"},
+    "-hard": {"depth": 5, "world": "closed"},
+    "-open": {"depth": 3, "world": "open"},
+    "-open-easy": {"depth": 1, "world": "open"},
+    "-open-hard": {"depth": 5, "world": "open"},
+}
+"""Variant → kwargs."""
+
 _KINDS = ("question-answering", "single-turn", "data-set")
 
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
-    return [_hub(each) for each in HUB] + [_rule_taker(depth) for depth in DEPTHS]
+    return [_sample(), *map(_hub, HUB), *map(_rule_taker, DEPTHS), *map(_rules, _RULES)]
 
 
 @gem.hookimpl
@@ -63,8 +81,31 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # Not `data`, a file, an address or a function.
     return {
         QUESTION: ("form", "score", "instruction", "max_attempts", "format_error_reward"),
+        RULES: ("depth", "world", "distractors", "form", "max_attempts", "format_error_reward"),
         RULE_TAKER: ("form", "instruction", "max_attempts", "format_error_reward"),
     }
+
+
+def _sample() -> gem.EnvSpec:
+    return gem.EnvSpec(
+        id="qa:Sample",
+        entry_point=QUESTION,
+        kwargs={"data": SAMPLE},
+        description="Questions about a fictional world and about facts that do not change, of one to three steps",
+        tags=_KINDS,
+    )
+
+
+def _rules(variant: str) -> gem.EnvSpec:
+    kwargs = _RULES[variant]
+    answers = "True or False" if kwargs["world"] == "closed" else "True, False or Unknown"
+    return gem.EnvSpec(
+        id=f"logic:Rules-v0{variant}",
+        entry_point=RULES,
+        kwargs=kwargs,
+        description=f"Does a statement follow from random facts and rules? {answers} (depth={kwargs['depth']})",
+        tags=("logic", "single-turn", "procedural"),
+    )
 
 
 def _hub(hub: Hub) -> gem.EnvSpec:

@@ -1,0 +1,1 @@
+"""Rules: does a statement follow from facts and rules that were drawn at random?"""
