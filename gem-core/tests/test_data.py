@@ -51,7 +51,7 @@ def test_a_source_selects_shuffles_and_limits_its_rows(rows_file):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("none.jsonl", "No such file"),
+        ("none.jsonl", "there is no such file or folder"),
         ("./nowhere", "no such file or folder"),
         ("not a name", "is not the name of a data set. Write 'owner/name'"),
         ({"name": "rows.jsonl", "colums": {}}, "colums"),

@@ -94,7 +94,10 @@ def test_gemx_run_plays_each_row_and_then_those_that_its_recording_lacks(many, t
         (["core:Echo-v0"], "'core:Echo-v0' does not ask the rows of one data set, so its rows cannot be played each"),
         ([TELLING, "--arg", "data=./none"], "there is no such file or folder"),
         ([TELLING], "TellingSums needs data"),
-        ([TELLING, "--episodes", "5"], "--each-row plays as many episodes as there are rows: leave --episodes out"),
+        (
+            [TELLING, "--arg", "data=dataset_envs:made", "--episodes", "5"],
+            "there are rows: leave --episodes out",
+        ),
     ],
 )
 def test_what_cannot_be_played_row_by_row_is_one_line(words, message):

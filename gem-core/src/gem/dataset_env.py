@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from gem.checks import check_int
-from gem.core import Observation, Step
+from gem.core import Env, Observation, Step
+from gem.data.place import place
 from gem.data.source import Data, DataSource, source_of
 from gem.data.table import open_table
 from gem.errors import ConfigError
@@ -204,3 +205,10 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         if isinstance(question, str):
             return f"{question}\n\n{self.instruction}"
         return [*question, {"type": "text", "text": self.instruction}]
+
+
+def to_download(env: Env) -> DataSource | None:
+    """The source of the rows that `env` asks, if they are not on this machine; None for other envs."""
+    bare: Any = env.unwrapped
+    source: DataSource | None = bare.source if isinstance(bare, DatasetEnv) else None
+    return source if source and source.kind == "hub" and place(source) is None else None

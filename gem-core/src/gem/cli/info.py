@@ -8,6 +8,8 @@ from rich.table import Table
 
 from gem.cli.options import as_json
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
+from gem.data.place import how_to_get
+from gem.dataset_env import to_download
 from gem.packs.make import make
 from gem.packs.registry import RegistryEntry, registry
 
@@ -25,7 +27,13 @@ def info(id: str, as_json: bool) -> None:
         described = _describe(entry)
         with make(entry.spec) as env:
             described["rules"] = inspect.cleandoc(type(env.unwrapped).__doc__ or "")
-            described["observation"] = as_text(env.reset(seed=SEED)[0])
+            source = to_download(env)
+            if source is None:
+                described["observation"] = as_text(env.reset(seed=SEED)[0])
+            else:
+                described["observation"] = None
+                advice = how_to_get(source).replace("ID", id)
+                described["unavailable"] = f"The rows of {source} are not on this machine. {advice}"
     if as_json:
         print_json(described)
     else:
@@ -73,3 +81,5 @@ def _print(described: dict[str, Any]) -> None:
         if text:
             out.print(f"\n{title}", style="bold")
             print_text(text)
+    if "unavailable" in described:
+        out.print(f"\n{described['unavailable']}", soft_wrap=True)

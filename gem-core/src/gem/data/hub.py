@@ -1,99 +1,151 @@
-"""Rows through the library `datasets`: of the Hugging Face hub, of local copies of it, and of local files.
+"""Rows through the library `datasets`: of the Hugging Face hub, of its cache, of local copies, and of local files.
 
 `datasets` keeps rows as Arrow files that it maps into memory, so processes share them.
 """
 
-import os
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
+from gem.data.place import cache_folder, how_to_get, saved_folder, split_files
 from gem.data.source import FILES, DataSource
 from gem.errors import ConfigError, DataUnavailable, MissingExtra
 
-LOCAL_FOLDER = "GEM_DATA_DIR"
-"""The environment variable that names a folder with local copies of data sets: see `local_copy`."""
+_CONNECT_SECONDS = 3.0
 
 
-def load(source: DataSource) -> Sequence[Any]:
-    """The rows of a data set of the hub, of its local copy, or of local files.
+def download(source: DataSource) -> Sequence[Any]:
+    """The rows of a data set of the hub, which `datasets` downloads into its cache.
 
     Raises:
-        DataUnavailable: they are not on this machine and cannot be downloaded.
-        ConfigError: there is no such split or configuration, or a file cannot be read.
+        DataUnavailable: they cannot be downloaded.
+        ConfigError: there is no such split or configuration.
         MissingExtra: `datasets` is not installed.
     """
-    if source.kind == "hub":
-        folder = local_copy(source.name)
-        return _from_hub(source) if folder is None else _from_path(source, folder)
-    return _from_path(source, Path(source.name).expanduser())
+    datasets = _datasets()
+    # Its client tries for 23 seconds to reach a hub that cannot be reached, and no setting of a call shortens that.
+    reason = None if datasets.config.HF_HUB_OFFLINE else _unreachable(datasets.config.HF_ENDPOINT)
+    if reason is None:
+        try:
+            loaded = datasets.load_dataset(
+                source.name, source.config, split=source.split, cache_dir=str(cache_folder())
+            )
+            return _one_split(source, loaded, source)
+        except ConfigError:
+            raise
+        except Exception as error:  # of a dozen libraries
+            if isinstance(error, ValueError) and any(word in str(error) for word in ("Unknown split", "BuilderConfig")):
+                raise ConfigError(f"the data set {source}: {_first_line(error)}") from error
+            reason = f"{type(error).__name__}: {_first_line(error)}"
+    raise DataUnavailable(
+        f"the data set {source} is not on this machine and could not be downloaded ({reason}). {how_to_get(source)}"
+    )
 
 
-def local_copy(name: str) -> Path | None:
-    """The local copy of a data set of the hub: `$GEM_DATA_DIR/owner/name`, a folder, if there is one.
+def read_cached(source: DataSource, folder: Path) -> Sequence[Any]:
+    """The rows in a folder of the cache, see `gem.data.place.cached`, without asking the hub for newer ones."""
+    _datasets()
+    from datasets.packaged_modules.cache.cache import Cache  # pyright: ignore[reportMissingTypeStubs]
 
-    In it are files that are named like the splits (`train.jsonl`, `test.parquet`, `data/train-00000-of-00002.parquet`),
-    or what `save_to_disk` of the library `datasets` wrote.
+    config, version, hash = folder.parts[-3:]
+    name = source.name.rpartition("/")[2]
+
+    def load() -> Any:
+        builder: Any = Cache(
+            cache_dir=str(cache_folder()),
+            repo_id=source.name,
+            dataset_name=name,
+            config_name=config,
+            version=version,
+            hash=hash,
+        )
+        return builder.as_dataset()
+
+    return _one_split(source, _reading(folder, load), folder)
+
+
+def read_files(files: Sequence[Path]) -> Sequence[Any]:
+    """The rows of files of one kind.
+
+    Raises:
+        ConfigError: they cannot be read.
+        MissingExtra: `datasets` is not installed.
     """
-    root = os.environ.get(LOCAL_FOLDER)
-    folder = Path(root).expanduser() / name if root else None
-    return folder if folder and folder.is_dir() else None
-
-
-def cache_folder() -> Path:
-    """The folder where `datasets` keeps what it has downloaded."""
-    return Path(_datasets().config.HF_DATASETS_CACHE)
-
-
-def _from_hub(source: DataSource) -> Sequence[Any]:
     datasets = _datasets()
-    try:
-        loaded = datasets.load_dataset(source.name, source.config, split=source.split)
-    except Exception as error:  # of a dozen libraries, with and without a network
-        if isinstance(error, ValueError) and source.split and "split" in str(error).lower():
-            raise ConfigError(f"the data set {source}: {error}") from error
-        root = os.environ.get(LOCAL_FOLDER)
-        where = f"to {root}/{source.name}" if root else f"to DIR/{source.name} and set {LOCAL_FOLDER}=DIR"
-        raise DataUnavailable(
-            f"the data set {source} is not on this machine and could not be downloaded "
-            f"({type(error).__name__}: {_first_line(error)}). With a network it is kept in {cache_folder()}. Without "
-            f"one, copy its files (such as {source.split or 'train'}.jsonl or {source.split or 'train'}.parquet) "
-            f"{where}."
-        ) from error
-    return _one_split(source, loaded)
+    builder = files[0].name.partition(".")[2].removesuffix(".gz").rpartition(".")[2].replace("jsonl", "json")
+    paths = [str(file) for file in files]
+    return _reading(
+        files[0],
+        lambda: datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=str(cache_folder())),
+    )
 
 
-def _from_path(source: DataSource, path: Path) -> Sequence[Any]:
-    if not path.exists():
-        raise ConfigError(f"the data {source}: there is no such file or folder")
-    datasets = _datasets()
+def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
+    """The rows of a folder that `save_to_disk` wrote, or of a copy of a repository of the hub.
+
+    Raises:
+        ConfigError: it is neither, cannot be read, or does not have the split.
+        MissingExtra: `datasets` is not installed.
+    """
+    if saved := saved_folder(source, folder):
+        loaded = _reading(saved, lambda: _datasets().load_from_disk(str(saved)))
+        split = getattr(loaded, "split", None)
+        # Rows of another split would be taken for these.
+        if saved == folder and source.split and split is not None and str(split) != source.split:
+            raise ConfigError(f"the data set {source}: {folder} has the split {str(split)!r}")
+        return _one_split(source, loaded, folder)
+    if (folder / "README.md").is_file():
+        cache = str(cache_folder())
+        loaded = _reading(folder, lambda: _datasets().load_dataset(str(folder), source.config, cache_dir=cache))
+        return _one_split(source, loaded, folder)
+    found = ", ".join(split_files(folder)) or "none"
+    split = f" {source.split!r}" if source.split else ""
+    raise ConfigError(
+        f"the data set {source}: in {folder} are no files of the split{split}, such as {source.split or 'train'}.jsonl "
+        f"or {source.split or 'train'}.parquet; splits with files: {found}"
+    )
+
+
+def _reading(path: Path, load: Callable[[], Any]) -> Any:
     try:
-        if (path / "dataset_dict.json").is_file() or (path / "dataset_info.json").is_file():
-            loaded = datasets.load_from_disk(str(path))
-        elif path.is_dir():
-            loaded = datasets.load_dataset(str(path), source.config)
-        else:
-            builder = path.suffix.removeprefix(".").replace("jsonl", "json")
-            loaded = datasets.load_dataset(builder, data_files=str(path), split="train")
-            return cast("Sequence[Any]", loaded)
+        return load()
+    except MissingExtra:
+        raise
     except Exception as error:
+        # The generic error of `datasets` has the reason as its cause.
+        reason = error.__cause__ or error
         raise ConfigError(
-            f"the rows in {path} cannot be read ({type(error).__name__}: {_first_line(error)}). GEM reads files with "
+            f"the rows in {path} cannot be read ({type(reason).__name__}: {_first_line(reason)}). GEM reads files with "
             f"the suffixes {', '.join(FILES)}, and folders of them."
         ) from error
-    return _one_split(source, loaded)
 
 
-def _one_split(source: DataSource, loaded: Any) -> Sequence[Any]:
+def _one_split(source: DataSource, loaded: Any, where: object) -> Sequence[Any]:
     """The split of `source`, in what `datasets` has loaded."""
     if not isinstance(loaded, dict):  # one split, not a dict of them
         return cast("Sequence[Any]", loaded)
     splits = cast("dict[str, Sequence[Any]]", loaded)
     name = source.split or (next(iter(splits)) if len(splits) == 1 else None)
     if name is None or name not in splits:
-        which = f"has no split {name!r}" if name else "has several splits, and none was chosen"
-        raise ConfigError(f"the data set {source} {which}. It has: {', '.join(splits)}.")
+        which = f"there is no split {name!r}" if name else "there are several splits, and data names none"
+        raise ConfigError(f"the data set {source}: {which} in {where}. It has: {', '.join(splits)}.")
     return splits[name]
+
+
+def _unreachable(endpoint: str) -> str | None:
+    """Why the hub cannot be reached, if that can be told within seconds."""
+    if getproxies():  # only the proxy may know its name
+        return None
+    url = urlsplit(endpoint)
+    try:
+        port = url.port or {"http": 80}.get(url.scheme, 443)
+        socket.create_connection((url.hostname, port), timeout=_CONNECT_SECONDS).close()
+    except OSError as error:
+        return f"{url.hostname} cannot be reached: {error.strerror or error}"
+    return None
 
 
 def _datasets() -> Any:

@@ -1,16 +1,18 @@
 """Opening a data set: one table per source and process, which all environments share."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import resources
+from array import array
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, cast, overload
+from weakref import WeakKeyDictionary
 
 from gem import seeding
 from gem.data import hub
 from gem.data.images import undecoded
 from gem.data.json_lines import JsonLines
-from gem.data.source import Data, DataSource, package_file, source_of
+from gem.data.place import cache_folder, place, saved_folder, split_files
+from gem.data.source import Data, DataSource, source_of
 from gem.errors import ConfigError
 from gem.packs.importing import import_path
 
@@ -23,8 +25,9 @@ class Table(Sequence[dict[str, Any]]):
     A row is decoded when it is read: keep none, and a table of any size costs little memory.
     """
 
-    def __init__(self, rows: Sequence[Any], chosen: Sequence[int], roles: Mapping[str, str]) -> None:
-        self._rows, self._chosen, self._roles = rows, chosen, roles
+    def __init__(self, rows: Sequence[Any], chosen: Sequence[int], columns: Mapping[str, str], named: str) -> None:
+        self._rows, self._chosen, self._columns, self._named = rows, chosen, columns, named
+        self._renamed = frozenset(columns.values())
 
     def __len__(self) -> int:
         return len(self._chosen)
@@ -38,15 +41,30 @@ class Table(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[each] for each in range(len(self))[index]]
         row = self._rows[self._chosen[index]]
-        return {self._roles.get(column, column): value for column, value in row.items()}
+        for column in self._columns.values():
+            if column not in row:
+                raise ConfigError(f"the data {self._named}: row {self._chosen[index]} has no column {column!r}")
+        others = {column: value for column, value in row.items() if column not in self._renamed}
+        return others | {role: row[column] for role, column in self._columns.items()}
 
 
-_opened: dict[tuple[DataSource | Callable[[], Any], tuple[tuple[str, str], ...]], Table] = {}
+class _Opened:
+    """A table, and where its rows were; its lock is held while it is opened."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.table: Table | None = None
+        self.where: object = None
+
+
+_Columns = tuple[tuple[str, str], ...]
+_sources: dict[tuple[DataSource, _Columns], _Opened] = {}
+_functions: MutableMapping[Callable[[], Any], dict[_Columns, _Opened]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def open_table(data: Data, columns: Mapping[str, str] | None = None) -> Table:
-    """The table of `data`. All callers of a process get the same one for the same source.
+    """The table of `data`. All callers of a process get the same one for the same source, until its file changes.
 
     Args:
         data: a source, its name or its fields; or the rows themselves, or a function that returns them.
@@ -61,37 +79,77 @@ def open_table(data: Data, columns: Mapping[str, str] | None = None) -> Table:
     source = source_of(data)
     if source is None and not callable(data):
         return _table(cast("Sequence[Any]", data), None, expected)
-    made = source or cast("Callable[[], Iterable[Any]]", data)
-    key = made, tuple(sorted(expected.items()))
-    with _lock:  # others wait for the first, instead of loading the same rows
-        if key not in _opened:
-            rows = _rows(made) if isinstance(made, DataSource) else made()
-            _opened[key] = _table(rows, source, expected)
-        return _opened[key]
+    key = tuple(sorted(expected.items()))
+    with _lock:
+        if source is None:
+            opened = _of_function(cast("Callable[[], Any]", data)).setdefault(key, _Opened())
+        else:
+            opened = _sources.setdefault((source, key), _Opened())
+    with opened.lock:  # others wait for the first, instead of loading the same rows
+        where = _where(source) if source else []
+        if opened.table is None or opened.where != where:
+            rows = _rows(source) if source else cast("Callable[[], Iterable[Any]]", data)()
+            opened.table = _table(rows, source, expected)
+            # A download has put it somewhere.
+            opened.where = where or (_where(source) if source else [])
+        return opened.table
+
+
+def _of_function(function: Callable[[], Any]) -> dict[_Columns, _Opened]:
+    try:
+        return _functions.setdefault(function, {})
+    except TypeError:  # it cannot be hashed or weakly referenced, so its rows are not shared
+        return {}
+
+
+def _where(source: DataSource) -> list[tuple[Path, int, int]]:
+    """The place of the rows and the state of its files, which tells whether they have changed."""
+    path = place(source)
+    if path is None or not path.exists():
+        return []
+    stats = [(file, file.stat()) for file in (path, *_files_of(source, path))]
+    return [(file, stat.st_mtime_ns, stat.st_size) for file, stat in stats]
+
+
+def _files_of(source: DataSource, path: Path) -> list[Path]:
+    """The files with the rows; none if that is up to the library `datasets`."""
+    if not path.is_dir():
+        return [path]
+    if (source.kind == "hub" and path.is_relative_to(cache_folder())) or saved_folder(source, path):
+        return []
+    # Configurations without a folder are defined in the README of a copy of a repository of the hub.
+    if source.config and path.name != source.config and (path / "README.md").is_file():
+        return []
+    splits = split_files(path)
+    files = splits.get(source.split or "", []) if source.split or len(splits) != 1 else next(iter(splits.values()))
+    if len({file.name.removesuffix(".gz").rpartition(".")[2] for file in files}) > 1:
+        raise ConfigError(f"the data {source}: files of several kinds have its rows: {', '.join(map(str, files))}")
+    return files
 
 
 def _rows(source: DataSource) -> Iterable[Any]:
     if source.kind == "function":
         return cast("Callable[[], Iterable[Any]]", import_path("data", source.name))()
-    path: Path | None = None
-    if found := package_file(source.name):
-        package, file = found
-        try:
-            path = Path(str(resources.files(package).joinpath(file)))
-        except ModuleNotFoundError as error:
-            raise ConfigError(f"the data {source}: there is no package {error.name!r}") from error
-        source = source.model_copy(update={"name": str(path)})
-    elif source.kind == "file":
-        path = Path(source.name).expanduser()
-    if path and path.suffix == ".jsonl":
-        return JsonLines(path)
-    return hub.load(source)
+    path = place(source)
+    if path is None:
+        return hub.download(source)
+    if not path.exists():
+        raise ConfigError(f"the data {source}: there is no such file or folder: {path}")
+    files = _files_of(source, path)
+    if len(files) == 1 and files[0].suffix == ".jsonl":
+        return JsonLines(files[0])
+    if files:
+        return hub.read_files(files)
+    cached = source.kind == "hub" and path.is_relative_to(cache_folder())
+    return hub.read_cached(source, path) if cached else hub.read_folder(source, path)
 
 
 def _table(rows: Iterable[Any], source: DataSource | None, expected: Mapping[str, str]) -> Table:
     found = rows if isinstance(rows, Sequence) or hasattr(rows, "column_names") else list(rows)
     found = undecoded(cast("Sequence[Any]", found))
-    named = source or "of these rows"
+    named = str(source or "of these rows")
+    if not hasattr(found, "__len__"):
+        raise ConfigError(f"the data {named}: rows that are streamed have no index; load them without streaming=True")
     if not len(found):
         raise ConfigError(f"the data {named}: there are no rows")
     columns = {**expected, **(source.columns if source else {})}
@@ -108,11 +166,11 @@ def _table(rows: Iterable[Any], source: DataSource | None, expected: Mapping[str
         if not chosen:
             raise ConfigError(f"the data {named}: no row has {dict(source.where)}")
     if source and source.shuffle is not None:
-        chosen = list(chosen)
+        chosen = array("q", chosen)
         seeding.generator(seeding.derive(source.shuffle, "shuffle")).shuffle(chosen)
     if source and source.limit is not None:
         chosen = chosen[: source.limit]
-    return Table(found, chosen, {column: role for role, column in columns.items()})
+    return Table(found, chosen, columns, named)
 
 
 def _columns(rows: Any, named: object) -> list[str]:
@@ -124,13 +182,16 @@ def _columns(rows: Any, named: object) -> list[str]:
     return [str(column) for column in cast("Row", first)]
 
 
-def _matching(rows: Any, source: DataSource, own: Sequence[str]) -> list[int]:
-    chosen = range(len(rows))
+def _matching(rows: Any, source: DataSource, own: Sequence[str]) -> Sequence[int]:
+    chosen: Sequence[int] = range(len(rows))
     for column, wanted in source.where.items():
         if column not in own:
             raise ConfigError(f"the data {source}: where names the column {column!r}; there are: {', '.join(own)}")
         kept = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
         # `datasets` reads one column without decoding the others, which may be images.
-        values = list(rows[column]) if hasattr(rows, "column_names") else [row[column] for row in rows]
-        chosen = [index for index in chosen if values[index] in kept]
-    return list(chosen)
+        if hasattr(rows, "column_names"):
+            values = rows[column][:]
+            chosen = array("q", (index for index in chosen if values[index] in kept))
+        else:
+            chosen = array("q", (index for index in chosen if rows[index].get(column) in kept))
+    return chosen

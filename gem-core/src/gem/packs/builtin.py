@@ -68,6 +68,7 @@ def gem_commands() -> list[CommandSpec]:
     return [
         CommandSpec(name="list", entry_point="gem.cli.list:list_envs", help="List the environments"),
         CommandSpec(name="info", entry_point="gem.cli.info:info", help="Describe one environment"),
+        CommandSpec(name="data", entry_point="gem.cli.data:data", help="Say where rows of data sets come from"),
         CommandSpec(name="tools", entry_point="gem.cli.tools:tools", help="List the tools that agents can call"),
         CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
         CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it"),

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError, UnknownId
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.importing import is_import_path, module_hint
@@ -43,18 +44,23 @@ def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
 def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), **kwargs: Any) -> dict[str, EnvSpec]:
     """Check that these envs can be built, with the wrappers and kwargs of `gem.make`; returns each id with its spec.
 
-    All names are looked up first; then each env is built once and closed.
+    All names are looked up first; then each env is built once and closed. The rows of data sets are opened, so that
+    they are downloaded before there are several processes.
 
     Raises:
         ConfigError: no id was given.
         UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
+        DataUnavailable, ConfigError: see `gem.data.open_table`.
     """
     specs = {str(id): get_spec(str(id)) for id in as_list(ids)}
     if not specs:
         raise ConfigError("no id was given; `gemx list` shows every one")
     check_wrappers(wrappers)
     for spec in specs.values():
-        make(spec, wrappers=wrappers, **kwargs).close()
+        with make(spec, wrappers=wrappers, **kwargs) as env:
+            bare: Any = env.unwrapped
+            if isinstance(bare, DatasetEnv):
+                _ = bare.rows
     return {id: bind(spec, wrappers=wrappers, **kwargs) for id, spec in specs.items()}
 
 

@@ -51,6 +51,8 @@ class CheckOutcome:
 
 def run_check(name: str, subject: Subject) -> CheckOutcome:
     """Run one check. Exceptions of the env, even SystemExit, become a failed outcome."""
+    if subject.unavailable:
+        return CheckOutcome(name, "skipped", subject.unavailable)
     try:
         CHECKS[name](subject)
     except ContractViolation as violation:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from gem import seeding
 from gem.core import Env
+from gem.dataset_env import to_download
 from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
 from gem.packs.discovery import KNOWN_PACKS, OWN_PACKS, Pack, how_to_install
 from gem.packs.importing import module_hint
@@ -46,6 +47,16 @@ class Subject:
     def make(self) -> Env:
         """A new instance."""
         return make(self.spec)
+
+    @cached_property
+    def unavailable(self) -> str | None:
+        """Why the rows of a data set cannot be asked without a download."""
+        try:
+            with self.make() as env:
+                source = to_download(env)
+        except Exception:  # the checks report it
+            return None
+        return source and f"The rows of {source} are not on this machine: see `gemx data {self.spec.id}`."
 
     def seeds(self, count: int) -> list[int]:
         """The first `count` seeds, spread over the whole range as in a training run."""

@@ -1,0 +1,108 @@
+"""Where the rows of a source are on this machine. Nothing is read, and nothing is downloaded."""
+
+import os
+import re
+from importlib import resources
+from pathlib import Path
+
+from gem.data.source import FILES, DataSource, package_file
+from gem.errors import ConfigError
+
+LOCAL_FOLDER = "GEM_DATA_DIR"
+"""The environment variable that names a folder with local copies of data sets: see `local_copy`."""
+_PACKED = tuple(f"{suffix}.gz" for suffix in FILES if suffix != ".parquet")
+_PART = re.compile(r"-\d+-of-\d+.*")
+
+
+def place(source: DataSource) -> Path | None:
+    """The file or folder with the rows, whether or not it exists, if the source names one.
+
+    For a data set of the hub its local copy, or else its folder in the cache of the library `datasets`; None if it has
+    neither. None for a function, too.
+
+    Raises:
+        ConfigError: a package is not installed.
+    """
+    if source.kind == "hub":
+        return local_copy(source) or cached(source)
+    if source.kind == "file":
+        return Path(source.name).expanduser().absolute()
+    if found := package_file(source.name):
+        package, file = found
+        try:
+            return Path(str(resources.files(package).joinpath(file)))
+        except ModuleNotFoundError as error:
+            raise ConfigError(f"the data {source}: there is no package {error.name!r}") from error
+    return None
+
+
+def local_copy(source: DataSource) -> Path | None:
+    """The local copy of a data set of the hub, in the folder `$GEM_DATA_DIR/owner/name`, if there is that folder.
+
+    In it are the files of its splits (see `split_files`), what `save_to_disk` of the library `datasets` wrote, or a
+    copy of the repository of the hub. A configuration may have a folder of its own in it.
+    """
+    root = os.environ.get(LOCAL_FOLDER)
+    folder = Path(root).expanduser().absolute() / source.name if root else None
+    if folder is None or not folder.is_dir():
+        return None
+    return folder / source.config if source.config and (folder / source.config).is_dir() else folder
+
+
+def split_files(folder: Path) -> dict[str, list[Path]]:
+    """The files with rows in a folder, by split.
+
+    A split is named by its file (`train.jsonl`), by the files of its parts (`train-00000-of-00002.parquet`), or by
+    their folder (`train/0.parquet`); all of it may be in a folder `data`.
+    """
+    found: dict[str, list[Path]] = {}
+    for file in sorted(folder.glob("**/*")):
+        *folders, name = file.relative_to(folder).parts
+        hidden = any(part.startswith(".") for part in (*folders, name))
+        if name.endswith((*FILES, *_PACKED)) and name != "dataset_infos.json" and not hidden and file.is_file():
+            inner = folders[1:] if folders[:1] == ["data"] else folders
+            split = inner[0] if inner else _PART.sub("", name.partition(".")[0])
+            found.setdefault(split, []).append(file)
+    return found
+
+
+def saved_folder(source: DataSource, folder: Path) -> Path | None:
+    """The folder in `folder`, or itself, that `save_to_disk` of the library `datasets` wrote."""
+    folders = (folder / source.split, folder) if source.split else (folder,)
+    names = ("dataset_dict.json", "dataset_info.json")
+    return next((each for each in folders if any((each / name).is_file() for name in names)), None)
+
+
+def cache_folder() -> Path:
+    """The folder where the library `datasets` keeps what it has downloaded."""
+    # As in `datasets.config`, whose import takes a second.
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "huggingface"
+    return Path(os.environ.get("HF_DATASETS_CACHE") or Path(home) / "datasets").expanduser()
+
+
+def cached(source: DataSource) -> Path | None:
+    """The newest folder of a data set of the hub in the cache, which has Arrow files of all its splits."""
+    owner, _, name = source.name.rpartition("/")
+    prefix = f"{owner}___" if owner else ""
+    if not any(cache_folder().glob(f"{prefix}*")):  # without the import below
+        return None
+    try:
+        from datasets.naming import (  # pyright: ignore[reportMissingTypeStubs]
+            camelcase_to_snakecase,  # pyright: ignore[reportUnknownVariableType]
+        )
+    except ImportError:
+        return None
+    # Without a configuration: which one the hub takes by default is known if that is called so.
+    folder = cache_folder() / f"{prefix}{camelcase_to_snakecase(name)}" / (source.config or "default")
+    infos = [info for info in folder.glob("*/*/dataset_info.json") if info.parent.suffix != ".incomplete"]
+    return max(infos, key=lambda info: info.stat().st_mtime).parent if infos else None
+
+
+def how_to_get(source: DataSource) -> str:
+    """What to do about a data set of the hub that is not on this machine."""
+    root, split = os.environ.get(LOCAL_FOLDER), source.split or "train"
+    where = f"to {root}/{source.name}" if root else f"to DIR/{source.name} and set {LOCAL_FOLDER}=DIR"
+    return (
+        f"With a network, `gemx data ID --download` puts it into {cache_folder()}. Without one, copy its files "
+        f"(such as {split}.jsonl or {split}.parquet) {where}."
+    )
