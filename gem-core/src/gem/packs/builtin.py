@@ -58,6 +58,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
 @hookimpl
 def gem_policies() -> dict[str, str]:
     return {
+        "openai": "gem.llm.policy:ChatPolicy",
         "random": "gem.rollout.policy:random_policy",
         "expert": "gem.rollout.policy:expert_policy",
     }

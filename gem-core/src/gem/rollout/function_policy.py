@@ -46,12 +46,20 @@ class FunctionPolicy(Policy):
     Args:
         function: the function.
         at_once: the most concurrent calls.
+        at_end: an async function that is called on the event loop of an async `function` when the policy is closed,
+            such as the one that closes a client.
 
     Raises:
         PolicyError: it is not a function, or has other parameters.
     """
 
-    def __init__(self, function: Callable[..., Any], *, at_once: int = MAX_AT_ONCE) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        at_once: int = MAX_AT_ONCE,
+        at_end: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
         check_int("at_once", at_once, 1)
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that returns replies, not {function!r:.80}")
@@ -60,8 +68,10 @@ class FunctionPolicy(Policy):
         self._slots: dict[object, int] = {}
         """Pending request → its slot; forgotten requests are removed."""
         self._requests: dict[int, object] = {}
-        runner = _EventLoopRunner if _is_async(function) else _ThreadRunner
-        self._runner = runner(call, at_once, self._slots, self._answered)
+        if _is_async(function):
+            self._runner = _EventLoopRunner(call, at_once, self._slots, self._answered, at_end)
+        else:
+            self._runner = _ThreadRunner(call, at_once, self._slots, self._answered)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         for slot, transcript in transcripts.items():
@@ -105,8 +115,10 @@ class _Runner(ABC):
         at_once: int,
         wanted: Mapping[object, int],
         answered: SimpleQueue[tuple[object, Reply]],
+        at_end: Callable[[], Coroutine[Any, Any, None]] | None = None,
     ) -> None:
         self._call, self._at_once, self._wanted, self._answered = call, at_once, wanted, answered
+        self._at_end = at_end
         self._open()
 
     @abstractmethod
@@ -188,6 +200,8 @@ class _EventLoopRunner(_Runner):
             task.cancel()
         if unfinished:
             self._loop.run_until_complete(asyncio.wait(unfinished, timeout=0.5))
+        if self._at_end is not None:
+            self._loop.run_until_complete(self._at_end())
         self._loop.close()
 
     async def _answer(self, request: object, transcript: Transcript) -> None:

@@ -1,0 +1,19 @@
+"""What can go wrong between a client and a chat API."""
+
+from gem.errors import Fault, GemError
+
+
+class ServerFault(Fault):
+    """The server failed, or did not answer in time, until the retries were used up; it fails one episode."""
+
+
+class RequestRefused(Fault):
+    """The server refuses this request (status 400, 413 or 422), such as for its content; it fails one episode."""
+
+
+class ContextExceeded(Fault):
+    """The conversation is longer than the model's context."""
+
+
+class AccessRefused(GemError, PermissionError):
+    """The server refuses every request: a wrong key, model or address."""

@@ -1,0 +1,168 @@
+r"""A chat server on this machine with OpenAI's protocol, for tests: it answers by a function, and fails as it is told.
+
+```python
+from gem.testing.chat_server import Trouble, chat_server
+
+with chat_server(lambda messages: "\\boxed{7}", Trouble(fail=0.2)) as server:
+    policy = ChatPolicy("any", base_url=server.url)
+```
+
+It needs the extra `llm` of gem-core.
+"""
+
+import asyncio
+import json
+import random
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+Answer = Callable[[Sequence[Mapping[str, Any]]], str | Mapping[str, Any]]
+"""From the messages of a request to the text of the reply, or to fields of the `choice` in the response."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What goes wrong, as shares of the requests; the rest is answered after `latency` seconds."""
+
+    fail: float = 0.0
+    """Status 500."""
+    limit: float = 0.0
+    """Status 429 with `Retry-After`."""
+    truncate: float = 0.0
+    """The connection ends in the middle of the answer."""
+    stall: float = 0.0
+    """No answer until the client gives up."""
+    garble: float = 0.0
+    """Status 200 with something that is not JSON."""
+    retry_after: float = 0.01
+    latency: Callable[[random.Random], float] = lambda rng: 0.0
+    seed: int = 0
+
+
+@dataclass
+class ChatServer:
+    """What a server has seen so far."""
+
+    url: str
+    """The `base_url` for clients."""
+    requests: int = 0
+    answered: int = 0
+    """Requests that were answered in full."""
+    now: int = 0
+    """Requests in progress."""
+    most: int = 0
+    """Most requests that were ever in progress at once."""
+    troubles: dict[str, int] = field(default_factory=dict[str, int])
+    """Kind of trouble → how often it was made."""
+    bodies: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    """The JSON of every request."""
+
+
+@contextmanager
+def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[ChatServer]:
+    """Serve `/v1/chat/completions` on a free port while the context is open."""
+    from aiohttp import web
+
+    state = ChatServer("")
+    handler = _Handler(answer, trouble or Trouble(), state)
+    loop = asyncio.new_event_loop()
+    ready = threading.Event()
+
+    async def serve() -> web.AppRunner:
+        app = web.Application(client_max_size=2**26)
+        app.router.add_post("/v1/chat/completions", handler.handle)
+        runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=4096)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        state.url = f"http://{host}:{port}/v1"
+        return runner
+
+    def run() -> None:
+        try:
+            runner = loop.run_until_complete(serve())
+            ready.set()
+            loop.run_forever()
+            loop.run_until_complete(runner.cleanup())
+        finally:
+            ready.set()
+            loop.close()
+
+    thread = threading.Thread(target=run, name="gem-chat-server", daemon=True)
+    thread.start()
+    ready.wait(30)
+    try:
+        yield state
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)
+
+
+class _Handler:
+    """Answers one request, or does not."""
+
+    def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer) -> None:
+        self._answer, self._trouble, self._state = answer, trouble, state
+        self._rng = random.Random(trouble.seed)
+        shares = {kind: getattr(trouble, kind) for kind in ("fail", "limit", "truncate", "stall", "garble")}
+        self._kinds = [*shares, ""]
+        self._weights = [*shares.values(), 1.0 - sum(shares.values())]
+
+    async def handle(self, request: "web.Request") -> "web.StreamResponse":
+        state = self._state
+        state.requests += 1
+        state.now += 1
+        state.most = max(state.most, state.now)
+        try:
+            return await self._respond(request)
+        finally:
+            state.now -= 1
+
+    async def _respond(self, request: "web.Request") -> "web.StreamResponse":
+        from aiohttp import web
+
+        body = await request.json()
+        self._state.bodies.append(body)
+        [kind] = self._rng.choices(self._kinds, self._weights)
+        if kind:
+            self._state.troubles[kind] = self._state.troubles.get(kind, 0) + 1
+        if kind == "stall":
+            await asyncio.sleep(3600)
+        await asyncio.sleep(self._trouble.latency(self._rng))
+        if kind == "fail":
+            return web.json_response({"error": {"message": "the server is on fire"}}, status=500)
+        if kind == "limit":
+            after = {"Retry-After": str(self._trouble.retry_after)}
+            return web.json_response({"error": {"message": "slow down"}}, status=429, headers=after)
+        if kind == "garble":
+            return web.Response(text="<html>not JSON</html>")
+        content = json.dumps(self._completion(body)).encode()
+        if kind == "truncate":
+            response = web.StreamResponse(headers={"Content-Type": "application/json"})
+            response.content_length = len(content)
+            await response.prepare(request)
+            await response.write(content[: len(content) // 2])
+            assert request.transport is not None
+            request.transport.close()
+            return response
+        self._state.answered += 1
+        return web.Response(body=content, content_type="application/json")
+
+    def _completion(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        reply = self._answer(body["messages"])
+        fields = {"message": {"role": "assistant", "content": reply}} if isinstance(reply, str) else dict(reply)
+        text = str(fields["message"].get("content") or "")
+        prompt = sum(len(str(message["content"]).split()) for message in body["messages"])
+        return {
+            "object": "chat.completion",
+            "model": body["model"],
+            "choices": [{"index": 0, "finish_reason": "stop", **fields}],
+            "usage": {"prompt_tokens": prompt, "completion_tokens": len(text.split())},
+        }
