@@ -24,7 +24,7 @@ MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that a server counted."""
+    """Tokens that a server counted: of the `prompt`, and of the `completion`."""
 
     prompt: int = 0
     completion: int = 0
@@ -40,9 +40,11 @@ class ChatReply:
     message: Mapping[str, Any]
     """The assistant's message: `content`, and `tool_calls` if the model called tools."""
     finish_reason: str
+    """`stop`, `length`, `tool_calls`, or another word of the server."""
     stop_reason: str | None
     """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
     usage: Usage
+    """Its tokens; 0 if the server does not count."""
     seconds: float
     """From sending the request that was answered to its answer."""
     attempts: int

@@ -73,6 +73,7 @@ class ChatPolicy(FunctionPolicy):
             timeout=timeout,
             retries=retries,
         )
+        """Makes the requests, and counts them and their tokens."""
         # The client limits requests; a call that waits to be repeated must not keep another from being made.
         super().__init__(self._reply, at_once=10**6, at_end=self.client.close)
 

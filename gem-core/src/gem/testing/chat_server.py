@@ -41,8 +41,11 @@ class Trouble:
     garble: float = 0.0
     """Status 200 with something that is not JSON."""
     retry_after: float = 0.01
+    """Seconds of that header."""
     latency: Callable[[random.Random], float] = lambda rng: 0.0
+    """Seconds before an answer, drawn from a generator."""
     seed: int = 0
+    """Of what goes wrong, and of the latencies."""
 
 
 @dataclass
@@ -52,6 +55,7 @@ class ChatServer:
     url: str
     """The `base_url` for clients."""
     requests: int = 0
+    """Requests that arrived."""
     answered: int = 0
     """Requests that were answered in full."""
     now: int = 0
