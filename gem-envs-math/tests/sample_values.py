@@ -160,7 +160,7 @@ def in_base(number, base):
     while number:
         number, digit = divmod(number, base)
         written = (string.digits + string.ascii_uppercase)[digit] + written
-    return f"{written}_{base}" if base < 10 else f"{written}_{{{base}}}"
+    return written
 
 
 def clock(minutes):

@@ -1,5 +1,6 @@
 """`math:Sample`: every answer is what an independent computation says, and is graded as right."""
 
+import re
 from collections import defaultdict
 
 import pytest
@@ -59,3 +60,15 @@ def test_the_answer_to_another_question_of_the_kind_is_wrong():
         env.reset(seed=index, options={"index": index})
         step = env.step(f"\\boxed{{{other}}}")
         assert (step.reward, step.observation) == (0.0, "That is wrong."), row["id"]
+
+
+def test_what_stands_in_the_question_is_not_right_unless_it_is_the_answer():
+    env = gem.make("math:Sample")
+    for index, row in enumerate(ROWS):
+        problem = row["problem"].replace("\\$", "")
+        stands = [*re.findall(r"\$(.+?)\$", problem), *re.findall(r"(?<![\w.\\-])[0-9][0-9.:]*[0-9]|[0-9]", problem)]
+        for answer in {part.strip().rstrip(".") for part in stands} - {row["answer"]}:
+            env.reset(seed=index, options={"index": index})
+            step = env.step(f"\\boxed{{{answer}}}")
+            # An axis at x = 4 may be given as 4.
+            assert not step.info["success"] or row["answer"] == f"x={answer}", (row["id"], answer)

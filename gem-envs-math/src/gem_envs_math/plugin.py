@@ -57,6 +57,6 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
         ARITHMETIC: ("operands", "digits", "operators", "use_format_error_reward"),
         LONG_ARITHMETIC: ("digits", "use_format_error_reward"),
         # Not `data`, a file, an address or a function.
-        sources.QUESTION: ("instruction", "max_attempts", "format_error_reward"),
-        sources.FIGURE_QUESTION: ("instruction", "max_attempts", "format_error_reward"),
+        sources.QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),
+        sources.FIGURE_QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),
     }

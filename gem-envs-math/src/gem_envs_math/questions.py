@@ -8,6 +8,7 @@ from gem.data import Data
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
 from gem.parsing import boxed
+from gem_envs_math.copied import is_copied
 from gem_envs_math.grading import Rules, grade
 
 
@@ -27,12 +28,16 @@ class MathQuestion(DatasetEnv[MathRow, str]):
     without a box earns 0; `format_error_reward` changes that. `info["rule"]` says by which rule it was graded. With
     `max_attempts`, the agent reads that its answer is wrong and may try again; what is right it is never told.
 
+    An answer that only repeats a formula of the question, such as the one to simplify, is wrong, and the rule is
+    `copied`.
+
     A row has a `question` (text) and an `answer`: text, a number, or a list of these, each of which is right by itself.
     In gem-llm's data sets the column of the question is called `problem`.
 
     Args:
         data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
         rules: what counts as right: settings of `gem_envs_math.grading.Rules`.
+        accept_copies: whether an answer that repeats a formula of the question may be right.
         instruction: how to answer, at the end of the question: False for nothing, True for the env's own words, or a
             text.
         max_attempts: how many replies the agent may give.
@@ -51,6 +56,7 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         data: Data | None = None,
         *,
         rules: Rules | Mapping[str, Any] | None = None,
+        accept_copies: bool = False,
         instruction: bool | str = True,
         max_attempts: int = 1,
         format_error_reward: float = 0.0,
@@ -59,6 +65,7 @@ class MathQuestion(DatasetEnv[MathRow, str]):
             data, instruction=instruction, max_attempts=max_attempts, format_error_reward=format_error_reward
         )
         self.rules = Rules.of(rules)
+        self.accept_copies = accept_copies
 
     def _row(self, values: Mapping[str, Any]) -> MathRow:
         question, answer = values["question"], values["answer"]
@@ -78,7 +85,10 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         return boxed(reply)
 
     def _grade(self, answer: str) -> Step:
-        right, rule = grade(answer, self.row.golds, self.rules)
+        row = self.row
+        right, rule = grade(answer, row.golds, self.rules)
+        if right and not self.accept_copies and is_copied(answer, row.question, row.golds):
+            right, rule = False, "copied"
         return Step.final("That is right." if right else "That is wrong.", float(right), success=right, rule=rule)
 
     def _gold(self, row: MathRow) -> str | None:

@@ -1,0 +1,85 @@
+"""Every id of a data set runs end to end on a local copy, in gem-llm's layout."""
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from base64 import b64decode
+
+import pytest
+from math_copies import COPIES, write_json_lines, write_parquet
+
+import gem
+from gem.errors import DataUnavailable
+from gem.testing.replies import JUNK
+from gem_envs_math.sources import SOURCES
+
+FOLDERS = {"JSON Lines": write_json_lines, "Parquet": write_parquet}
+HOSTILE = ["-98765", "what it is", "10**100000000", "{" * 5_000 + "}" * 5_000, "9^" * 50 + "9", "\x00", "1 or 2"]
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory):
+    """A folder with copies in a layout, written once."""
+    return functools.cache(lambda layout: FOLDERS[layout](tmp_path_factory.mktemp("copies")))
+
+
+@pytest.fixture(params=["JSON Lines", pytest.param("Parquet", marks=pytest.mark.full)])
+def copies(request, written, monkeypatch, tmp_path):
+    """Local copies of all data sets. Those in Parquet files are read by `datasets.load_dataset`."""
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
+    monkeypatch.setenv("GEM_DATA_DIR", str(written(request.param)))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.id)
+@pytest.mark.usefixtures("copies")
+def test_an_id_asks_every_row_and_grades_its_answers_right_and_junk_wrong(source):
+    rows = COPIES[source.name, source.split]
+    with gem.make(source.id, instruction=False) as env:
+
+        def observed(index):
+            return env.reset(seed=1, options={"index": index})[0]
+
+        for index, row in enumerate(rows):
+            if "images" in row:
+                figure, text = observed(index)
+                kind, content = figure["image_url"]["url"].split(",")
+                assert (kind, b64decode(content)) == ("data:image/png;base64", row["images"][0]["bytes"])
+                assert "<image>" + text["text"] == row["problem"]
+            else:
+                assert observed(index) == row["problem"]
+            for gold in row["answer"] if isinstance(row["answer"], list) else [row["answer"]]:
+                observed(index)
+                assert env.step(f"So it is \\boxed{{{gold}}}.").info["success"]
+            observed(index)
+            assert env.step(env.expert_action()).reward == 1.0
+            for junk in [*JUNK.values(), *(f"\\boxed{{{answer}}}" for answer in HOSTILE)]:
+                observed(index)
+                step = env.step(junk)
+                assert (step.reward, step.observation == "That is right.") == (0.0, False), junk[:60]
+        assert len(env.unwrapped.rows) == len(rows)
+
+
+def test_without_rows_the_error_names_the_data_set_the_cache_and_the_folder_for_copies(monkeypatch, tmp_path):
+    monkeypatch.delenv("GEM_DATA_DIR", raising=False)
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for source in SOURCES:
+        with gem.make(source.id) as env, pytest.raises(DataUnavailable) as raised:
+            env.reset(seed=0)
+        for said in (source.name, str(tmp_path), "GEM_DATA_DIR"):
+            assert said in str(raised.value)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("words", [["check"], ["run", "--each-row", "--policy", "expert"]], ids=lambda words: words[0])
+def test_on_copies_every_id_keeps_the_contract_and_gemx_run_with_the_expert_gives_1(words, written):
+    command, *options = words
+    environment = {**os.environ, "GEM_DATA_DIR": str(written("JSON Lines")), "HF_HUB_OFFLINE": "1"}
+    line = [sys.executable, "-m", "gem", command, *(source.id for source in SOURCES), *options, "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, env=environment, timeout=500, check=False)
+    said = json.loads(done.stdout)
+    assert done.returncode == 0, said
+    if command == "run":
+        assert {report["success"]["rate"] for report in said["environments"]} == {1.0}
