@@ -61,6 +61,7 @@ def test_an_id_asks_every_row_and_grades_its_answers_right_and_junk_wrong(source
         assert len(env.unwrapped.rows) == len(rows)
 
 
+@pytest.mark.full
 def test_without_rows_the_error_names_the_data_set_the_cache_and_the_folder_for_copies(monkeypatch, tmp_path):
     monkeypatch.delenv("GEM_DATA_DIR", raising=False)
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
@@ -82,4 +83,6 @@ def test_on_copies_every_id_keeps_the_contract_and_gemx_run_with_the_expert_give
     said = json.loads(done.stdout)
     assert done.returncode == 0, said
     if command == "run":
-        assert {report["success"]["rate"] for report in said["environments"]} == {1.0}
+        rows = {source.id: len(COPIES[source.name, source.split]) for source in SOURCES}
+        assert {each["id"]: each["episodes"] for each in said["ids"]} == rows
+        assert {each["success"] for each in said["ids"]} == {1.0}
