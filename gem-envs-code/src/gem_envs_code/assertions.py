@@ -2,9 +2,71 @@
 
 import ast
 import functools
-from typing import cast
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
+from gem.errors import Fault
+from gem_envs_code.imports import free_names, with_imports
+from gem_envs_code.languages import inside
 from gem_envs_code.tasks import AssertTest, CallTest
+from gem_sandbox import Job, Limits, Sandbox, SandboxLost
+
+LIMITS = Limits(timeout=10.0, memory=512 * 2**20, output=2**24)
+"""What the assertions of a test may use, without the program."""
+
+MOST_ROUNDS = 100
+
+Carry = Callable[[Sequence[Any]], Sequence[Any]]
+"""Carries out steps in a process of the program's; returns the answers to those that it came to the end of."""
+
+
+def assertions_hold(test: AssertTest, box: Sandbox, carry: Carry) -> bool | None:
+    """Whether a program passes a test; None if it could not carry out a step.
+
+    The test and the program run in different processes, in turns: see `gem_envs_code.inside.referee`.
+
+    Raises:
+        Fault: the test cannot be carried out with any program.
+        SandboxLost: the sandbox failed, which says nothing about the program.
+    """
+    code = with_imports(test.code)
+    try:
+        names = free_names(ast.parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Fault(f"a test that is not Python ({error}): {code[:200]!r}") from error
+    known: list[Any] = []
+    stopped: list[Any] | None = None
+    for _ in range(MOST_ROUNDS):
+        said = _referee({"test": code, "names": names, "known": known}, box)
+        if "fault" in said:
+            raise Fault(f"{said['fault']}: {code[:200]!r}")
+        if "passed" in said:
+            return said["passed"]
+        steps = said["ask"]
+        if steps[: said["sure"]] == stopped:
+            return None
+        answers = carry(steps)
+        known = list(zip(steps, answers, strict=False))
+        # A step that fails is no failure of the program as long as it is a guess.
+        stopped = steps[: len(answers) + 1]
+    raise Fault(f"a test that takes more than {MOST_ROUNDS} turns with the program: {code[:200]!r}")
+
+
+def _referee(order: dict[str, Any], box: Sandbox) -> dict[str, Any]:
+    """What the referee says after a turn."""
+    mark = secrets.token_hex(8)
+    job = Job(code=inside("referee"), stdin=json.dumps({**order, "mark": mark}), limits=LIMITS)
+    ended = box.run_job(job)
+    if ended.reason == "sandbox_error":
+        raise SandboxLost(f"the sandbox failed under a test: {ended.note}")
+    _, found, said = ended.stdout.rpartition(f"\n{mark}")
+    if ended.ok and found:
+        return json.loads(said)
+    if not order["known"]:
+        raise Fault(f"a test that cannot be run ({ended.note}): {order['test'][:200]!r}")
+    return {"passed": False}  # the answers of the program were too much for it
 
 
 @functools.lru_cache(1024)
@@ -16,6 +78,8 @@ def as_call(test: AssertTest) -> CallTest | None:
         if not isinstance(left, ast.Call):
             left, right = right, left
         call = cast("ast.Call", left)
+        if any(each.arg is None for each in call.keywords):
+            return None
         return CallTest(
             function=cast("ast.Name", call.func).id,
             arguments=tuple(map(ast.literal_eval, call.args)),

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gem.errors import ConfigError, Fault
-from gem_envs_code.assertions import as_call
+from gem.errors import ConfigError
+from gem_envs_code.assertions import as_call, assertions_hold
 from gem_envs_code.checkers import right_output
 from gem_envs_code.inside.wire import decode, encode
 from gem_envs_code.languages import Language
@@ -64,32 +64,48 @@ class Attempt:
 
     def verdicts(self) -> Iterator[Verdict]:
         """The verdict on each test, in order, each when it is asked for."""
-        first, *rest = map(_carried_out, self._task.tests)
+        first, *rest = map(_simplest, self._task.tests)
         verdict = self._alone(first)
         yield verdict
-        quick = self._together(rest) if verdict.failed is None and len(rest) > 1 else 0
+        quick = 0
+        if verdict.failed is None and len(rest) > 1:
+            quick = self._together(list(_until_assertions(rest)))
         for number, test in enumerate(rest):
             yield Verdict() if number < quick else self._alone(test)
 
-    def _alone(self, test: StdinTest | CallTest) -> Verdict:
+    def _alone(self, test: Test) -> Verdict:
         """Run one test in a process of its own. What is right counts only if that ends by itself, with status 0."""
+        if isinstance(test, AssertTest):
+            return self._asserted(test)
         if isinstance(test, StdinTest):
             ended = _play(self._run, test.input.encode("utf-8", "replace"), self._task.limits)
             said, wrong = ended.result.stdout, "wrong output"
+            right = ended.result.ok and self._prints(ended.printed, test)
         else:
             ended = self._ask([_order(test)], self._task.limits)
             said, wrong = _shown(ended.answers), "a wrong result"
-        if not ended.result.ok:
-            return Verdict(_KINDS.get(ended.result.reason, ended.result.note), said, ended.result)
-        if isinstance(test, StdinTest):
-            right = self._prints(ended.printed, test)
-        else:
-            right = bool(ended.answers) and self._returns(ended.answers[0], test)
-        return Verdict(None if right else wrong, said, ended.result)
+            right = ended.result.ok and bool(ended.answers) and self._returns(ended.answers[0], test)
+        return Verdict(None if right else _kind(ended.result) or wrong, said, ended.result)
+
+    def _asserted(self, test: AssertTest) -> Verdict:
+        """Run the assertions of a test in one process, and the program in others."""
+        last: Result | None = None
+
+        def carry(steps: Sequence[Any]) -> Sequence[Any]:
+            nonlocal last
+            ended = self._ask([{"steps": steps}], self._task.limits)
+            last = ended.result
+            return ended.answers
+
+        held = assertions_hold(test, self._box, carry)
+        kind = last and _kind(last)
+        return Verdict(None if held else kind or "a failed assertion", None, last)
 
     def _together(self, tests: Sequence[StdinTest | CallTest]) -> int:
         """Run tests in one process. Returns how many of them, from the first, were passed."""
         plain = any(isinstance(test, StdinTest) for test in tests)
+        if not tests:
+            return 0
         if plain and not (self._language.caller and self._language.together(self._source)):
             return 0
         seconds = min(self._task.limits.timeout, TOGETHER_SECONDS)
@@ -134,13 +150,16 @@ def _play(play: Play, stdin: bytes, limits: Limits) -> Ended:
     return Ended(result(outcome, limits, level, KEPT), outcome.stdout)
 
 
-def _carried_out(test: Test) -> StdinTest | CallTest:
-    if not isinstance(test, AssertTest):
-        return test
-    call = as_call(test)
-    if call is None:
-        raise Fault(f"an assertion that is not `assert f(…) == …` with literals: {test.code[:200]!r}")
-    return call
+def _simplest(test: Test) -> Test:
+    """A test, as a call if it is nothing else."""
+    return (isinstance(test, AssertTest) and as_call(test)) or test
+
+
+def _until_assertions(tests: Sequence[Test]) -> Iterator[StdinTest | CallTest]:
+    for test in tests:
+        if isinstance(test, AssertTest):
+            break
+        yield test
 
 
 def _order(test: StdinTest | CallTest) -> dict[str, Any]:
@@ -150,8 +169,12 @@ def _order(test: StdinTest | CallTest) -> dict[str, Any]:
     return {"function": test.function, "arguments": encode(list(test.arguments)), "keywords": keywords}
 
 
-_KINDS = {"error": "an error", "killed": "a crash"}
-"""Failures of which nothing more may be said: the program chooses its exit status, and the signal that ends it."""
+def _kind(result: Result) -> str | None:
+    """How a process failed, or None.
+
+    Nothing more may be said of some failures: the program chooses its exit status, and the signal that ends it.
+    """
+    return {"ok": None, "error": "an error", "killed": "a crash"}.get(result.reason, result.note)
 
 
 def _shown(answers: Sequence[Any]) -> str | None:

@@ -37,23 +37,30 @@ def with_imports(source: str) -> str:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source  # running it will tell
-    used, bound = set[str](), set(dir(builtins))
-    future = 0
+    future = max((statement.end_lineno or 0 for statement in tree.body if _is_future(statement)), default=0)
+    lines = source.splitlines(keepends=True)
+    lacking = [f"{_IMPORTS[name]}\n" for name in sorted(free_names(tree)) if name in _IMPORTS]
+    return "".join([*lines[:future], *lacking, *lines[future:]]) if lacking else source
+
+
+def free_names(tree: ast.Module) -> list[str]:
+    """Names that a program uses and neither defines nor finds among Python's own, each once."""
+    used, bound = dict[str, None](), set(dir(builtins))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            used[node.id] = None
+        elif isinstance(node, ast.Name):
+            bound.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             bound.add(node.name)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound.update((each.asname or each.name).partition(".")[0] for each in node.names)
-            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-                future = node.end_lineno or 0
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             bound.add(node.name)
-    if "*" in bound:
-        return source
-    lines = source.splitlines(keepends=True)
-    lacking = [f"{_IMPORTS[name]}\n" for name in sorted(used - bound) if name in _IMPORTS]
-    return "".join([*lines[:future], *lacking, *lines[future:]]) if lacking else source
+    return [] if "*" in bound else [name for name in used if name not in bound]
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

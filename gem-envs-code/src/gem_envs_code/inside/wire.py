@@ -1,10 +1,12 @@
 """Plain data as JSON: how arguments get to a program, and how results come back.
 
 None, bool, int, float, str and list are themselves; any other type is an object with one key, the name of the type.
+What is not plain data can be a reference, `{"object": …}`.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
+from collections.abc import Callable
 from typing import Any, cast
 
 _DEEPEST = 200
@@ -22,8 +24,16 @@ class NotPlain(Exception):
     """A value is not plain data, or nested too deeply."""
 
 
-def encode(value: Any, depth: int = 0) -> Any:
+def refuse(value: Any) -> Any:
+    """Encode what is not plain data: not at all."""
+    raise NotPlain(f"a value of type {type(value).__name__} is not plain data")
+
+
+def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> Any:
     """`value` for JSON. A value of a subclass of a plain type is encoded by the methods of the plain type.
+
+    Args:
+        other: encodes a value of another type.
 
     Raises:
         NotPlain: the value, or one in it, is of another type.
@@ -41,31 +51,42 @@ def encode(value: Any, depth: int = 0) -> Any:
     if issubclass(kind, str):
         return str.__str__(value)
     if issubclass(kind, list):
-        return [encode(item, depth + 1) for item in _LIST(value)]
+        return [encode(item, other, depth + 1) for item in _LIST(value)]
     if issubclass(kind, tuple):
-        return {"tuple": [encode(item, depth + 1) for item in _TUPLE(value)]}
+        return {"tuple": [encode(item, other, depth + 1) for item in _TUPLE(value)]}
     if issubclass(kind, dict):
-        return {"dict": [[encode(key, depth + 1), encode(item, depth + 1)] for key, item in _DICT(value)]}
+        return {"dict": [[encode(key, other, depth + 1), encode(item, other, depth + 1)] for key, item in _DICT(value)]}
     for name, items in _SETS.items():
         if issubclass(kind, items.__objclass__):
-            return {name: [encode(item, depth + 1) for item in items(value)]}
+            return {name: [encode(item, other, depth + 1) for item in items(value)]}
     for name, text in _BYTES.items():
         if issubclass(kind, text.__objclass__):
             return {name: text(value)}
     if issubclass(kind, complex):
         return {"complex": [float(value.real), float(value.imag)]}
-    raise NotPlain(f"a value of type {kind.__name__} is not plain data")
+    return other(value)
 
 
-def decode(found: Any) -> Any:
-    """The value that was encoded."""
+def no_object(reference: Any) -> Any:
+    """The object of a reference, where there are none."""
+    raise ValueError(f"a reference to an object: {reference!r:.80}")
+
+
+def decode(found: Any, other: Callable[[Any], Any] = no_object) -> Any:
+    """The value that was encoded.
+
+    Args:
+        other: what `{"object": reference}` stands for.
+    """
     if isinstance(found, list):
-        return [decode(item) for item in cast("list[Any]", found)]
+        return [decode(item, other) for item in cast("list[Any]", found)]
     if not isinstance(found, dict):
         return found
     ((kind, content),) = cast("dict[str, Any]", found).items()
+    if kind == "object":
+        return other(content)
     if kind == "dict":
-        return {decode(key): decode(item) for key, item in content}
+        return {decode(key, other): decode(item, other) for key, item in content}
     if kind == "int":
         return int(content, 16)
     if kind in ("bytes", "bytearray"):
@@ -73,4 +94,4 @@ def decode(found: Any) -> Any:
     if kind == "complex":
         return complex(*content)
     made = {"tuple": tuple, "set": set, "frozenset": frozenset}[kind]
-    return made(map(decode, content))
+    return made(decode(item, other) for item in content)

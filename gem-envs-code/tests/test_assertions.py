@@ -1,0 +1,125 @@
+"""Assertions: the test and the program run in processes of their own, and it looks as if they ran in one."""
+
+import pytest
+
+from gem.errors import Fault
+from gem_envs_code.assertions import as_call
+from gem_envs_code.judge import judge
+from gem_envs_code.tasks import AssertTest, CallTest, Limits, Task
+
+PROGRAM = """
+import collections
+def double(x):
+    print("noise")
+    return x * 2
+def settle(items, extra=None):
+    items.sort()
+    return extra
+def squares(n):
+    for i in range(n): yield i * i
+class Stack:
+    def __init__(self): self.items = []
+    def push(self, item): self.items.append(item)
+    def pop(self): return self.items.pop()
+    def __len__(self): return len(self.items)
+    def __repr__(self): return f"Stack({self.items})"
+class Point:
+    def __init__(self, x, y): self.x, self.y = x, y
+    def __eq__(self, other): return (self.x, self.y) == (other.x, other.y)
+    def __add__(self, other): return Point(self.x + other.x, self.y + other.y)
+    def __lt__(self, other): return self.x < other.x
+def counts(text): return collections.Counter(text)
+"""
+RIGHT = {
+    "a loop": "for i in range(50):\n    assert double(i) == 2 * i",
+    "a function that tests": "def check(f):\n    assert f(2) == 4\n    assert f('a') == 'aa', 'text'\ncheck(double)",
+    "calls of calls": "assert double(double(2)) == 8",
+    "an object": "s = Stack()\ns.push(3)\ns.push([4])\nassert len(s) == 2 and repr(s) == 'Stack([3, [4]])'\n"
+    "assert s.pop() == [4]\nassert s.pop() == 3\nassert not s",
+    "objects among themselves": "a, b = Point(1, 2), Point(3, 4)\nassert a + b == Point(4, 6) and a < b and a != b\n"
+    "assert isinstance(a, Point) and not isinstance(3, Point)\na.x = 7\nassert a.x == 7",
+    "a list that is changed": "items = [3, 1, 2]\nassert settle(items) is None\nassert items == [1, 2, 3]",
+    "keywords": "assert settle([], extra=(1, {2: {3}})) == (1, {2: {3}})",
+    "an exception": "try:\n    double(None)\nexcept TypeError as error:\n"
+    "    assert 'unsupported' in str(error)\nelse:\n    raise SystemExit(1)",
+    "a generator": "g = squares(4)\nassert next(g) == 0\nassert list(g) == [1, 4, 9]",
+    "a subclass of a plain type": "assert counts('aab') == {'a': 2, 'b': 1}",
+    "numbers that are near": "import math\nassert math.isclose(double(0.1), 0.2)\nassert abs(double(0.1) - 0.2) < 1e-9",
+    "an import that is missing": "assert math.floor(double(0.6)) == 1",
+    "unittest": "import unittest\nclass T(unittest.TestCase):\n"
+    "    def test(self):\n        self.assertEqual(double(2), 4)\n"
+    "        self.assertRaises(TypeError, double, None)\nunittest.main()",
+    "nothing of the program": "assert 1 + 1 == 2",
+}
+WRONG = {
+    "the last of a loop": "for i in range(50):\n    assert double(i) == 2 * i\nassert double(1) == 3",
+    "a missing function": "assert triple(1) == 3 or True",
+    "an exception that does not come": "try:\n    double(1)\n    assert False\nexcept TypeError:\n    pass",
+    "an exception that comes": "assert double(None) is None or True",
+    "an object for a number": "p = Point(1, 2)\nassert p == 3 or 3 == p",
+    "a number and an object": "assert Point(1, 2) < 3 or True",
+    "unittest": "import unittest\nclass T(unittest.TestCase):\n"
+    "    def test(self):\n        self.assertEqual(double(2), 5)\n"
+    "unittest.main()",
+}
+
+
+def judged(code, box, program=PROGRAM):
+    return judge(program, Task(statement="", tests=(AssertTest(code),), limits=Limits(timeout=0.5, wall=30)), box)
+
+
+@pytest.mark.parametrize("code", RIGHT.values(), ids=RIGHT)
+def test_assertions_that_hold(code, box):
+    assert judged(code, box).right
+
+
+@pytest.mark.parametrize("code", WRONG.values(), ids=WRONG)
+def test_assertions_that_do_not_hold(code, box):
+    assert judged(code, box).failure.kind == "a failed assertion"
+
+
+def test_a_step_that_the_test_does_not_come_to_is_no_failure(box):
+    program = "def f(n):\n    while n == 2: pass\n    return n"
+    code = "if f(1) == 1:\n    assert f(3) == 3\nelse:\n    assert f(2) == 2"
+    assert judged(code, box, program).right
+    assert judged("assert f(1) == 1 or f(2)\nassert f(3) == 3", box, program).right
+    assert judged("assert f(1) == 1\nassert f(2) == 2", box, program).failure.kind == "more than 0.5 s of CPU time"
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("assert double(1) ==", "not Python"),
+        ("import numpy\nassert double(1) == 2", "No module named 'numpy'"),
+        ("assert double(lambda x: x) == 2", "what cannot leave it"),
+        ("import time\ntime.sleep(0.001)\nwhile True: pass", "cannot be run"),
+    ],
+)
+def test_a_test_that_cannot_be_carried_out_is_a_fault_and_no_failure(code, message, box, monkeypatch):
+    monkeypatch.setattr("gem_envs_code.assertions.LIMITS", Limits(timeout=0.5, wall=30))
+    with pytest.raises(Fault, match=message):
+        judged(code, box)
+
+
+@pytest.mark.parametrize(
+    ("code", "call"),
+    [
+        ("assert f(1, [2]) == {3}", CallTest("f", (1, [2]), {3}, same="python")),
+        ("assert (-1, 'a') == f(x={'k': None})", CallTest("f", (), (-1, "a"), {"x": {"k": None}}, "python")),
+        ("assert f() is True", CallTest("f", (), True, same="python")),
+        ("assert f(1) == 2, 'message'\n", CallTest("f", (1,), 2, same="python")),
+        ("assert f(1) is 2", None),
+        ("assert f(1) == g(2)", None),
+        ("assert f(g(1)) == 2", None),
+        ("assert f(1) == 2 == 2", None),
+        ("assert f(1) != 2", None),
+        ("assert f(*[1]) == 2", None),
+        ("assert f(**{'a': 1}) == 2", None),
+        ("assert f(1) == 2\nassert f(2) == 3", None),
+        ("assert a.f(1) == 2", None),
+        ("x = 1", None),
+        ("", None),
+    ],
+)
+def test_a_comparison_of_a_result_with_a_literal_is_a_call(code, call):
+    assert as_call(AssertTest(code)) == call
