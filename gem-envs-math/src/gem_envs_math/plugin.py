@@ -1,7 +1,7 @@
 """The specs of this pack. Listing environments loads this module, but no environment."""
 
 import gem
-from gem_envs_math import sources
+from gem_envs_math import generated, sources
 
 GEM_API = 1
 
@@ -47,6 +47,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             description="Multiply two numbers of 4 digits, with a tool or without",
             tags=("math", "single-turn", "procedural", "tool-use"),
         ),
+        *generated.specs(),
         *sources.specs(),
     ]
 
@@ -56,6 +57,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     return {
         ARITHMETIC: ("operands", "digits", "operators", "use_format_error_reward"),
         LONG_ARITHMETIC: ("digits", "use_format_error_reward"),
+        **generated.safe_settings(),
         # Not `data`, a file, an address or a function.
         sources.QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),
         sources.FIGURE_QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),

@@ -1,0 +1,1 @@
+"""`math:Geometry-v0`: plane figures."""

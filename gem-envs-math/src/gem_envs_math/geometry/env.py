@@ -1,0 +1,93 @@
+"""Geometry: lengths, angles and areas of plane figures, which are drawn or described."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from gem.core import Observation
+from gem.errors import ConfigError
+from gem_envs_math.figures import data_url, png
+from gem_envs_math.geometry.angles import (
+    exterior_angle,
+    inscribed_angle,
+    isosceles,
+    straight_angle,
+    third_angle,
+    two_tangents,
+)
+from gem_envs_math.geometry.areas import (
+    area_from_sides,
+    l_shape,
+    parallelogram,
+    rectangle,
+    right_triangle,
+    ring,
+    shoelace,
+    square_and_circle,
+    trapezoid,
+)
+from gem_envs_math.geometry.lengths import (
+    altitude,
+    angle_bisector,
+    circumscribed_circle,
+    inscribed_circle,
+    intersecting_chords,
+    median,
+    pythagoras,
+    similar_triangles,
+    tangent_and_secant,
+)
+from gem_envs_math.problem import Levels, ProblemEnv
+
+
+class Geometry(ProblemEnv):
+    """Lengths, angles and areas of plane figures.
+
+    The figure is described in words, or drawn (`figure="image"`): then the observation is a list of two content parts,
+    a PNG image that holds what is given, and the question as text.
+
+    Args:
+        figure: `text` or `image`.
+        difficulty: `easy`, `medium` or `hard`.
+    """
+
+    levels: ClassVar[Levels] = {
+        "easy": (rectangle, third_angle, straight_angle, right_triangle, isosceles, parallelogram),
+        "medium": (
+            pythagoras,
+            trapezoid,
+            similar_triangles,
+            inscribed_angle,
+            l_shape,
+            exterior_angle,
+            ring,
+            shoelace,
+        ),
+        "hard": (
+            shoelace,
+            intersecting_chords,
+            tangent_and_secant,
+            area_from_sides,
+            inscribed_circle,
+            circumscribed_circle,
+            angle_bisector,
+            median,
+            altitude,
+            square_and_circle,
+            two_tangents,
+        ),
+    }
+
+    def __init__(self, difficulty: str = "medium", kinds: Sequence[str] = (), figure: str = "text", **settings: Any):
+        super().__init__(difficulty, kinds, **settings)
+        if figure not in ("text", "image"):
+            raise ConfigError(f"figure is 'text' or 'image', not {figure!r}")
+        self.figure = figure
+
+    def _asked(self) -> Observation:
+        if self.figure == "text" or self.problem.figure is None:
+            return super()._asked()
+        text = self._text(f"The figure shows what is given. {self.problem.question}")
+        return [
+            {"type": "image_url", "image_url": {"url": data_url(png(self.problem.figure))}},
+            {"type": "text", "text": text},
+        ]

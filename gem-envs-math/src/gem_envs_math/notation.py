@@ -1,0 +1,79 @@
+"""How numbers and polynomials are written in questions and answers."""
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+Number = int | Fraction
+
+
+def written(number: Number) -> str:
+    """`7`, or `-7/2`."""
+    return str(number)
+
+
+def term(factor: Number, letters: str) -> str:
+    """A product as in `3x`, `-x` and `7/2 x`; `factor` alone without letters."""
+    if not letters:
+        return written(factor)
+    if factor in (1, -1):
+        return letters if factor == 1 else f"-{letters}"
+    return f"{written(factor)}{letters}" if Fraction(factor).denominator == 1 else f"{written(factor)} {letters}"
+
+
+def total(terms: Sequence[tuple[Number, str]]) -> str:
+    """A sum of products, without those that are 0: `total([(2, "x"), (-1, "y"), (3, "")])` is `2x - y + 3`."""
+    parts = [(factor, letters) for factor, letters in terms if factor]
+    if not parts:
+        return "0"
+    text = term(*parts[0])
+    for factor, letters in parts[1:]:
+        text += f" {'+' if factor > 0 else '-'} {term(abs(factor), letters)}"
+    return text
+
+
+def polynomial(coefficients: Sequence[Number], letter: str = "x") -> str:
+    """A polynomial, highest power first, from its coefficients, lowest first: `[1, 0, -3]` is `-3x^2 + 1`."""
+    powers = ["", letter, *(f"{letter}^{power}" for power in range(2, len(coefficients)))]
+    return total(list(zip(coefficients, powers, strict=False))[::-1])
+
+
+def value(coefficients: Sequence[Number], x: Number) -> Number:
+    """The value of a polynomial at `x`."""
+    result: Number = 0
+    for coefficient in reversed(coefficients):
+        result = result * x + coefficient
+    return result
+
+
+def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
+    """The coefficients of a product of polynomials."""
+    result = [0] * (len(first) + len(second) - 1)
+    for low, one in enumerate(first):
+        for high, other in enumerate(second):
+            result[low + high] += one * other
+    return result
+
+
+def derivative(coefficients: Sequence[int]) -> list[int]:
+    """The coefficients of the derivative."""
+    return [power * coefficient for power, coefficient in enumerate(coefficients)][1:] or [0]
+
+
+def area_below(coefficients: Sequence[Number], start: Number, end: Number) -> Fraction:
+    """The integral of a polynomial from `start` to `end`."""
+    raised = [Fraction(0), *(Fraction(one) / power for power, one in enumerate(coefficients, 1))]
+    return Fraction(value(raised, end) - value(raised, start))
+
+
+def nonzero(rng: random.Random, most: int) -> int:
+    """An integer from -most to most, but not 0."""
+    return rng.choice((-1, 1)) * rng.randint(1, most)
+
+
+def draw_polynomial(rng: random.Random, degree: int, most: int) -> list[int]:
+    """Random coefficients up to `most` in size; that of the highest power is not 0, and there are two terms or more."""
+    coefficients = [rng.randint(-most, most) for _ in range(degree)]
+    if not any(coefficients):
+        coefficients[rng.randrange(degree)] = nonzero(rng, most)
+    return [*coefficients, nonzero(rng, most)]
