@@ -82,9 +82,9 @@ def test_a_theory_that_contradicts_itself_is_found():
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_answer_cannot_be_told_by_the_word_not_or_by_counting_facts(world):
-    env = Rules(3, world)
+    env = Rules(2, world)
     seen: Counter[tuple[str, bool, str]] = Counter()
-    for seed in range(500):
+    for seed in range(300):
         asked = rule_reader.read(env.reset(seed=seed)[0])
         (name, _), holds = asked.statement
         answer = env.problem.answer
@@ -96,8 +96,8 @@ def test_the_answer_cannot_be_told_by_the_word_not_or_by_counting_facts(world):
     for kind in ("not", "facts", "own facts"):
         for value in (True, False):
             counts = [seen[kind, value, answer] for answer in env.answers]
-            assert sum(counts) > 80
-            assert max(counts) / sum(counts) < 1 / len(counts) + 0.1, (kind, value, counts)
+            assert sum(counts) > 50
+            assert max(counts) / sum(counts) < 1 / len(counts) + 0.12, (kind, value, counts)
 
 
 def test_nobody_does_something_to_itself():

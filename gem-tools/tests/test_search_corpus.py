@@ -96,3 +96,11 @@ def test_the_corpus_that_ships_is_there():
 
     assert len(corpus) == 566
     assert corpus.find("Dunholt").text.startswith("Dunholt is a")
+
+
+def test_a_corpus_may_be_a_file_of_an_installed_package():
+    assert list(Corpus.from_jsonl("gem_tools:data/world.jsonl")) == list(Corpus.shipped())
+    with pytest.raises(ConfigError, match="no package 'gem_nowhere'"):
+        Corpus.from_jsonl("gem_nowhere:corpus.jsonl")
+    with pytest.raises(ConfigError, match=r"no file 'gem_tools:none.jsonl'"):
+        Corpus.from_jsonl("gem_tools:none.jsonl")

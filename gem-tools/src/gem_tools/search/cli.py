@@ -1,7 +1,5 @@
 """`gemx search-server`."""
 
-from pathlib import Path
-
 import click
 
 from gem.cli.options import as_json
@@ -17,7 +15,9 @@ from gem_tools.search.web import Google, SerpApi
 
 
 @click.command()
-@click.option("--corpus", type=click.Path(path_type=Path), help="A JSONL file; by default the corpus that ships.")
+@click.option(
+    "--corpus", metavar="FILE", help="A JSONL file, also package:file.jsonl; by default the corpus that ships."
+)
 @click.option("--dataset", metavar="NAME", help="A data set, read by the library datasets, instead of a file.")
 @click.option("--split", default="train", show_default=True, help="The split of the data set.")
 @click.option(
@@ -39,7 +39,7 @@ from gem_tools.search.web import Google, SerpApi
 )
 @as_json
 def search_server(
-    corpus: Path | None,
+    corpus: str | None,
     dataset: str | None,
     split: str,
     retriever: str,
@@ -70,7 +70,7 @@ def search_server(
         serve(chosen, listening, topk=topk)
 
 
-def _build(name: str, file: Path | None, dataset: str | None, split: str, model: str | None) -> tuple[Retriever, str]:
+def _build(name: str, file: str | None, dataset: str | None, split: str, model: str | None) -> tuple[Retriever, str]:
     """The retriever, and a description of what it searches."""
     if (name == "dense") != (model is not None):
         raise ConfigError("--model and --retriever dense need each other")

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, cast, overload
 
+from gem.data.source import package_file
 from gem.errors import ConfigError, MissingExtra
 
 SHIPPED = "data/world.jsonl"
@@ -73,11 +74,13 @@ class Corpus(Sequence[Document]):
     def from_jsonl(cls, path: str | Path) -> Self:
         """A corpus from a file with one JSON object per line (`Document.of`); the line's number is the default id.
 
+        The file may be in an installed package: `"gem_envs_qa:corpus.jsonl"`.
+
         Raises:
             ConfigError: there is no such file, it cannot be read, or a line is not a document.
         """
         try:
-            with Path(path).open(encoding="utf-8") as lines:
+            with corpus_file(path).open(encoding="utf-8") as lines:
                 return cls(_read(lines, str(path)))
         except FileNotFoundError as error:
             raise ConfigError(f"there is no file {str(path)!r} to read a corpus from") from error
@@ -126,6 +129,22 @@ class Corpus(Sequence[Document]):
 
     def __len__(self) -> int:
         return len(self._documents)
+
+
+def corpus_file(path: str | Path) -> Path:
+    """The file that a path or `"package:file.jsonl"` names.
+
+    Raises:
+        ConfigError: there is no such package.
+    """
+    found = package_file(str(path))
+    if found is None:
+        return Path(path)
+    package, file = found
+    try:
+        return Path(str(files(package).joinpath(file)))
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"there is no package {error.name!r} to read the corpus {str(path)!r} from") from error
 
 
 def _read(lines: Iterable[str], name: str) -> Iterator[Document]:

@@ -32,7 +32,8 @@ def search_tool(
     not answer raises `SearchFault`, which ends the episode as failed. The tool is pure: results are cached.
 
     Args:
-        source: what to search: the address of a search server; a JSONL file, indexed once per process; any retriever.
+        source: what to search: the address of a search server; a JSONL file, also one of a package such as
+            `"gem_envs_qa:corpus.jsonl"`, indexed once per process; any retriever.
             None is the server at the address in the environment variable SEARCH_URL, with gem-llm's protocol, or the
             corpus that ships if the variable is not set.
         topk: how many documents to show.
