@@ -1,4 +1,4 @@
-"""The ids whose rows ship, and those that are generated, keep the contract; tests/test_qa.py checks all the others."""
+"""The ids whose rows ship, and those that are generated, keep the contract; test_data_sets.py checks all the others."""
 
 from gem.testing import contract_tests
 

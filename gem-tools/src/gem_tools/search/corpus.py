@@ -9,7 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, cast, overload
 
-from gem.data.source import package_file
+from gem.data.place import place
+from gem.data.source import DataSource, package_file
 from gem.errors import ConfigError, MissingExtra
 
 SHIPPED = "data/world.jsonl"
@@ -137,14 +138,8 @@ def corpus_file(path: str | Path) -> Path:
     Raises:
         ConfigError: there is no such package.
     """
-    found = package_file(str(path))
-    if found is None:
-        return Path(path)
-    package, file = found
-    try:
-        return Path(str(files(package).joinpath(file)))
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"there is no package {error.name!r} to read the corpus {str(path)!r} from") from error
+    found = place(DataSource(name=str(path))) if package_file(str(path)) else None
+    return found or Path(path)
 
 
 def _read(lines: Iterable[str], name: str) -> Iterator[Document]:
