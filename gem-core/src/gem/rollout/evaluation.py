@@ -11,7 +11,7 @@ _Z95 = 1.959963984540054
 """The 97.5% quantile of the standard normal distribution."""
 
 
-def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+def wilson_interval(successes: float, trials: float) -> tuple[float, float]:
     """The 95% Wilson score interval of a proportion; (0, 1) without trials.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).

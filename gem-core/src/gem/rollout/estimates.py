@@ -1,0 +1,159 @@
+"""Estimates from several attempts at the same items, and the comparison of two policies on the same items.
+
+An *item* is what an attempt starts from: an id with a seed and options, such as the row of a data set.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from gem.rollout.evaluation import wilson_interval
+from gem.rollout.transcript import Episode
+
+FLIPS = 10_000
+"""Random sign patterns of `sign_flip_p`, where all of them are more."""
+
+
+def pass_at_k(successes: int, attempts: int, k: int) -> float:
+    """The chance that at least one of `k` attempts succeeds; unbiased. NaN with fewer than `k` attempts.
+
+    Source: M. Chen et al., "Evaluating Large Language Models Trained on Code", arXiv 2107.03374, eq. 1.
+    """
+    if attempts < k:
+        return math.nan
+    return 1.0 - math.comb(attempts - successes, k) / math.comb(attempts, k)
+
+
+def pass_hat_k(successes: int, attempts: int, k: int) -> float:
+    """The chance that all of `k` attempts succeed (pass^k); unbiased. NaN with fewer than `k` attempts.
+
+    Source: S. Yao et al., "τ-bench", arXiv 2406.12045, section 3.
+    """
+    return math.nan if attempts < k else math.comb(successes, k) / math.comb(attempts, k)
+
+
+def clustered_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float]:
+    """The 95% interval of the mean success over items, of (successes, attempts) of each; (0, 1) without attempts.
+
+    Attempts at one item are alike, so they say less than as many attempts at different items. This is the Wilson
+    interval with the effective number of attempts, which is between the number of items and that of attempts.
+
+    Source: L. Kish, "Survey Sampling" (1965), section 8.2: the design effect.
+    """
+    counted = [(won, tried) for won, tried in counts if tried]
+    items, attempts = len(counted), sum(tried for _, tried in counted)
+    if items == 0:
+        return 0.0, 1.0
+    rates = [won / tried for won, tried in counted]
+    rate = fmean(rates)
+    effective = float(items)
+    if items > 1 and 0.0 < rate < 1.0:
+        variance = math.fsum((each - rate) ** 2 for each in rates) / (items * (items - 1))
+        ideal = rate * (1.0 - rate)
+        effective = min(float(attempts), max(float(items), ideal / variance if variance else math.inf))
+    return wilson_interval(rate * effective, effective)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two policies on the items that both have tried without a failure."""
+
+    items: int
+    first: float
+    """The mean of the first policy over items."""
+    second: float
+    """That of the second."""
+    difference: float
+    """Second minus first."""
+    interval: tuple[float, float]
+    """The 95% interval of the difference, by Student's t over items; NaN with fewer than two items."""
+    p: float
+    """How often a difference as large arises by chance alone: `sign_flip_p`."""
+    better: int
+    """Items on which the second has the higher mean."""
+    worse: int
+
+
+def compare(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[float]]) -> Comparison:
+    """Compare values (successes or returns) per item; an item that only one of them has is left out."""
+    shared = [item for item in first if first[item] and second.get(item)]
+    pairs = [(fmean(first[item]), fmean(second[item])) for item in shared]
+    differences = [after - before for before, after in pairs]
+    mean = fmean(differences) if pairs else math.nan
+    half = math.nan
+    if len(pairs) > 1:
+        variance = math.fsum((each - mean) ** 2 for each in differences) / (len(pairs) - 1)
+        half = student_t(len(pairs) - 1) * math.sqrt(variance / len(pairs))
+    return Comparison(
+        items=len(pairs),
+        first=fmean(before for before, _ in pairs) if pairs else math.nan,
+        second=fmean(after for _, after in pairs) if pairs else math.nan,
+        difference=mean,
+        interval=(mean - half, mean + half),
+        p=sign_flip_p(differences),
+        better=sum(each > 0 for each in differences),
+        worse=sum(each < 0 for each in differences),
+    )
+
+
+def sign_flip_p(differences: Sequence[float]) -> float:
+    """The two-sided p of the permutation test of paired differences: how often random signs give as large a sum.
+
+    All sign patterns are counted if they are at most `FLIPS`, otherwise `FLIPS` random ones, always the same. 1 without
+    a difference.
+
+    Source: R. A. Fisher, "The Design of Experiments" (1935), section 21.
+    """
+    sizes = [abs(each) for each in differences if each]
+    if not sizes:
+        return 1.0
+    observed = abs(math.fsum(differences)) * (1.0 - 1e-12)  # equal sums may differ in rounding
+    if 2 ** len(sizes) <= FLIPS:
+        sums = [0.0]
+        for size in sizes:
+            sums = [each + sign for each in sums for sign in (size, -size)]
+        return sum(abs(each) >= observed for each in sums) / len(sums)
+    totals, rng = np.zeros(FLIPS), np.random.default_rng(0)
+    for size in sizes:
+        totals += np.where(rng.random(FLIPS) < 0.5, size, -size)
+    extreme = 1 + int(np.count_nonzero(np.abs(totals) >= observed))  # the observed pattern is one of them
+    return extreme / (FLIPS + 1)
+
+
+def student_t(degrees: int) -> float:
+    """The 97.5% quantile of Student's t; within 0.2% of it from 3 degrees of freedom on.
+
+    Source: M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 26.7.5; a table for fewer.
+    """
+    few = {1: 12.706205, 2: 4.302653}
+    if degrees in few:
+        return few[degrees]
+    z = 1.959963984540054
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return math.fsum(term / degrees**power for power, term in enumerate(terms))
+
+
+def attempts_by_item(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:
+    """The episodes of each item, failed ones left out."""
+    items: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        if episode.failure is None:
+            items.setdefault(item_of(episode), []).append(episode)
+    return items
+
+
+def item_of(episode: Episode) -> str:
+    """What an episode started from, as text: the row where its options have one, and otherwise the seed."""
+    options = dict(episode.options or {})
+    if "index" in options:
+        return f"{episode.id} {sorted(options.items())}"
+    return f"{episode.id} seed {episode.seed} {sorted(options.items()) or ''}".rstrip()
