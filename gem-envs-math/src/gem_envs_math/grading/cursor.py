@@ -23,7 +23,7 @@ class Cursor:
         self._grouped = grouped
         self._plus = plus
         self._at = 0
-        self._depth = 0
+        self._depth: int = 0
         self._bars = 0
         self._spaced_commas = any(token.value in (",", ";") and later.spaced for token, later in pairwise(found))
         self.has_sign_pair = False

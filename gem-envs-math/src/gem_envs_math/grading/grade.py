@@ -7,8 +7,10 @@ from typing import NamedTuple
 from gem.number import read_number
 from gem_envs_math.grading.answers import Answer, read
 from gem_envs_math.grading.compare import Comparison, Undecided
+from gem_envs_math.grading.pool import shared
 from gem_envs_math.grading.rational import TooLarge
 from gem_envs_math.grading.rules import Rules
+from gem_envs_math.grading.tokens import bare
 
 DEFAULT = Rules()
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
@@ -121,4 +123,5 @@ def _read_alike(gold: Answer, answer: Answer, rules: Rules) -> Verdict:
 
 
 def _math_verify(answer: str, gold: str, rules: Rules) -> Verdict:
-    return Verdict(False, "math-verify")
+    texts = bare(answer), bare(gold)
+    return Verdict(*shared().compare(*texts, tolerance=rules.tolerance, seconds=rules.seconds))
