@@ -61,6 +61,14 @@ def _printing(word: str) -> str:
     return f"print({word!r})"
 
 
+def _printing_cpp(word: str) -> str:
+    return f"#include <cstdio>\nint main() {{ puts({json.dumps(word)}); }}"
+
+
+def _printing_javascript(word: str) -> str:
+    return f"console.log({json.dumps(word)})"
+
+
 def _caller(source: str) -> Job:
     return Job(code=inside("caller"))
 
@@ -87,14 +95,14 @@ CPP = Language(
     name="cpp",
     title="C++17",
     fence="cpp",
-    printing=lambda word: f"#include <cstdio>\nint main() {{ puts({json.dumps(word)}); }}",
+    printing=_printing_cpp,
     complete=_as_it_is,
 )
 JAVASCRIPT = Language(
     name="javascript",
     title="JavaScript (Node.js)",
     fence="javascript",
-    printing=lambda word: f"console.log({json.dumps(word)})",
+    printing=_printing_javascript,
     complete=_as_it_is,
 )
 
