@@ -5,6 +5,12 @@ from gem_envs_code import sources
 
 GEM_API = 1
 
+PUZZLES = (
+    ("", "medium", "a few steps on a list or a text"),
+    ("-easy", "easy", "one expression"),
+    ("-hard", "hard", "many steps, or an algorithm"),
+)
+
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
@@ -14,6 +20,16 @@ def gem_envs() -> list[gem.EnvSpec]:
             entry_point="gem_envs_code.basics:Basics",
             description="Write a small Python program that passes hidden tests",
             tags=("code", "single-turn", "runs-programs"),
+        ),
+        *(
+            gem.EnvSpec(
+                id=f"code:Puzzles-v0{suffix}",
+                entry_point="gem_envs_code.puzzles.env:Puzzles",
+                kwargs={"difficulty": difficulty},
+                description=f"Write a program for a generated puzzle: {about}",
+                tags=("code", "single-turn", "procedural", "runs-programs"),
+            )
+            for suffix, difficulty, about in PUZZLES
         ),
         *sources.specs(),
     ]
@@ -26,6 +42,7 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     answering = ("instruction", "max_attempts", "format_error_reward")
     return {
         "gem_envs_code.basics:Basics": ("format_error_reward",),
+        "gem_envs_code.puzzles.env:Puzzles": ("difficulty", "kinds", "language", "partial", "show_failure", *answering),
         sources.QUESTION: ("language", "partial", "max_tests", "show_failure", "tolerance", *answering),
     }
 

@@ -1,0 +1,1 @@
+"""Generated programming puzzles: `code:Puzzles-v0`."""

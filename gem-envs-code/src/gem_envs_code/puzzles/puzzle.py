@@ -1,0 +1,129 @@
+"""From a draft to a puzzle: a task with tests, about a function or a program."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from gem_envs_code.puzzles.draft import Draft, Kind, Type
+from gem_envs_code.tasks import CallTest, StdinTest, Task, Test
+
+_NAME = "f"
+_LEAST_RESULTS = 3
+"""Different results that the tests of a puzzle have, or two for one about whether something is so."""
+
+_READ: Mapping[Type, str] = {
+    "int": "int(input())",
+    "ints": "[int(x) for x in input().split()]",
+    "text": "input()",
+    "texts": "[input() for _ in range(int(input()))]",
+}
+_LINES: Mapping[Type, str] = {
+    "int": "{name}, on a line",
+    "ints": "the items of {name} on a line, with spaces between them; an empty line for none",
+    "text": "{name}, on a line, which may be empty",
+    "texts": "the number of items of {name} on a line, then the items, each on a line of its own",
+}
+_TYPES: Mapping[Type, str] = {"int": "int", "ints": "list[int]", "text": "str", "texts": "list[str]"}
+
+
+class Puzzle(NamedTuple):
+    """A task, and what it was made of."""
+
+    task: Task
+    kind: str
+    draft: Draft
+
+
+def make(rng: random.Random, kind: Kind, *, function: bool) -> Puzzle:
+    """Draw a puzzle of a kind: of a function, or of a program that reads standard input."""
+    while True:
+        draft = kind(rng)
+        source = "\n".join([*draft.imports, *[""] * 2 * bool(draft.imports), *_function(draft)])
+        called = _compiled(source)
+        results = [called(*_copied(given)) for given in draft.inputs]
+        if _differ(results[1:]):
+            break
+    name = kind.__name__
+    if function:
+        return Puzzle(_about_function(draft, source, results, name), name, draft)
+    return Puzzle(_about_program(draft, source, results, name), name, draft)
+
+
+def _differ(results: Sequence[Any]) -> bool:
+    """Whether results are not so few that a guess would pass."""
+    found = {repr(result) for result in results}
+    return found == {"True", "False"} or len(found) >= _LEAST_RESULTS
+
+
+def _function(draft: Draft) -> list[str]:
+    return [f"def {_NAME}({', '.join(draft.arguments)}):", *(f"    {line}" for line in draft.body)]
+
+
+def _compiled(source: str) -> Callable[..., Any]:
+    """The function of a reference solution: text of this package, and of nobody else."""
+    names: dict[str, Any] = {}
+    exec(compile(source, "<puzzle>", "exec"), names)
+    return cast("Callable[..., Any]", names[_NAME])
+
+
+def _copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(list(cast("list[Any]", each)) if isinstance(each, list) else each for each in given)
+
+
+def _about_function(draft: Draft, source: str, results: Sequence[Any], name: str) -> Task:
+    kinds = ", ".join(f"{argument}: {_TYPES[kind]}" for argument, kind in draft.arguments.items())
+    example = ", ".join(map(repr, draft.inputs[0]))
+    tests = [CallTest(_NAME, given, result) for given, result in zip(draft.inputs, results, strict=True)]
+    statement = (
+        f"Write a function {_NAME}({kinds}). {draft.words}\n\nFor example, {_NAME}({example}) is {results[0]!r}."
+    )
+    return _task(statement, tests, source, name)
+
+
+def _about_program(draft: Draft, source: str, results: Sequence[Any], name: str) -> Task:
+    reading = [_LINES[kind].format(name=argument) for argument, kind in draft.arguments.items()]
+    arguments = [f"{argument} = {_READ[kind]}" for argument, kind in draft.arguments.items()]
+    solution = "\n".join(
+        [source, "", "", *arguments, f"result = {_NAME}({', '.join(draft.arguments)})", _printing(results)]
+    )
+    tests = [
+        StdinTest(_given(draft, given), f"{_printed(result)}\n")
+        for given, result in zip(draft.inputs, results, strict=True)
+    ]
+    example = f"Example input:\n{tests[0].input}\nExample output:\n{tests[0].output}"
+    words = (
+        draft.words.replace("It returns", "It prints").replace("it returns", "it prints").replace("Return ", "Print ")
+    )
+    statement = f"Write a program. It reads {'; then '.join(reading)}. {words}{_how(results)}\n\n{example}"
+    return _task(statement, tests, solution, name)
+
+
+def _task(statement: str, tests: Sequence[Test], solution: str, name: str) -> Task:
+    # The first test is the example, which everybody sees.
+    return Task(statement=statement, tests=tuple(tests[1:]), name=name, solution=solution, checker="exact")
+
+
+def _given(draft: Draft, given: tuple[Any, ...]) -> str:
+    lines: list[str] = []
+    for kind, value in zip(draft.arguments.values(), given, strict=True):
+        if kind == "ints":
+            lines.append(" ".join(map(str, value)))
+        elif kind == "texts":
+            lines += [str(len(value)), *value]
+        else:
+            lines.append(str(value))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _printed(result: Any) -> str:
+    return " ".join(map(str, cast("list[Any]", result))) if isinstance(result, list) else str(result)
+
+
+def _printing(results: Sequence[Any]) -> str:
+    return "print(*result)" if isinstance(results[0], list) else "print(result)"
+
+
+def _how(results: Sequence[Any]) -> str:
+    if isinstance(results[0], list):
+        return "\nItems are printed on a line, with spaces between them; an empty line for none."
+    return "\nIt prints True or False." if isinstance(results[0], bool) else ""
