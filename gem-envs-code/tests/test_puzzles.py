@@ -64,7 +64,7 @@ def test_a_program_has_the_tests_of_the_function(name: str) -> None:
             assert isinstance(call, CallTest)
             assert isinstance(test, StdinTest)
             result: Any = call.result
-            shown = " ".join(map(str, result)) if type(result) is list else str(result)
+            shown = " ".join(map(str, result)) if hasattr(result, "append") else str(result)
             assert test.output == f"{shown}\n"
         assert "return" not in about_program.task.statement.lower()
 
