@@ -107,8 +107,8 @@ class Puzzles(QuestionEnv[str]):
         return report(failure) if shown and failure else str(step.observation)
 
     def sample_action(self) -> str:
-        """The solution of another puzzle of the same difficulty; in other languages than Python, a program that prints a
-        number."""
+        """The solution of another puzzle of the same difficulty; in another language than Python, a program that prints
+        a number."""
         language = self._grader.language
         if language.name != "python":
             return block(language.printing(str(self.action_rng.randint(0, 9))), language.fence)
