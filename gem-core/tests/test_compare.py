@@ -9,7 +9,8 @@ from click.testing import CliRunner, Result
 import gem
 from gem.cli.main import main
 from gem.record import Recorder
-from gem.rollout import expert_policy, random_policy, rollout
+from gem.rollout import rollout
+from gem.rollout.policy import expert_policy, random_policy
 
 ECHO = "core:Echo-v0"
 
