@@ -6,6 +6,7 @@ from collections import defaultdict
 import pytest
 import sample_forms
 import sample_numbers
+from sample_notations import NOTATIONS
 from sample_values import agrees
 
 import gem
@@ -60,6 +61,17 @@ def test_the_answer_to_another_question_of_the_kind_is_wrong():
         env.reset(seed=index, options={"index": index})
         step = env.step(f"\\boxed{{{other}}}")
         assert (step.reward, step.observation) == (0.0, "That is wrong."), row["id"]
+
+
+@pytest.mark.parametrize("id", NOTATIONS)
+def test_another_notation_of_the_answer_is_right_and_what_looks_like_it_is_wrong(id):
+    env = gem.make("math:Sample")
+    index = next(index for index, row in enumerate(ROWS) if row["id"] == id)
+    right, wrong = NOTATIONS[id]
+    for answer in [*right, *wrong]:
+        env.reset(seed=0, options={"index": index})
+        step = env.step(f"\\boxed{{{answer}}}")
+        assert step.info["success"] == (answer in right), (answer, ROWS[index]["answer"], step.info)
 
 
 def test_what_stands_in_the_question_is_not_right_unless_it_is_the_answer():

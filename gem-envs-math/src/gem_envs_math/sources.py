@@ -15,7 +15,7 @@ class Source(NamedTuple):
     name: str
     split: str
     licence: str
-    """The licence of the original. gem-llm's copies do not state one."""
+    """The licence of the original; whether gem-llm's copy on the hub states one of its own is not known here."""
     about: str
     entry_point: str = QUESTION
 
@@ -29,7 +29,7 @@ SOURCES = (
     Source("math:GSM8K", "axon-rl/GSM-8k", "train", "MIT (GSM8K)",
            "Word problems of two to eight steps with integers as answers (Cobbe et al., arXiv 2110.14168)"),
     Source("math:Math12K", "axon-rl/MATH-12k", "train", _MATH,
-           "Competition problems of high schools (Hendrycks et al., arXiv 2103.03874), without those of MATH-500"),
+           "Competition problems of high schools, all levels (Hendrycks et al., arXiv 2103.03874)"),
     Source("math:Math8K-3to5", "axon-rl/MATH-lvl3to5-8k", "train", _MATH,
            "Competition problems of high schools, levels 3 to 5 (Hendrycks et al., arXiv 2103.03874)"),
     Source("math:Orz57K", "axon-rl/ORZ-57k", "train", "MIT (Open-Reasoner-Zero)",

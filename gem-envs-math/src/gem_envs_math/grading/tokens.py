@@ -55,7 +55,8 @@ _SIZES = re.compile(
     r"\\(?:left|right)\s*\.|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits)(?![A-Za-z])"
 )
 _SPACES = re.compile(
-    r"\\[,;:> !\n]|~|\\(?:quad|qquad|thinspace|medspace|thickspace|hfill|newline)(?![A-Za-z])|\\h?space\{[^{}]*\}"
+    r"(?<!\\)((?:\\\\)*)\\[,;:> !\n]|~"
+    r"|\\(?:quad|qquad|thinspace|medspace|thickspace|hfill|newline)(?![A-Za-z])|\\h?space\{[^{}]*\}"
 )
 _DEGREE = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\}|\\degree(?![A-Za-z])|\{\s*\\degree\s*\})")
 _LABEL = re.compile(r"(?:the |my )?(?:final |correct )?answers? ?(?:(?:is|are)(?![a-z])|:|=) ?:?", re.IGNORECASE)
@@ -135,7 +136,7 @@ def bare(text: str) -> str:
         text = _THOUSANDS.sub("", text)
         text = _SIZES.sub("", text)
         text = _DEGREE.sub(r"\\degree ", text)
-        text = _SPACES.sub(" ", text)
+        text = _SPACES.sub(r"\1 ", text)  # in the end of a row, `\\\\ `, the second backslash is not a space
     elif " " in text or "{" in text or "~" in text:
         text = _THOUSANDS.sub("", text)
     return _undressed(text.strip())
