@@ -43,6 +43,9 @@ def tools(**settings):
 
 def wrapper(env, **settings):
     return env
+
+def rows():
+    return [{{"question": "Is it open?", "answer": "yes"}}]
 """
 """A module that leaves a mark when it is imported."""
 
@@ -50,6 +53,7 @@ PLANTED_MODULES = ("planted", "plänted", "planted_package", "planted_other", "t
 
 DIRECT = {"id": "planted:Door", "entry_point": "planted:Door", "pack": None}
 CODE = {"id": "code:Basics-v0", "actions": ["```python\nopen('MARK', 'w')\n```"]}
+QUESTIONS = {"id": "qa:Sample"}
 WIKI = {"id": "game:WikiGame-v0-easy"}
 LIVE = {"backend": "mw", "trawler_kwargs": {"url": "URL", "max_query_attempts": 1}}
 SERVER = {"command": "touch", "args": ["MARK"]}
@@ -86,6 +90,11 @@ DOORS: dict[str, dict[str, Any]] = {
     "another server that the env asks": {**WIKI, "kwargs": {**LIVE, "backend": "kiwix"}},
     "a level of a curriculum that opens the sandbox": {**CODE, **wrapped({"name": "curriculum", "levels": [OPEN]})},
     "a level of a curriculum that asks a server": {**WIKI, **wrapped({"name": "curriculum", "levels": [LIVE]})},
+    "rows that a function makes": {**QUESTIONS, "kwargs": {"data": "planted:rows"}},
+    "rows that a function makes, as fields": {**QUESTIONS, "kwargs": {"data": {"name": "planted:rows", "limit": 1}}},
+    "a level of a curriculum with rows that a function makes": {
+        **QUESTIONS, **wrapped({"name": "curriculum", "levels": [{"data": {"name": "planted:rows", "limit": 2}}]})
+    },
     # Wrappers
     "a wrapper that the file names": wrapped("planted:wrapper"),
     "a wrapper in a table": wrapped({"name": "planted:wrapper"}),
@@ -262,6 +271,7 @@ def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
         {"id": "game:Sudoku-v0-easy", "kwargs": {"scale": 4, "clues": 8}, "max_turns": 3},
         {"id": "game:Sokoban-v0-easy"},
         {"id": "rg:composite"},
+        {"id": "qa:Sample", "kwargs": {"max_attempts": 2}},
         {"id": "math:Arithmetic-v0", **wrapped({"name": "curriculum", "levels": [{"digits": 1}, {"digits": 2}]})},
         wrapped("python_tool", " concat_with_action ", {"name": "turn_limit", "max_turns": 3}),
         tool_env("calculator", "python", {"name": "search", "topk": 2}, format="hermes", max_calls=3),

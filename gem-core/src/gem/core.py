@@ -152,7 +152,7 @@ class Env(ABC):
         The default pickles all attributes but those in `_unsaved`. An env with a file, a process or a connection
         overrides both methods.
         """
-        return snapshots.dump(self, self._constructor_call, self._attributes())
+        return snapshots.dump(self, self._compared_call(), self._attributes())
 
     def restore(self, state: bytes) -> None:
         """Return to the state of a `snapshot` of this instance, or of another one built with the same arguments.
@@ -162,7 +162,7 @@ class Env(ABC):
         Raises:
             SnapshotError: the snapshot is of another class, or of an env that was built with other arguments.
         """
-        self._replace_attributes(snapshots.load(self, self._constructor_call, state))
+        self._replace_attributes(snapshots.load(self, self._compared_call(), state))
 
     def progress(self) -> Any:
         """What the env keeps from one episode to the next, as JSON, such as the level of a curriculum; None: nothing.
@@ -268,6 +268,10 @@ class Env(ABC):
                 raise ConfigError(f"{type(self).__name__} cannot be rebuilt with {changes}: {error}") from error
             args = ()
         return type(self)(*map(_rebuild, args), **{name: _rebuild(value) for name, value in kwargs.items()})
+
+    def _compared_call(self) -> ConstructorCall:
+        """The arguments that a snapshot has, to refuse that of an env that was built with others."""
+        return self._constructor_call
 
     def _attributes(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in self._unsaved}

@@ -3,7 +3,7 @@
 import operator
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from gem.checks import check_int
 from gem.core import Env, Observation, Step
@@ -11,6 +11,7 @@ from gem.data.place import place
 from gem.data.source import Data, DataSource, source_of
 from gem.data.table import open_table
 from gem.errors import ConfigError
+from gem.snapshots import ConstructorCall
 from gem.turn_env import FORMAT_ERROR_REWARD, TurnEnv
 
 Answer = TypeVar("Answer")
@@ -198,6 +199,17 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         else:
             self.index = self.rng.randrange(len(rows))
         return self._instructed(self._question(self.row))
+
+    def _compared_call(self) -> ConstructorCall:
+        # Rows that were given would make snapshots as large as they are.
+        args, kwargs = super()._compared_call()
+        given = self.data
+        if not isinstance(given, Sequence):
+            return args, kwargs
+        rows = f"{len(cast('Sequence[Any]', given))} rows"
+        return tuple(rows if each is given else each for each in args), {
+            name: rows if value is given else value for name, value in kwargs.items()
+        }
 
     def _instructed(self, question: Observation) -> Observation:
         if not self.instruction:

@@ -21,10 +21,10 @@ def place(source: DataSource) -> Path | None:
     neither. None for a function, too.
 
     Raises:
-        ConfigError: a package is not installed.
+        ConfigError: a package is not installed, or a file or folder of the working folder seems to be meant.
     """
     if source.kind == "hub":
-        return local_copy(source) or cached(source)
+        return local_copy(source) or cached(source) or _refuse_local(Path(source.name))
     if source.kind == "file":
         return Path(source.name).expanduser().absolute()
     if found := package_file(source.name):
@@ -34,6 +34,14 @@ def place(source: DataSource) -> Path | None:
         except ModuleNotFoundError as error:
             raise ConfigError(f"the data {source}: there is no package {error.name!r}") from error
     return None
+
+
+def _refuse_local(path: Path) -> None:
+    # `datasets` would read it instead of the data set of the hub.
+    if path.is_dir():
+        raise ConfigError(f"{str(path)!r} is a local folder: write './{path}' for it, or work in another folder")
+    if path.is_file():
+        raise ConfigError(f"{str(path)!r} is a file, and GEM reads files with the suffixes {', '.join(FILES)}")
 
 
 def local_copy(source: DataSource) -> Path | None:

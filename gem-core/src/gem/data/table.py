@@ -43,7 +43,9 @@ class Table(Sequence[dict[str, Any]]):
         row = self._rows[self._chosen[index]]
         for column in self._columns.values():
             if column not in row:
-                raise ConfigError(f"the data {self._named}: row {self._chosen[index]} has no column {column!r}")
+                raise ConfigError(
+                    f"the data {self._named}: row {self._chosen[index]} does not have the column {column!r}"
+                )
         others = {column: value for column, value in row.items() if column not in self._renamed}
         return others | {role: row[column] for role, column in self._columns.items()}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gem.core import Env
+from gem.data.source import DataSource
 from gem.errors import MissingExtra, PackError, SpecError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.importing import check_arguments, import_object
@@ -57,11 +58,16 @@ def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec
     """The spec that `make` would give its env, without making the env."""
     if not kwargs and not wrappers and "max_turns" not in spec.kwargs:
         return spec
-    arguments = {**_arguments(spec), **kwargs}
+    arguments = {**_arguments(spec), **{name: _as_data(value) for name, value in kwargs.items()}}
     # max_turns=None means "no limit" among the kwargs, and "not given" in the field.
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
     named = (*spec.wrappers, *(_named(wrapper) for wrapper in as_list(wrappers)))
     return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
+
+
+def _as_data(value: Any) -> Any:
+    """A `DataSource` as its fields, so that the spec can be recorded."""
+    return value.model_dump(exclude_defaults=True) if isinstance(value, DataSource) else value
 
 
 def _arguments(spec: EnvSpec) -> dict[str, Any]:
