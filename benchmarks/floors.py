@@ -26,6 +26,8 @@ import gem
 from gem import seeding
 
 NAMESPACES = ("game", "math", "tools")
+LEFT_OUT = {"data-set", "images"}
+"""Tags of ids that need a download, or ask in images what others ask in words."""
 TRAINED = 40
 """Episodes on which lists are compared."""
 GLANCE = 8
@@ -156,7 +158,7 @@ def main():
     parser.add_argument("--json", help="write the rows, with the replies, to this file")
     arguments = parser.parse_args()
     ids = arguments.ids or [
-        spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES and "data-set" not in spec.tags
+        spec.id for spec in gem.all_specs() if spec.namespace in NAMESPACES and LEFT_OUT.isdisjoint(spec.tags)
     ]
     rows = []
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

@@ -110,7 +110,13 @@ Fixed.levels = {difficulty: Algebra.levels[difficulty] for difficulty in Algebra
         (EXPRESSION, "3x^2 - 2", "3x^2 - 2", True),
         (EXPRESSION, "3x^2 - 2", "\\int 6x dx - 2", None),
         (EXPRESSION, "3x^2 - 2", "\\frac{d}{dx} (x^3 - 2x)", None),
+        (EXPRESSION, "3x^2 - 2", "\\dfrac{d(x^3 - 2x)}{dx}", None),
+        (EXPRESSION, "3x^2 - 2", "d/dx (x^3 - 2x)", None),
+        (EXPRESSION, "3x^2 - 2", "diff(x^3 - 2x)", None),
         (EXPRESSION, "3x^2 - 2", "(x^3 - 2x)'", None),
+        (EXPRESSION, "3x^2 - 2", "f'(x) = 3x^2 - 2", True),
+        (EXPRESSION, "3x^2 - 2", "", None),
+        (EXPRESSION, "-7\\pi/2", " -7\\pi/2 ", True),
         (EXPRESSION, "3x^2 - 2", "x" * 501, None),
     ],
 )

@@ -85,11 +85,12 @@ _NAMES = re.compile(r"\(?\s*[A-Za-z]\s*(,\s*[A-Za-z]\s*)+\)?\s*=")
 _SIZES = re.compile(r"\\(?:left|right)(?![A-Za-z])")
 _BETWEEN = re.compile(r"[,;]|\\(?:text|mathrm)\s*\{\s*(?:and|or)\s*\}|\b(?:and|or)\b")
 _AROUND = (("$", "$"), ("\\{", "\\}"), ("\\(", "\\)"), ("(", ")"), ("[", "]"), ("{", "}"))
-_COMMAND = re.compile(r"\\([A-Za-z]+)")
-_CLOSED = frozenset(
-    ("frac", "dfrac", "tfrac", "sqrt", "pi", "ln", "log", "exp", "sin", "cos", "tan", "cdot", "times", "left", "right")
+_CLOSED = re.compile(
+    r"\\(?:[dt]?frac|cdot|times|left|right)(?![A-Za-z])|\\[,;:! ()]"
+    r"|(?:\\|(?<![A-Za-z]))(?:sqrt|pi|ln|log|exp|sin|cos|tan)(?![A-Za-z])"
 )
-"""The commands of an expression in which nothing is left to do; not `\\int`, `\\lim` or `\\sum`."""
+"""What an expression may have besides numbers and the letters x and e; not `\\int`, `\\lim` or `\\frac{d}{dx}`."""
+_LEFT_TO_DO = re.compile(r"[^\W\d_xe]|[\\'!]")
 _LONGEST = 500
 """The most characters of a list or an expression."""
 
@@ -109,9 +110,11 @@ def read_numbers(text: str) -> tuple[Fraction, ...] | None:
 
 
 def read_expression(text: str) -> str | None:
-    """`text` if it is short and nothing in it is left to do, else None."""
-    closed = len(text) <= _LONGEST and "'" not in text and _CLOSED.issuperset(_COMMAND.findall(text))
-    return text if closed and not re.search(r"\\frac\s*\{?\s*d\b", text) else None
+    """`text`, without a label such as `f'(x) =`, if it is short and nothing in it is left to do, else None."""
+    if len(text) > _LONGEST:
+        return None
+    text = text.rpartition("=")[2].strip()
+    return text if text and _LEFT_TO_DO.search(_CLOSED.sub(" ", text)) is None else None
 
 
 def read(form: Form, text: str) -> Answer | None:
