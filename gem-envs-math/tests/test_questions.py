@@ -57,8 +57,9 @@ def test_a_step_says_whether_the_answer_is_right_and_by_which_rule():
 
 @pytest.mark.parametrize(("settings", "reward"), [({}, 0.0), ({"format_error_reward": -0.1}, -0.1)])
 def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings, reward):
-    step = graded("42", "42", **settings)
-    assert step == Step.final("Your reply has no answer inside \\boxed{}.", reward, success=False, malformed=True)
+    for reply in ("42", "\\boxed{}", "\\boxed{ }", "\\boxed{42"):
+        step = graded("42", reply, **settings)
+        assert step == Step.final("Your reply has no answer inside \\boxed{}.", reward, success=False, malformed=True)
 
 
 def test_what_counts_as_right_is_a_setting():
@@ -97,11 +98,17 @@ def test_a_row_without_a_usable_answer_is_refused(answer):
         MathQuestion([{"problem": "?", "answer": answer}]).reset(seed=0)
 
 
-def test_an_answer_that_no_box_can_hold_has_no_expert():
-    env = MathQuestion([{"problem": "?", "answer": "\\frac{1}{2}}"}])
-    env.reset(seed=0)
-    assert env.expert_action() is None
-    assert env.sample_action() == "\\boxed{0}"
+def test_the_expert_and_random_play_continue_where_a_box_cannot_hold_the_answer():
+    rows = [{"problem": "?", "answer": answer} for answer in ("{1", " ", ["{1", "2"])]
+    env = MathQuestion(rows)
+    experts, samples = [], set()
+    for index in range(3):
+        env.reset(seed=0, options={"index": index})
+        experts.append(env.step(env.expert_action()).info["success"])
+        env.reset(options={"index": index})
+        samples |= {env.sample_action() for _ in range(20)}
+    assert experts == [False, False, True]
+    assert samples == {"\\boxed{0}", "\\boxed{2}"}
 
 
 def url(content):

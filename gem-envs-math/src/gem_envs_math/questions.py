@@ -82,7 +82,7 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         return row.question
 
     def _read(self, reply: str) -> str | None:
-        return boxed(reply)
+        return (boxed(reply) or "").strip() or None
 
     def _grade(self, answer: str) -> Step:
         row = self.row
@@ -91,11 +91,13 @@ class MathQuestion(DatasetEnv[MathRow, str]):
             right, rule = False, "copied"
         return Step.final("That is right." if right else "That is wrong.", float(right), success=right, rule=rule)
 
-    def _gold(self, row: MathRow) -> str | None:
-        replies = (f"\\boxed{{{gold}}}" for gold in row.golds)
+    def _gold(self, row: MathRow) -> str:
+        replies = [f"\\boxed{{{gold}}}" for gold in row.golds]
         # An answer with a brace too many, as data sets have them, cannot be given in a box.
-        return next((reply for reply, gold in zip(replies, row.golds, strict=True) if boxed(reply) == gold), None)
+        whole = (reply for reply, gold in zip(replies, row.golds, strict=True) if boxed(reply) == gold)
+        return next(whole, replies[0])
 
     def sample_action(self) -> str:
         """The right answer to a random question of the data set: an answer of a plausible kind."""
-        return self._gold(self._row(self.action_rng.choice(self.rows))) or "\\boxed{0}"
+        reply = self._gold(self._row(self.action_rng.choice(self.rows)))
+        return reply if self._read(reply) else "\\boxed{0}"

@@ -136,7 +136,7 @@ def bare(text: str) -> str:
         text = _THOUSANDS.sub("", text)
         text = _SIZES.sub("", text)
         text = _DEGREE.sub(r"\\degree ", text)
-        text = _SPACES.sub(r"\1 ", text)  # in the end of a row, `\\\\ `, the second backslash is not a space
+        text = _SPACES.sub(r"\1 ", text)  # in the end of a row, `\\ `, the second backslash is not a space
     elif " " in text or "{" in text or "~" in text:
         text = _THOUSANDS.sub("", text)
     return _undressed(text.strip())
