@@ -88,7 +88,7 @@ class Question(DatasetEnv[Row, str]):
                 f"the data {self.source or 'of these rows'}: a question needs an answer, a text, a number or a list of "
                 f"them, and {row['question']!r:.80} has {row['answer']!r:.80}"
             )
-        return Row(str(row["question"]), answers, tuple(row.get("titles") or ()))
+        return Row(str(row["question"]), answers, texts(row.get("titles") or ()))
 
     def _question(self, row: Row) -> str:
         return row.question
