@@ -54,7 +54,7 @@ class Comparison:
             return self._relations(gold, answer)
         if kinds == {"sequence"}:
             return self._sequences(gold, answer)
-        if kinds <= {"matrix", "sequence"}:
+        if kinds <= {"matrix", "sequence", "mul", "div", "neg"} and not is_value(gold) and not is_value(answer):
             return self._matrices(gold, answer)
         if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
             return self._several(gold, answer)
@@ -298,12 +298,25 @@ def _unitless(node: Node) -> Node:
 
 
 def _matrix(node: Node) -> Node | None:
-    """`node` as a matrix: also [[1, 2], [3, 4]]."""
+    """`node` as a matrix: also [[1, 2], [3, 4]], and a number times a matrix."""
     if node.op == "matrix":
         return node
+    if node.op in ("mul", "neg", "div") and not is_value(node):
+        matrix = _matrix(node.args[0])
+        scaled = node.args[0] if matrix is None else node.args[-1]
+        if matrix is None and node.op == "mul":
+            matrix = _matrix(node.args[1])
+        if matrix is None or (node.op != "neg" and not is_value(scaled)):
+            return None
+        rows = (tuple(_scaled(node.op, entry, scaled) for entry in row.args) for row in matrix.args)
+        return Node("matrix", tuple(Node("row", row) for row in rows))
     if node.name == "[]" and all(row.op == "sequence" and row.name == "[]" for row in node.args):
         return Node("matrix", tuple(Node("row", row.args) for row in node.args))
     return None
+
+
+def _scaled(op: str, entry: Node, by: Node) -> Node:
+    return Node(op, (entry,) if op == "neg" else (entry, by))
 
 
 def _vector(node: Node) -> Sequence[Node] | None:

@@ -58,8 +58,6 @@ class Factors(Cursor, ABC):
                 kind = {"C": "celsius", "F": "fahrenheit", "K": "K"}[self._value(1)]
                 self._at += 2
                 node = Node("quantity", (node,), f"{kind}^1", Fraction(1))
-            elif self._take("%") or (self._kind() in ("word", "text") and self._word() == "percent" and self._skip()):
-                node = Node("percent", (node,))
             else:
                 return node
 

@@ -166,9 +166,13 @@ class Reader(Factors):
         return part if plus else Node("neg", (part,))
 
     def _product(self) -> Node:
+        if self._take("-"):
+            return Node("neg", (self._product(),))
         node = self._signed()
         while True:
-            if self._take("*"):
+            if self._take("%") or (self._kind() in ("word", "text") and self._word() == "percent" and self._skip()):
+                node = Node("percent", (node,))
+            elif self._take("*"):
                 node = Node("mul", (node, self._signed()))
             elif self._value() == "/" or (self._value() == ":" and self._kind(1) == "number" and not self._bars):
                 self._at += 1
@@ -206,6 +210,8 @@ class Reader(Factors):
 
     def _starts_factor(self) -> bool:
         kind, value = self._kind(), self._value()
+        if kind == "environment":
+            return value.startswith("begin")
         if kind in ("number", "word"):
             return value not in _SEPARATORS and not (value == "U" and self._value(1) in ("(", "[", "{", r"\{"))
         if kind == "text":

@@ -57,6 +57,7 @@ _SIZES = re.compile(
 _SPACES = re.compile(
     r"(?<!\\)((?:\\\\)*)\\[,;:> !\n]|~"
     r"|\\(?:quad|qquad|thinspace|medspace|thickspace|hfill|newline)(?![A-Za-z])|\\h?space\{[^{}]*\}"
+    r"|(?<=\\\\)\[-?[\d.]+(?:pt|em|ex|mm|cm)\]"
 )
 _DEGREE = re.compile(r"\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\}|\\degree(?![A-Za-z])|\{\s*\\degree\s*\})")
 _LABEL = re.compile(r"(?:the |my )?(?:final |correct )?answers? ?(?:(?:is|are)(?![a-z])|:|=) ?:?", re.IGNORECASE)
