@@ -54,6 +54,7 @@ def test_the_expert_is_right_and_the_answer_stands_in_no_observation_and_info():
         assert set(step.info) == {"success", "rule"}
 
 
+@pytest.mark.full  # math-verify looks at what is not decided quickly
 def test_the_answer_to_another_question_of_the_kind_is_wrong():
     env = gem.make("math:Sample")
     for index, row in enumerate(ROWS):
@@ -74,6 +75,15 @@ def test_another_notation_of_the_answer_is_right_and_what_looks_like_it_is_wrong
         assert step.info["success"] == (answer in right), (answer, ROWS[index]["answer"], step.info)
 
 
+@pytest.mark.parametrize("junk", ["\\emptyset", "A, B, C, D", "yes or no", "x", "\\mathbb{R}", "0=0", "123456789"])
+def test_junk_is_right_for_no_question(junk):
+    env = gem.make("math:Sample")
+    for index, row in enumerate(ROWS):
+        env.reset(seed=0, options={"index": index})
+        assert not env.step(f"\\boxed{{{junk}}}").info["success"], row["id"]
+
+
+@pytest.mark.full  # math-verify looks at what is not decided quickly
 def test_what_stands_in_the_question_is_not_right_unless_it_is_the_answer():
     env = gem.make("math:Sample")
     for index, row in enumerate(ROWS):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from gem_envs_math.grading import rational, values
 from gem_envs_math.grading.nodes import Node, is_value, names, number
-from gem_envs_math.grading.real_sets import real_set
+from gem_envs_math.grading.real_sets import is_backwards, real_set
 from gem_envs_math.grading.rules import Rules
 
 _DEGREE, _RADIAN = "degree^1", "radian^1"
@@ -190,6 +190,8 @@ class Comparison:
     # Sets of real numbers, equations and inequalities.
 
     def _sets(self, gold: Node, answer: Node) -> bool:
+        if is_backwards(gold) or is_backwards(answer):  # (3, 2) is a point, and not the empty set
+            return self._by("kind", False)
         if (_has_inequality(gold) != _has_inequality(answer)) and self._rules.intervals == "written":
             return self._by("kind", False)
         ours, theirs = real_set(gold), real_set(answer)

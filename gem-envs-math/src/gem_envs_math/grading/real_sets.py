@@ -44,6 +44,12 @@ def real_set(node: Node) -> RealSet | None:
     return None
 
 
+def is_backwards(node: Node) -> bool:
+    """Whether `node` has the form of an interval and no number is in it, so that it is a point such as (3, 2)."""
+    interval = _interval(node) if node.op == "sequence" and len(node.args) == 2 else None
+    return interval is not None and not any(interval.inside)
+
+
 def _several(node: Node) -> RealSet | None:
     parts = [real_set(part) for part in node.args]
     if node.name == "or":
