@@ -1,4 +1,4 @@
-"""Success of policies that ignore observations, beside random play and the expert, on ids of games, math and tools.
+"""Success of policies that ignore observations, beside random play and the expert, on ids of games, logic, math and tools.
 
     python benchmarks/floors.py [--ids game:Hangman-v0-hard,math:Arithmetic-v0] [--episodes 300] [--json FILE]
 
@@ -25,7 +25,7 @@ from multiprocessing import get_context
 import gem
 from gem import seeding
 
-NAMESPACES = ("game", "math", "tools")
+NAMESPACES = ("game", "logic", "math", "tools")
 LEFT_OUT = {"data-set", "images"}
 """Tags of ids that need a download, or ask in images what others ask in words."""
 TRAINED = 40
