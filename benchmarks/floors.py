@@ -1,4 +1,4 @@
-"""Success of policies that ignore observations, beside random play and the expert, on ids of games, logic, math and tools.
+"""Success of policies that ignore observations, beside random play and the expert.
 
     python benchmarks/floors.py [--ids game:Hangman-v0-hard,math:Arithmetic-v0] [--episodes 300] [--json FILE]
 
