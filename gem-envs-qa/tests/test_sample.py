@@ -14,6 +14,13 @@ ROWS, DOCUMENTS = (
     for name in ("sample", "corpus")
 )
 TEXTS = {document["title"]: f"{document['title']}. {document['text']}" for document in DOCUMENTS}
+HOSTILE = [
+    "", " ", "\x00", "\ud800", "I do not know", "<answer>", "</answer>", "<answer></answer>", "\\boxed{}", "\\boxed{",
+    "<answer>the</answer>", "<answer>.*</answer>", "<answer>any of them</answer>", "<answer>True</answer>",
+    "<answer>['a', 'b']</answer>", "<answer>{gold}</answer>", "<answer>None</answer>", "<answer>nan</answer>",
+    "<answer>10**100000000</answer>", "<answer>" + "9" * 5000 + "</answer>", "<answer>" * 5000, "\\boxed{" * 5000,
+    "<answer>" + "\u0301\u0316" * 5000 + "</answer>", "<answer>" + "a" * 100_000 + "</answer>",
+]  # fmt: skip
 KINDS = ("fact", "two-hop", "three-hop", "comparison", "yes-no")
 
 
@@ -89,6 +96,23 @@ def test_every_gold_is_graded_right_and_the_answers_of_other_questions_are_not()
 
             assert right == (answer in row["answer"] or {*map(normalized, row["answer"])} >= {normalized(answer)})
         assert text.startswith(row["question"])
+
+
+@pytest.mark.parametrize("score", ["exact", "f1"])
+def test_hostile_replies_and_lists_of_answers_are_graded_below_the_gold_and_told_nothing(score):
+    env = gem.make("qa:Sample", score=score)
+    every = ", ".join(answer for row in ROWS for answer in row["answer"])
+    for index in range(0, len(ROWS), 50):
+        gold = ROWS[index]["answer"][0]
+        for reply in [*HOSTILE, f"<answer>{every}</answer>", f"<answer>{gold} or not {gold}</answer>", gold]:
+            env.reset(options={"index": index})
+            step = env.step(reply)
+
+            assert step.reward < 1
+            assert step.observation in ("That is wrong.", "Your reply has no answer between <answer> and </answer>.")
+            assert step.info in ({"success": False}, {"success": False, "malformed": True})
+            env.reset(options={"index": index})
+            assert env.step(env.expert_action()).reward == 1
 
 
 @pytest.mark.parametrize("constant", ["yes", "three", "Pellmouth", "the", "0"])
