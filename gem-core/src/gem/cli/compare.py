@@ -48,7 +48,9 @@ def compare_recordings(*, first: Path, second: Path, as_json: bool) -> None:
         rows = {id: {name: _plain(comparison) for name, comparison in row.items()} for id, row in found.items()}
         print_json({"first": str(first), "second": str(second), "items_left_out": left_out, "ids": rows})
         return
-    console().print(_table(found))
+    for id, row in found.items():
+        console().print(f"{id}, {row['success'].items} items", style="bold")
+        console().print(_table(row))
     if left_out:
         echo(f"{left_out} items are in one of the files only, and were left out.", fg="yellow", err=True)
     for note in notes:
@@ -84,24 +86,21 @@ def _plain(comparison: Comparison) -> dict[str, Any]:
     return fields | {"interval": None if math.isnan(low) else [low, high]}
 
 
-def _table(found: Mapping[str, Mapping[str, Comparison]]) -> Table:
+def _table(row: Mapping[str, Comparison]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("environment")
-    for name in ("", "items", "first", "second", "difference (95%)", "p", "better", "worse"):
-        table.add_column(name, justify="right" if name else "left", no_wrap=True)
-    for id, row in found.items():
-        for name, each in row.items():
-            low, high = each.interval
-            interval = "" if math.isnan(low) else f" ({low:+.3f} to {high:+.3f})"
-            table.add_row(
-                id if name == "success" else "",
-                name,
-                str(each.items),
-                f"{each.first:.3f}",
-                f"{each.second:.3f}",
-                f"{each.difference:+.3f}{interval}",
-                f"{each.p:.4f}" if each.p >= 0.0001 else "<0.0001",
-                str(each.better),
-                str(each.worse),
-            )
+    table.add_column("", min_width=7)
+    for name in ("first", "second", "difference (95%)", "p", "better", "worse"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, each in row.items():
+        low, high = each.interval
+        interval = "" if math.isnan(low) else f" ({low:+.3f} to {high:+.3f})"
+        table.add_row(
+            name,
+            f"{each.first:.3f}",
+            f"{each.second:.3f}",
+            f"{each.difference:+.3f}{interval}",
+            f"{each.p:.4f}" if each.p >= 0.0001 else "<0.0001",
+            str(each.better),
+            str(each.worse),
+        )
     return table

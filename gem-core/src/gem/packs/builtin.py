@@ -84,6 +84,11 @@ def gem_commands() -> list[CommandSpec]:
             help="Grade recorded episodes by the rules of today",
         ),
         CommandSpec(
+            name="view",
+            entry_point="gem.cli.view:view",
+            help="Make a page to look at recordings and training runs",
+        ),
+        CommandSpec(
             name="compare",
             entry_point="gem.cli.compare:compare_recordings",
             help="Compare two recordings of the same items",

@@ -1,0 +1,86 @@
+"""`gemx view`: a page to look at recordings, evaluations and training runs."""
+
+import http.server
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from gem.cli.output import echo
+from gem.view import page_of, run_of
+
+MOST_EPISODES = 2000
+"""The default of --episodes."""
+
+LOCAL = "127.0.0.1"
+
+
+@click.command()
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("view.html"),
+    show_default=True,
+    metavar="FILE",
+    help="Where to write the page.",
+)
+@click.option(
+    "--episodes",
+    type=click.IntRange(min=1),
+    default=MOST_EPISODES,
+    show_default=True,
+    help="The most episodes of a run in the page; of more, some are drawn evenly.",
+)
+@click.option("--serve", is_flag=True, help="Serve the page on this machine instead, read again at every load.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8764, show_default=True, help="Of --serve; 0: any free one."
+)
+@click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
+def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: int, open_it: bool) -> None:
+    """Make one page of recordings and training runs: episodes turn by turn, two runs side by side, and curves.
+
+    RUN is a recording, or the folder of a training run. The page is one file that needs no network.
+    """
+    page = _page(runs, episodes)
+    if not serve:
+        out.write_text(page, encoding="utf-8")
+        echo(f"{out}: {len(page.encode()) / 1e6:.1f} MB; open it in a browser")
+        if open_it:
+            webbrowser.open(out.resolve().as_uri())
+        return
+    with page_server(runs, episodes, port) as server:
+        address = f"http://{LOCAL}:{server.server_address[1]}/"
+        echo(f"{address} shows {', '.join(map(str, runs))}; Ctrl-C ends it")
+        if open_it:
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            echo("")
+
+
+def _page(runs: Sequence[Path], episodes: int) -> str:
+    return page_of([run_of(path, most=episodes) for path in runs])
+
+
+def page_server(runs: Sequence[Path], episodes: int, port: int) -> http.server.ThreadingHTTPServer:
+    """A server on this machine whose only page shows the runs as they are when it is loaded."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path.partition("#")[0] != "/":
+                self.send_error(404)
+                return
+            body = _page(runs, episodes).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """No line per request."""
+
+    return http.server.ThreadingHTTPServer((LOCAL, port), Handler)

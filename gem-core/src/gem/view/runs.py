@@ -1,0 +1,126 @@
+"""What the page shows of a run, as plain data: its episodes, its settings and its curves."""
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from gem.errors import RecordError
+from gem.record import EpisodeRecord, episode_of, read
+from gem.rollout.estimates import item_of
+
+EPISODES, METRICS, CONFIG, SUMMARY = "episodes.jsonl", "metrics.jsonl", "config.toml", "summary.json"
+"""The files of a training run."""
+MOST_POINTS = 1000
+"""Of a curve; longer ones are thinned out."""
+
+Run = dict[str, Any]
+
+
+def run_of(path: Path, *, most: int | None = None) -> Run:
+    """A recording, or the folder of a training run, as JSON for the page.
+
+    Args:
+        path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
+        most: the most episodes to show, drawn evenly from those that there are; None for all.
+
+    Raises:
+        RecordError: there is nothing to show, or the file is not a recording.
+        OSError: a file cannot be read.
+    """
+    if not path.is_dir():
+        return {"name": path.name, "path": str(path), **_episodes(path, most), "curves": {}, "facts": {}}
+    recording, metrics = path / EPISODES, path / METRICS
+    if not recording.is_file() and not metrics.is_file():
+        found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
+        raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
+    played: Run = _episodes(recording, most) if recording.is_file() else {"episodes": [], "recorded": 0}
+    curves = _curves(metrics) if metrics.is_file() else {}
+    return {"name": path.name, "path": str(path), **played, "curves": curves, "facts": _facts(path)}
+
+
+def _episodes(path: Path, most: int | None) -> dict[str, Any]:
+    records = list(read(path))
+    step = 1.0 if most is None else max(1.0, len(records) / most)
+    chosen = (records[int(index * step)] for index in range(math.ceil(len(records) / step)))
+    return {"episodes": [_episode(record) for record in chosen], "recorded": len(records)}
+
+
+def _episode(record: EpisodeRecord) -> dict[str, Any]:
+    failure = record.failure
+    return {
+        "id": record.id,
+        "item": item_of(episode_of(record)),
+        "seed": str(record.seed),  # JavaScript's numbers are exact up to 2**53 only
+        "group": record.group,
+        "success": None if failure else record.success,
+        "return": math.fsum(turn.reward for turn in record.turns),
+        "end": "failed" if failure else "cut off" if record.cut_off or record.truncated else "ended",
+        "seconds": record.seconds,
+        "policy": record.policy,
+        "labels": record.labels,
+        "options": record.options,
+        "turns": [
+            {
+                "observation": turn.observation,
+                "action": turn.action,
+                "reward": turn.reward,
+                "info": turn.info,
+                "finish": turn.finish_reason,
+            }
+            for turn in record.turns
+        ],
+        "last": record.observation,
+        "failure": failure.model_dump() if failure else None,
+    }
+
+
+def _curves(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Metric → its lines, each the name of a phase with points (step, value)."""
+    points: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for line in _lines(path):
+        phase, step = str(line.get("phase", "")), line.get("step")
+        if not isinstance(step, int | float):
+            continue
+        for name, value in line.items():
+            if (
+                name != "step"
+                and isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and math.isfinite(value)
+            ):
+                points.setdefault(name, {}).setdefault(phase, []).append((step, value))
+    return {
+        name: [{"phase": phase, "points": _thinned(line)} for phase, line in by_phase.items()]
+        for name, by_phase in points.items()
+        if any(len(line) > 1 for line in by_phase.values())
+    }
+
+
+def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The objects of a JSON Lines file; a run that is going on may have written half of the last one."""
+    with path.open("rb") as file:
+        for line in file:
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict):
+                yield cast("Mapping[str, Any]", found)
+
+
+def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    every = math.ceil(len(points) / MOST_POINTS)
+    return [*itertools.islice(points, 0, None, every), *([points[-1]] if (len(points) - 1) % every else [])]
+
+
+def _facts(path: Path) -> dict[str, str]:
+    """Texts about a training run: its settings and its summary."""
+    facts: dict[str, str] = {}
+    for name in (CONFIG, SUMMARY):
+        file = path / name
+        if file.is_file():
+            facts[name] = file.read_text("utf-8", errors="replace")
+    return facts
