@@ -2,14 +2,16 @@
 
 import gzip
 import json
+import os
+import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 from dataset_envs import ROLES, sums
+from hub_server import serving
 
-from gem.data import DataSource, open_table
-from gem.data.place import place
+from gem.data import open_table
 from gem.errors import ConfigError, DataUnavailable
 
 HUB = "lab/Sums-10"
@@ -145,43 +147,51 @@ def test_a_local_copy_may_be_the_repository_of_the_hub_with_its_configurations(c
         numbers()
 
 
-@pytest.fixture
-def cache(copy, tmp_path):
-    """HUB in the cache of `datasets`, as a download leaves it."""
-    from datasets.packaged_modules.json.json import Json
-
-    copy.rmdir()
-    for split, count in {"train": 10, "test": 3}.items():
-        write(tmp_path / f"{split}.jsonl", sums(count))
-    files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
-    cache = tmp_path / "cache"
-    Json(cache_dir=str(cache), dataset_name="Sums-10", data_files=files, hash="0123456789abcdef").download_and_prepare()
-    # The builder for the hub accepts no files of this machine; only these names differ.
-    (made,) = cache.glob("sums-10/default-*")
-    folder = cache / "lab___sums-10" / "default"
-    folder.parent.mkdir()
-    return made.rename(folder)
+OPEN = """
+import json, sys
+from gem.data import open_table
+for source in json.loads(sys.argv[1]):
+    try:
+        print(json.dumps([row["problem"] for row in open_table(source)]))
+    except Exception as error:
+        print(json.dumps(f"{type(error).__name__}: {error}"))
+"""
 
 
-@needs_datasets
-@pytest.mark.full
-def test_what_has_been_downloaded_is_read_without_asking_the_network(cache, monkeypatch):
-    import socket
-
-    monkeypatch.setattr(socket, "create_connection", None)
-    assert numbers() == list(range(10))
-    assert numbers(split="test") == [0, 1, 2]
-    assert place(DataSource(name=HUB, split="train")).is_relative_to(cache)
-    with pytest.raises(ConfigError, match=r"no split 'dev' in .*default.* It has: train, test"):
-        numbers(split="dev")
+def opened_elsewhere(endpoint, home, *sources):
+    """The rows of each source, or the error, in another process: `datasets` reads these variables when imported."""
+    variables = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home)}
+    words = [sys.executable, "-c", OPEN, json.dumps(sources)]
+    printed = subprocess.check_output(words, env=variables, stderr=subprocess.DEVNULL, text=True, timeout=100)
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 @needs_datasets
 @pytest.mark.full
-def test_a_local_copy_comes_before_the_cache_and_another_configuration_is_not_in_it(cache, copy):
-    assert place(DataSource(name=HUB, config="hard", split="train")) is None
-    write(copy / "train.jsonl", sums(2))
-    assert numbers() == [0, 1]
+def test_rows_are_downloaded_once_and_then_read_without_the_hub(tmp_path):
+    files = {f"{split}.jsonl": json_lines(sums(count)).encode() for split, count in {"train": 10, "test": 3}.items()}
+    train, test, dev = ({"name": HUB, "split": split} for split in ("train", "test", "dev"))
+    hard, other = {"name": HUB, "config": "hard", "split": "train"}, {"name": "lab/other", "split": "train"}
+    with serving(HUB, {"README.md": b"---\nlicense: mit\n---\n", **files}) as endpoint:
+        online = opened_elsewhere(endpoint, tmp_path, dev, hard, other, train)
+    offline = opened_elsewhere(endpoint, tmp_path, train, test, dev, hard)
+
+    all_rows = [row["problem"] for row in sums()]
+    assert online[3] == all_rows
+    for answer, start in zip(
+        online,
+        (
+            f"ConfigError: the data set '{HUB}', split 'dev': Unknown split \"dev\"",
+            f"ConfigError: the data set '{HUB}', configuration 'hard', split 'train': BuilderConfig 'hard' not found",
+            "DataUnavailable: the data set 'lab/other', split 'train' is not on this machine and could not be"
+            " downloaded (DatasetNotFoundError: Dataset 'lab/other' doesn't exist on the Hub",
+        ),
+        strict=False,
+    ):
+        assert answer.startswith(start)
+    assert offline[:2] == [all_rows, all_rows[:3]]
+    assert offline[2].endswith("It has: test, train.") or offline[2].endswith("It has: train, test.")
+    assert "127.0.0.1 cannot be reached: Connection refused" in offline[3]
 
 
 @needs_datasets
