@@ -16,20 +16,27 @@ PEERS = {
     "verifiers": "verifiers==0.1.14",
 }
 _MODULES = {"gem-llm": "gem, pandas, requests", "gymnasium": "gymnasium", "trl": "trl", "verifiers": "verifiers"}
-_BESIDES = {"gem-llm": ["pandas", "requests"], "trl": ["torch==2.13.0", "transformers==5.19.0"]}
+_BESIDES = {"gem-llm": ["datasets", "pandas", "requests"], "trl": ["torch==2.13.0", "transformers==5.19.0"]}
 """What a peer imports without naming it among its dependencies, or must have in the version that we have."""
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 
 
 def python_of(peer: str, folder: Path = FOLDER) -> Path:
-    """The interpreter of the virtual environment that has `peer`."""
+    """The interpreter of the virtual environment that has `peer`.
+
+    It is made if it is not there. What is there is never cleared, because it may be somebody else's, or a link to that.
+    """
     requirement = PEERS[peer]
     home = folder / requirement
     python = home / "bin" / "python"
-    if not python.exists() or subprocess.run([python, "-c", f"import {_MODULES[peer]}"], check=False).returncode:
-        venv.create(home, with_pip=True, clear=True)
+    if not home.exists():
+        venv.create(home, with_pip=True)
         requirements = [requirement, *_BESIDES.get(peer, [])]
         subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
+    elif not python.exists() or subprocess.run([python, "-c", f"import {_MODULES[peer]}"], check=False).returncode:
+        raise SystemExit(
+            f"{home} cannot import {_MODULES[peer]}. Remove it if it is yours, or give another --venv-dir."
+        )
     return python
 
 
