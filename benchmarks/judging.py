@@ -1,0 +1,112 @@
+"""Solutions of programming problems judged per second, compared with gem-llm's code environment in the same run.
+
+    python benchmarks/judging.py [--repeats 5] [--json FILE]
+
+A solution is a program for a problem with 12 tests. Each side judges solutions in two threads, with an environment
+each, for two seconds per kind of solution; the sides take turns, and every verdict is checked. The ratio says how many
+times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in subprocesses
+behind a list of forbidden words; ours runs it in the sandbox. gem-llm has no tests of functions.
+
+An infinite loop must be seen within its limit, here a second of processor time: the last table says how much later the
+verdict comes, for a loop in each test, in the last one, and in a function.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from peers import ask, options, python_of, show
+from sides import judging
+
+SECONDS = 2.0
+AT_ONCE = 2
+SIDES = {"ours": judging.ours, "gem-llm": judging.gem_llm}
+LOOPS = {
+    "in every test": (judging.TESTS, "while True: pass"),
+    "in the last test": (judging.TESTS, judging.SUM + "while n == 12: pass\nprint(sum(numbers))"),
+    "in a function": (
+        judging.CALLS,
+        "def total(numbers):\n    while len(numbers) == 12: pass\n    return sum(numbers)",
+    ),
+}
+
+
+def rate(side, name):
+    """Solutions that a side judges per second."""
+    make, judge = SIDES[side](name)
+    ends = time.perf_counter() + SECONDS
+
+    def work():
+        env, done = make(), 0
+        judge(env)
+        start = time.perf_counter()
+        while time.perf_counter() < ends or not done:
+            judge(env)
+            done += 1
+        return done / (time.perf_counter() - start)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return sum(future.result() for future in [pool.submit(work) for _ in range(AT_ONCE)])
+
+
+def lateness(name):
+    """Seconds from the end of a loop's limit to the verdict."""
+    from gem_envs_code.questions import CodeQuestion
+
+    tests, code = LOOPS[name]
+    env = CodeQuestion([{"problem": "", "tests": tests}], timeout=1.0)
+    env.reset(seed=0)
+    start = time.perf_counter()
+    assert "more than 1 s" in env.step(f"```\n{code}\n```").observation
+    return time.perf_counter() - start - 1.0
+
+
+def run(arguments):
+    """Every number: solutions per second by kind and side, and seconds by loop."""
+    pythons = {"ours": sys.executable, "gem-llm": python_of("gem-llm", arguments.venv_dir)}
+    found = {name: {side: [] for side in SIDES} for name in judging.SOLUTIONS}
+    late = {name: [] for name in LOOPS}
+    for _ in range(arguments.repeats):
+        for name in judging.SOLUTIONS:
+            for side, python in pythons.items():
+                if side == "ours" or not name.startswith("a function"):
+                    found[name][side].append(json.loads(ask(python, __file__, "--side", side, "--solution", name)))
+        for name in LOOPS:
+            late[name].append(lateness(name))
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "solutions per second": found,
+        "late": late,
+    }
+
+
+def table(report):
+    """The report as Markdown: medians."""
+    lines = ["| solution | ours | gem-llm | ÷ gem-llm |", "|---|--:|--:|--:|"]
+    for name, by_side in report["solutions per second"].items():
+        ours, theirs = (statistics.median(by_side[side] or [0.0]) for side in SIDES)
+        ratio = [f"{theirs:.1f}", f"{ours / theirs:.1f}"] if theirs else ["—", "—"]
+        lines.append(f"| {name} | {ours:.1f}/s | {' | '.join(ratio)} |")
+    lines += ["", "| infinite loop | verdict after its limit, median | latest |", "|---|--:|--:|"]
+    for name, seconds in report["late"].items():
+        lines.append(f"| {name} | {statistics.median(seconds):.2f} s | {max(seconds):.2f} s |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = options(__doc__.splitlines()[0], repeats=5)
+    parser.add_argument("--side", choices=SIDES)
+    parser.add_argument("--solution", choices=judging.SOLUTIONS)
+    arguments = parser.parse_args()
+    if arguments.side:
+        print(json.dumps(rate(arguments.side, arguments.solution)))
+        return
+    report = run(arguments)
+    show(report, table(report), arguments.json)
+
+
+if __name__ == "__main__":
+    main()
