@@ -4,8 +4,8 @@
 
 A solution is a program for a problem with 12 tests. Each side judges solutions in two threads, with an environment
 each, for two seconds per kind of solution; the sides take turns, and every verdict is checked. The ratio says how many
-times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in subprocesses
-behind a list of forbidden words; ours runs it in the sandbox. gem-llm has no tests of functions.
+times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in
+subprocesses behind a list of forbidden words; ours runs it in the sandbox. gem-llm has no tests of functions.
 
 An infinite loop must be seen within its limit, here a second of processor time: the last table says how much later the
 verdict comes, for a loop in each test, in the last one, and in a function.
