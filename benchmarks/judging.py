@@ -3,7 +3,7 @@
     python benchmarks/judging.py [--repeats 5] [--json FILE]
 
 A solution is a program for a problem with 12 tests. Each side judges solutions in two threads, with an environment
-each, for two seconds per kind of solution; the sides take turns, and every verdict is checked. The ratio says how many
+each, for two seconds per kind of solution; the sides take turns, and wrong verdicts are counted. The ratio says how many
 times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in
 subprocesses behind a list of forbidden words; ours runs it in the sandbox. gem-llm has no tests of functions.
 
@@ -35,21 +35,21 @@ LOOPS = {
 
 
 def rate(side, name):
-    """Solutions that a side judges per second."""
+    """Solutions that a side judges per second, and how many of its verdicts were wrong."""
     make, judge = SIDES[side](name)
     ends = time.perf_counter() + SECONDS
 
     def work():
-        env, done = make(), 0
-        judge(env)
+        env = make()
+        verdicts = [judge(env)]
         start = time.perf_counter()
-        while time.perf_counter() < ends or not done:
-            judge(env)
-            done += 1
-        return done / (time.perf_counter() - start)
+        while time.perf_counter() < ends or len(verdicts) == 1:
+            verdicts.append(judge(env))
+        return (len(verdicts) - 1) / (time.perf_counter() - start), verdicts.count(False)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return sum(future.result() for future in [pool.submit(work) for _ in range(AT_ONCE)])
+        rates, wrong = zip(*[future.result() for future in [pool.submit(work) for _ in range(AT_ONCE)]], strict=True)
+    return {"per second": sum(rates), "wrong": sum(wrong)}
 
 
 def lateness(name):
@@ -62,6 +62,9 @@ def lateness(name):
     start = time.perf_counter()
     assert "more than 1 s" in env.step(f"```\n{code}\n```").observation
     return time.perf_counter() - start - 1.0
+
+
+_NONE = {"per second": 0.0}
 
 
 def run(arguments):
@@ -78,18 +81,21 @@ def run(arguments):
             late[name].append(lateness(name))
     return {
         "cores": len(os.sched_getaffinity(0)),
-        "solutions per second": found,
+        "solutions": found,
         "late": late,
     }
 
 
 def table(report):
     """The report as Markdown: medians."""
-    lines = ["| solution | ours | gem-llm | ÷ gem-llm |", "|---|--:|--:|--:|"]
-    for name, by_side in report["solutions per second"].items():
-        ours, theirs = (statistics.median(by_side[side] or [0.0]) for side in SIDES)
-        ratio = [f"{theirs:.1f}", f"{ours / theirs:.1f}"] if theirs else ["—", "—"]
-        lines.append(f"| {name} | {ours:.1f}/s | {' | '.join(ratio)} |")
+    lines = ["| solution | ours | gem-llm | ÷ gem-llm | wrong verdicts: ours | gem-llm |", "|---|--:|--:|--:|--:|--:|"]
+    for name, by_side in report["solutions"].items():
+        ours, theirs = (statistics.median(each["per second"] for each in by_side[side] or [_NONE]) for side in SIDES)
+        wrong = [sum(each["wrong"] for each in by_side[side]) for side in SIDES]
+        cells = (
+            [f"{theirs:.1f}/s", f"{ours / theirs:.1f}", *map(str, wrong)] if theirs else ["—", "—", str(wrong[0]), "—"]
+        )
+        lines.append(f"| {name} | {ours:.1f}/s | {' | '.join(cells)} |")
     lines += ["", "| infinite loop | verdict after its limit, median | latest |", "|---|--:|--:|"]
     for name, seconds in report["late"].items():
         lines.append(f"| {name} | {statistics.median(seconds):.2f} s | {max(seconds):.2f} s |")

@@ -1,4 +1,8 @@
-"""Solutions of a problem with 12 tests, for `judging.py`; and what each side does with one."""
+"""Solutions of a problem with 12 tests, for `judging.py`; and what each side does with one.
+
+A side has two functions: one makes an environment, the other judges the solution in it and returns whether the verdict
+is right.
+"""
 
 import json
 import os
@@ -36,7 +40,7 @@ def ours(name):
 
     def judge(env):
         env.reset(options={"index": 0})
-        assert env.step(f"```python\n{code}\n```").info["success"] is right, name
+        return env.step(f"```python\n{code}\n```").info["success"] is right
 
     return (lambda: CodeQuestion([row])), judge
 
@@ -53,6 +57,6 @@ def gem_llm(name):
 
     def judge(env):
         env.reset()
-        assert (env.step(f"```python\n{code}\n```")[1] == 1.0) is right, name
+        return (env.step(f"```python\n{code}\n```")[1] == 1.0) is right
 
     return (lambda: CodeEnv(dataset=rows, dataset_name="taco")), judge
