@@ -3,8 +3,8 @@
     python benchmarks/judging.py [--repeats 5] [--json FILE]
 
 A solution is a program for a problem with 12 tests. Each side judges solutions in two threads, with an environment
-each, for two seconds per kind of solution; the sides take turns, and wrong verdicts are counted. The ratio says how many
-times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in
+each, for two seconds per kind of solution; the sides take turns, and wrong verdicts are counted. The ratio says how
+many times as many solutions per second ours judges. gem-llm runs a program on all 12 tests, with five at once, in
 subprocesses behind a list of forbidden words; ours runs it in the sandbox. gem-llm has no tests of functions.
 
 An infinite loop must be seen within its limit, here a second of processor time: the last table says how much later the
