@@ -54,7 +54,8 @@ class Comparison:
             return self._relations(gold, answer)
         if kinds == {"sequence"}:
             return self._sequences(gold, answer)
-        if kinds <= {"matrix", "sequence", "mul", "div", "neg"} and not is_value(gold) and not is_value(answer):
+        # Not -\infty, which is a `neg` that is not a value, too.
+        if kinds <= {"matrix", "sequence", "mul", "div", "neg"} and (_is_matrix(gold) or _is_matrix(answer)):
             return self._matrices(gold, answer)
         if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
             return self._several(gold, answer)
@@ -315,6 +316,10 @@ def _matrix(node: Node) -> Node | None:
     if node.name == "[]" and all(row.op == "sequence" and row.name == "[]" for row in node.args):
         return Node("matrix", tuple(Node("row", row.args) for row in node.args))
     return None
+
+
+def _is_matrix(node: Node) -> bool:
+    return node.op == "sequence" or _matrix(node) is not None
 
 
 def _scaled(op: str, entry: Node, by: Node) -> Node:
