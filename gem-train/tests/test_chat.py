@@ -45,6 +45,14 @@ def test_appending_gives_what_the_template_gives():
     )
 
 
+def test_an_observation_with_an_image_is_refused_and_one_of_texts_is_not():
+    chat = ChatEncoder(byte_level(PLAIN))
+    text, image = {"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:,"}}
+    assert chat.prompt(Transcript([text, text]), []).ids
+    with pytest.raises(ConfigError, match="a part of the type 'image_url', and models are trained on text"):
+        chat.prompt(Transcript([image, text]), [])
+
+
 def test_a_reply_that_was_cut_off_is_closed():
     chat = ChatEncoder(byte_level(PLAIN))
     past = Transcript("hello")

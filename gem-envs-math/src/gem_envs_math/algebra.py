@@ -220,7 +220,15 @@ def radical(rng: random.Random, level: int) -> Problem:
 
 
 class Algebra(ProblemEnv):
-    """Equations, systems, polynomials, sequences, functions."""
+    r"""Equations, systems, polynomials, sequences, functions.
+
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
+
+    Args:
+        difficulty: `easy`, `medium` or `hard`.
+        kinds: only problems of these kinds, by name.
+        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+    """
 
     levels: ClassVar[Levels] = {
         "easy": (evaluate, linear, like_terms, sum_and_difference, proportion, next_term),

@@ -298,7 +298,15 @@ def higher_derivative(rng: random.Random, level: int) -> Problem:
 
 
 class Calculus(ProblemEnv):
-    """Derivatives, integrals, limits, series, and the identities between them."""
+    r"""Derivatives, integrals, limits, series, and the identities between them.
+
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
+
+    Args:
+        difficulty: `easy`, `medium` or `hard`.
+        kinds: only problems of these kinds, by name.
+        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+    """
 
     levels: ClassVar[Levels] = {
         "easy": (slope, speed, power_rule, second_derivative, vertex, simple_integral),

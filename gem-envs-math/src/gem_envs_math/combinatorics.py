@@ -241,7 +241,15 @@ def expected_value(rng: random.Random, level: int) -> Problem:
 
 
 class Combinatorics(ProblemEnv):
-    """Counting, probability, expected values."""
+    r"""Counting, probability, expected values.
+
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
+
+    Args:
+        difficulty: `easy`, `medium` or `hard`.
+        kinds: only problems of these kinds, by name.
+        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+    """
 
     levels: ClassVar[Levels] = {
         "easy": (selection, arrangement, outfits, handshakes, dice_sum, numbers_between),

@@ -202,7 +202,15 @@ def factors(n: int) -> list[int]:
 
 
 class NumberTheory(ProblemEnv):
-    """Divisors, primes, remainders, bases, Diophantine equations."""
+    r"""Divisors, primes, remainders, bases, Diophantine equations.
+
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
+
+    Args:
+        difficulty: `easy`, `medium` or `hard`.
+        kinds: only problems of these kinds, by name.
+        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+    """
 
     levels: ClassVar[Levels] = {
         "easy": (

@@ -40,14 +40,18 @@ from gem_envs_math.problem import Levels, ProblemEnv
 
 
 class Geometry(ProblemEnv):
-    """Lengths, angles and areas of plane figures.
+    r"""Lengths, angles and areas of plane figures.
+
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
 
     The figure is described in words, or drawn (`figure="image"`): then the observation is a list of two content parts,
     a PNG image that holds what is given, and the question as text.
 
     Args:
-        figure: `text` or `image`.
         difficulty: `easy`, `medium` or `hard`.
+        kinds: only problems of these kinds, by name.
+        figure: `text` or `image`.
+        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {

@@ -209,6 +209,9 @@ class ChatEncoder:
     def _marked(self, message: ChatMessage) -> Observation:
         """The content with special tokens marked that would end the message, and in an observation all of them.
 
+        Raises:
+            ConfigError: the content has images or other parts that are not text.
+
         Of the tokens that were added to a vocabulary and are not special, those that the template itself writes are
         marked too; others, such as `<tool_response>` in Qwen's, are words that an observation is meant to have.
         """
@@ -216,7 +219,13 @@ class ChatEncoder:
         content = message["content"]
         if isinstance(content, str):
             return self._marking.mark(content, ids)
-        whole = "".join(part["text"] for part in content if "text" in part)
+        for part in content:
+            if "text" not in part:
+                raise ConfigError(
+                    f"an observation has a part of the type {part['type']!r}, and models are trained on text. Some "
+                    "environments have a setting for words instead of images, such as figure='text' of math:Geometry-v0"
+                )
+        whole = "".join(part["text"] for part in content)
         # A template may join the parts of a message.
         apart = "" if self._marking.mark(whole, ids) == whole else SPLIT
         return map_texts(content, lambda text: apart + self._marking.mark(text, ids))

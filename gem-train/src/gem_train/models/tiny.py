@@ -49,7 +49,8 @@ def tiny_tokenizer(episodes: Iterable[Episode]) -> PreTrainedTokenizerFast:
 def _texts(episodes: Iterable[Episode]) -> Iterable[str]:
     for episode in episodes:
         for turn in episode.turns:
-            yield str(turn.observation)
+            parts = turn.observation
+            yield parts if isinstance(parts, str) else "\n".join(part.get("text", "") for part in parts)
             yield turn.action
 
 
