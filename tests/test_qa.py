@@ -1,5 +1,7 @@
 """The questions of gem-envs-qa with the search of gem-tools, over the documents that ship with them."""
 
+from pathlib import Path
+
 import gem
 from gem.rollout import rollout
 from gem.rollout.policy import expert_policy
@@ -26,6 +28,19 @@ def test_the_expert_finds_each_document_of_each_question_and_answers_right() -> 
 
     assert rows == 200
     assert missed == []
+
+
+def test_questions_of_the_hub_are_asked_with_a_corpus_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text('{"title": "Norway", "text": "Its capital is Oslo."}\n', "utf-8")
+    for id in ("eval:2Wiki", "qa:HotpotQA"):
+        search = {"name": "search", "source": str(tmp_path / "own.jsonl")}
+        tools = {"name": "tool_env", "tools": [search], "format": "gem-llm"}
+        rows = [{"question": "What is the capital of Norway?", "answer": ["Oslo"]}]
+        env = gem.make(id, data=rows, wrappers=[tools])
+        env.reset(seed=0)
+
+        assert "Its capital is Oslo." in env.step("<search>capital of Norway</search>").observation
+        assert env.step("<answer>Oslo</answer>").info["success"]
 
 
 def test_the_question_itself_finds_the_first_document_but_seldom_that_of_a_later_hop() -> None:

@@ -180,7 +180,15 @@ def test_rule_taker_grades_the_form_that_it_asks_for(reply, read):
 
 @pytest.mark.parametrize(
     ("label", "value"),
-    [(True, "True"), ("TRUE", "True"), (1, "True"), ("entailment", "True"), (0, "False"), ("not entailment", "False")],
+    [
+        (True, "True"),
+        ("TRUE", "True"),
+        (1, "True"),
+        ("entailment", "True"),
+        (0, "False"),
+        ("not entailment", "False"),
+        ("\\boxed{no}", "False"),
+    ],
 )
 def test_rule_taker_understands_the_labels_of_data_sets(label, value):
     env = asked(rows=[{"question": "Is Bob big?", "answer": label}], kind=RuleTaker)

@@ -73,7 +73,7 @@ _KINDS = ("question-answering", "single-turn", "data-set")
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
-    return [_sample(), *map(_hub, HUB), *map(_rule_taker, DEPTHS), *map(_rules, _RULES)]
+    return [*_samples(), *map(_hub, HUB), *map(_rule_taker, DEPTHS), *map(_rules, _RULES)]
 
 
 @gem.hookimpl
@@ -86,14 +86,16 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     }
 
 
-def _sample() -> gem.EnvSpec:
-    return gem.EnvSpec(
-        id="qa:Sample",
-        entry_point=QUESTION,
-        kwargs={"data": SAMPLE},
-        description="Questions about a fictional world and about facts that do not change, of one to three steps",
-        tags=_KINDS,
-    )
+def _samples() -> list[gem.EnvSpec]:
+    several = {**SAMPLE, "where": {"kind": ["two-hop", "three-hop"]}}
+    about = "Questions about a fictional world and about facts that do not change"
+    return [
+        gem.EnvSpec(id=id, entry_point=QUESTION, kwargs={"data": data}, description=description, tags=_KINDS)
+        for id, data, description in (
+            ("qa:Sample", SAMPLE, f"{about}, of one to three steps"),
+            ("qa:Sample-hard", several, f"{about}, of two or three steps"),
+        )
+    ]
 
 
 def _rules(variant: str) -> gem.EnvSpec:

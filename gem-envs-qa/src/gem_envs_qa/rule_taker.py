@@ -57,11 +57,12 @@ class RuleTaker(Question):
 
     def _row(self, values: Any) -> Row:
         row = super()._row(values)
-        value = truth_of_label(row.answers[0])
+        label = row.answers[0]
+        value = truth_of_label(read_answer(label, self.form) or label)
         if value is None:
             raise ConfigError(
                 f"the data {self.source or 'of these rows'}: an answer is true or false, and {row.question!r:.80} has "
-                f"{row.answers[0]!r:.80}"
+                f"{label!r:.80}"
             )
         return row._replace(answers=(value,))
 
