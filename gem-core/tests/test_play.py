@@ -1,5 +1,7 @@
 """`gemx play`: a person at the terminal, or a pipe."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner, Result
 
@@ -7,6 +9,7 @@ import gem
 from gem.cli.main import main
 from gem.cli.play import complete
 from gem.core import Step
+from gem.record import read, reproduce
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -150,3 +153,30 @@ def test_a_line_that_opens_a_fence_is_continued_to_its_end() -> None:
 
     assert "There is no box." in done.stdout
     assert "1 turn" in done.stdout
+
+
+def test_history_shows_the_episode_so_far() -> None:
+    first, *_ = answers()
+    done = play(first, ":history", ":quit")
+
+    assert done.stdout.count(f"> \\boxed{{{first}}}") == 1
+    assert done.stdout.count("reward 1") == 2
+
+
+def test_an_episode_that_has_ended_is_recorded_and_can_be_reproduced(tmp_path: Path) -> None:
+    file = tmp_path / "played.jsonl"
+    lines = "".join(f"{line}\n" for line in answers(seed=3))
+    done = CliRunner().invoke(main, ["play", "sample_envs:Sum", "--seed", "3", "--record", str(file)], input=lines)
+
+    assert f"The episode is in {file}" in done.stdout
+    [record] = read(file)
+    assert (record.seed, record.success, record.policy, len(record.turns)) == (3, True, "human", 3)
+    assert reproduce(record, trust=True) is None
+
+
+def test_an_episode_that_was_left_is_not_recorded(tmp_path: Path) -> None:
+    file = tmp_path / "played.jsonl"
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--record", str(file)], input=":quit\n")
+
+    assert "Nothing was written" in done.stderr
+    assert not file.exists()

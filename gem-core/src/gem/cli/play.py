@@ -3,7 +3,10 @@
 import contextlib
 import re
 import sys
+import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -12,13 +15,18 @@ from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, to
 from gem.cli.output import as_text, echo, print_text
 from gem.core import Env, Step
 from gem.packs.make import make
+from gem.record import Recorder
+from gem.rollout.transcript import Completion, Episode, Transcript
 from gem.wrappers.tool_env import tool_envs
 
 FENCE = "```"
+HUMAN = "human"
+"""The policy in recordings of people."""
 _OPENING = re.compile(r"`{3,}|~{3,}")
 HELP = """\
 :hint        what the environment's expert would say
 :random      play a random action
+:history     show the episode so far
 :raw TEXT    say TEXT exactly as it is
 :quit        leave (so does Ctrl-D)
 """
@@ -27,12 +35,24 @@ HELP = """\
 @click.command()
 @click.argument("id")
 @click.option("--seed", type=Seed(), help="The episode to play; without it, any.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append the episode to FILE when it has ended.",
+)
 @tools
 @tool_arguments
 @wrappers
 @arguments
 def play(
-    id: str, seed: int | None, tools: str, tool_arguments: Sequence[str], wrappers: str, arguments: Sequence[str]
+    id: str,
+    seed: int | None,
+    record: Path | None,
+    tools: str,
+    tool_arguments: Sequence[str],
+    wrappers: str,
+    arguments: Sequence[str],
 ) -> None:
     """Play the environment ID yourself.
 
@@ -47,22 +67,26 @@ def play(
     seed = seeding.fresh() if seed is None else seed
     layers = parse_wrappers(wrappers, tools, tool_arguments)
     with make(id, wrappers=layers, **parse_arguments(arguments)) as env:
-        observation, _ = env.reset(seed=seed)
+        started, clock = datetime.now(UTC), time.perf_counter()
+        transcript = Transcript(*env.reset(seed=seed))
         echo(f"{id}, seed {seed}\nType :help for the commands.\n", dim=True)
-        print_text(as_text(observation))
-        total, turns = 0.0, 0
-        while (action := _next_action(env)) is not None:
+        print_text(as_text(transcript.observation))
+        while (action := _next_action(env, transcript)) is not None:
             step = env.step(action)
-            total, turns = total + step.reward, turns + 1
+            transcript.add(Completion(action), step.reward, step.observation, step.info)
             echo(f"\nreward {step.reward:g}", dim=True)
             print_text(as_text(step.observation))
             if step.done:
-                _print_outcome(step, turns, total)
+                _print_outcome(step, transcript)
+                if record:
+                    _record(record, env, seed, transcript, step, started, time.perf_counter() - clock)
                 return
-    echo(f"\nLeft after {_count(turns)}, return {total:g}.", dim=True)
+    echo(f"\nLeft after {_count(transcript)}, return {_total(transcript):g}.", dim=True)
+    if record:
+        echo(f"Nothing was written to {record}: the episode had not ended.", err=True)
 
 
-def _next_action(env: Env) -> str | None:
+def _next_action(env: Env, transcript: Transcript) -> str | None:
     """The reply that was typed, in the form that `env` reads; None to leave."""
     while (line := _read("> ")) is not None:
         command, _, rest = line.lstrip().partition(" ")
@@ -73,6 +97,8 @@ def _next_action(env: Env) -> str | None:
                 echo(HELP, nl=False)
             case ":hint":
                 echo(env.expert_action() or "This environment does not have an expert.")
+            case ":history":
+                _print_history(transcript)
             case ":random":
                 action = env.sample_action()
                 echo(action)
@@ -126,11 +152,46 @@ def _read(prompt: str) -> str | None:
     return line
 
 
-def _print_outcome(step: Step, turns: int, total: float) -> None:
+def _print_history(transcript: Transcript) -> None:
+    for turn in transcript.turns:
+        print_text(as_text(turn.observation))
+        echo(f"> {turn.action}")
+        echo(f"\nreward {turn.reward:g}", dim=True)
+    print_text(as_text(transcript.observation))
+
+
+def _print_outcome(step: Step, transcript: Transcript) -> None:
     success = bool(step.info["success"])
     outcome = "Success" if success else "The turn limit was reached" if step.truncated else "No success"
-    echo(f"\n{outcome}: {_count(turns)}, return {total:g}.", fg="green" if success else "red")
+    echo(f"\n{outcome}: {_count(transcript)}, return {_total(transcript):g}.", fg="green" if success else "red")
 
 
-def _count(turns: int) -> str:
+def _record(
+    path: Path, env: Env, seed: int, transcript: Transcript, step: Step, started: datetime, seconds: float
+) -> None:
+    assert env.spec is not None
+    episode = Episode(
+        id=env.spec.id,
+        seed=seed,
+        group=0,
+        turns=tuple(transcript.turns),
+        observation=step.observation,
+        terminated=step.terminated,
+        truncated=step.truncated,
+        success=bool(step.info["success"]),
+        spec=env.spec,
+        started=started,
+        seconds=seconds,
+    )
+    with Recorder(path, policy=HUMAN) as recorder:
+        recorder.write(episode)
+    echo(f"The episode is in {path}: `gemx view {path}` shows it.", dim=True)
+
+
+def _total(transcript: Transcript) -> float:
+    return sum(turn.reward for turn in transcript.turns)
+
+
+def _count(transcript: Transcript) -> str:
+    turns = len(transcript.turns)
     return "1 turn" if turns == 1 else f"{turns} turns"
