@@ -75,7 +75,7 @@ def test_another_notation_of_the_answer_is_right_and_what_looks_like_it_is_wrong
         assert step.info["success"] == (answer in right), (answer, ROWS[index]["answer"], step.info)
 
 
-@pytest.mark.parametrize("junk", ["\\emptyset", "A, B, C, D", "yes or no", "\\mathbb{R}", "123456789"])
+@pytest.mark.parametrize("junk", ["\\emptyset", "A, B, C, D", "yes or no", "\\mathbb{R}"])
 def test_junk_is_right_for_no_question(junk):
     env = gem.make("math:Sample")
     for index, row in enumerate(ROWS):
