@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gem_sandbox
-from gem.checks import check_int
+from gem.checks import check_int, finite
 from gem.core import Observation, Step
 from gem.data import Data
 from gem.dataset_env import DatasetEnv
+from gem.errors import ConfigError
 from gem.packs.importing import import_path
 from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
@@ -78,8 +79,11 @@ class CodeQuestion(DatasetEnv[Task, str]):
         )
         self.max_tests = check_int("max_tests", max_tests, 1)
         self.show_failure = show_failure
-        self.tolerance = tolerance
-        self.limits = Limits(timeout=timeout, wall=4 * timeout + 2, memory=memory, output=2**22)
+        self.tolerance = finite("tolerance", tolerance)
+        try:
+            self.limits = Limits(timeout=timeout, memory=memory)
+        except gem_sandbox.ConfigError as error:
+            raise ConfigError(str(error)) from error
         self._explained = instruction is True
         self._checker = import_path("checker", checker) if checker and ":" in checker else checker
         self._grader = Grader(language=language, partial=partial, level=level, min_level=min_level)

@@ -19,7 +19,8 @@ def report(failure: Failure) -> str:
 def _test(failure: Failure) -> list[str]:
     test, said = failure.test, failure.said
     if isinstance(test, AssertTest):
-        return [f"Assertions:\n{_cut(test.code)}"]
+        parts = [f"Assertions:\n{_cut(test.code)}"]
+        return parts if said is None else [*parts, f"Result of your program:\n{_cut(said)}"]
     if isinstance(test, StdinTest):
         parts = [f"Input:\n{_cut(test.input)}", f"Expected output:\n{_cut(test.output)}"]
         return parts if said is None else [*parts, f"Output of your program:\n{_cut(said)}"]
