@@ -27,6 +27,7 @@ from gem_train.config.training import load_config
 IDS = [
     "core:Echo-v0",
     "math:Arithmetic-v0-easy",
+    "math:NumberTheory-v0-easy",
     "tools:MultiHop-v0-easy",
     "rg:coin_flip",
     "rg:gcd",

@@ -1,13 +1,19 @@
 """Every example runs, and every benchmark starts, in a process of its own."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from gem_train import preflight
+from gem_train.config.sources import read_toml
+from gem_train.config.training import load_config
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SETTINGS = sorted((ROOT / "examples").glob("*.toml"))
 BENCHMARKS = sorted(path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8"))
 
 
@@ -30,8 +36,17 @@ def test_an_example_runs_and_leaves_no_files(example: Path, tmp_path: Path) -> N
         assert "It beats random play." in printed
 
 
+@pytest.mark.parametrize("file", SETTINGS, ids=lambda file: file.stem)
+def test_settings_in_a_file_are_accepted(file: Path, tmp_path: Path) -> None:
+    id = re.search(r"^# gemx train (\S+:\S+)? *--", file.read_text("utf-8"), re.MULTILINE)
+    assert id is not None
+    given = {"id": id[1]} if id[1] else {}
+    preflight.check(load_config([read_toml(file), given]), tmp_path)
+
+
 def test_there_are_examples() -> None:
     assert EXAMPLES
+    assert SETTINGS
 
 
 @pytest.mark.full
