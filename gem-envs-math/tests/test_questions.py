@@ -130,6 +130,13 @@ def test_images_are_content_parts_where_the_question_names_them(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("images", "parts"), [(None, 1), ([], 1), (png(1), 2), ([png(1), png(2)], 3)])
+def test_a_row_may_have_one_image_or_none_and_those_without_a_mark_come_first(images, parts):
+    row = {"problem": "Find $x$.", "answer": "1", "images": images}
+    question, _ = FigureQuestion([row], instruction=False).reset(seed=0)
+    assert [part["type"] for part in question] == ["image_url"] * (parts - 1) + ["text"]
+
+
 @pytest.mark.parametrize(
     ("images", "message"),
     [

@@ -15,15 +15,17 @@ _MARKER = "<image>"
 class FigureQuestion(MathQuestion):
     """A `MathQuestion` with images: the observation is a list of content parts, with data URLs as in chat APIs.
 
-    A row has `images` besides `question` and `answer`: a list, or a single one, of what `gem.data.images.image_part`
-    reads. Each `<image>` in a question is replaced by the next image; images without a mark come before the text.
+    A row has `images` besides `question` and `answer`: a list, a single one or None, of what
+    `gem.data.images.image_part` reads. Each `<image>` in a question is replaced by the next image; images without a
+    mark come before the text.
     """
 
     columns: ClassVar[Mapping[str, str]] = {**MathQuestion.columns, "images": "images"}
 
     def _question(self, row: MathRow) -> list[ContentPart]:
         given = row.values["images"]
-        images = [image_part(image) for image in (cast("Sequence[Any]", given) if isinstance(given, list) else [given])]
+        listed = cast("Sequence[Any]", given) if isinstance(given, list) else [] if given is None else [given]
+        images = [image_part(image) for image in listed]
         first, *after = row.question.split(_MARKER)
         if len(after) > len(images):
             raise ConfigError(
