@@ -20,6 +20,8 @@ from gem_envs_code.imports import with_imports
         ("print('deque')", ""),
         ("deque(", ""),
         ("x" * 10, ""),
+        ("deque()\n" + "#" * 50_000, ""),
+        ("from collections import deque, Counter\nprint(deque(), Counter(), sqrt(1))", "from math import sqrt\n"),
         ("", ""),
     ],
 )

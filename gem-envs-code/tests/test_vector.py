@@ -5,12 +5,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from working_levels import need
 
 import gem
+from gem_envs_code.questions import CodeQuestion
 
 BACKENDS = ["sync", "thread", "process"]
 PLAY = """
@@ -107,3 +109,18 @@ def test_nothing_outlives_a_vector_or_its_process(backend, level, folder):
     assert len(playing) >= 1
     assert all_end(playing)
     assert os.listdir(folder) == []
+
+
+@pytest.mark.full
+def test_64_envs_in_threads_grade_their_own_programs_on_their_own_tests():
+    def play(number):
+        tests = {"inputs": ["1", "2", "3"], "outputs": [str(number * n) for n in (1, 2, 3)]}
+        env = CodeQuestion([{"problem": "", "tests": tests}])
+        found = []
+        for factor in (number, number + 1, number, -1):
+            env.reset(seed=0)
+            found.append(env.step(f"```\nprint(int(input()) * {factor})\n```").info["success"])
+        return found
+
+    with ThreadPoolExecutor(64) as pool:
+        assert list(pool.map(play, range(1, 65))) == [[True, False, True, False]] * 64

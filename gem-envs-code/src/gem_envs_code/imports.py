@@ -6,6 +6,7 @@ these names for everybody.
 
 import ast
 import builtins
+import re
 
 _FROM = {
     "typing": "Any Callable DefaultDict Deque Dict FrozenSet Generator Iterable Iterator List Optional Sequence Set "
@@ -28,10 +29,20 @@ _IMPORTS = {
     **{name: f"from {module} import {name}" for module, names in _FROM.items() for name in names.split()},
 }
 
+_LONGEST = 50_000
+"""Characters of the longest program that is read: one that is longer lacks no import that matters."""
+
+_WORD = re.compile(r"\w+")
+_IMPORTING = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
+
 
 def with_imports(source: str) -> str:
     """A Python program with the imports that it lacks in front of it, each on a line of its own."""
-    if not any(name in source for name in _IMPORTS):
+    if len(source) > _LONGEST:
+        return source
+    # Reading the whole program takes as long as running it; few programs lack an import.
+    words = set(_WORD.findall(source)) & _IMPORTS.keys()
+    if words <= set(_WORD.findall(" ".join(_IMPORTING.findall(source)))):
         return source
     try:
         tree = ast.parse(source)
