@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,7 @@ import pytest
 
 from gem_envs_math.grading import GraderFailed, Rules, grade
 from gem_envs_math.grading import pool as pools
+from gem_envs_math.grading import worker as worker_program
 from gem_envs_math.grading.pool import Pool, shared
 
 ENDLESS = r"\int e^{e^{x^{x}}} \sin(x^{x^x}) dx"
@@ -130,6 +132,23 @@ def test_a_worker_that_dies_of_an_answer_is_a_fault_and_one_that_was_killed_is_r
     pool._forker._process.kill()
     assert pool.compare("1", "1", tolerance=0, seconds=60)[0]
     pool.close()
+
+
+def test_the_kernel_ends_a_worker_only_when_nobody_waits_for_it_any_more(monkeypatch):
+    """On a busy machine the pool waits longer than the deadline, and such a worker must live as long."""
+    tasks, alarms, pool = [], [], Pool(1)
+    monkeypatch.setattr(pools._Worker, "ask", lambda self, task: tasks.append(task) or (True, "number"))
+    monkeypatch.setattr(pool, "_fork", lambda: pools._Worker(None, None))
+    pool.compare("1", "1", tolerance=0, seconds=3)
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(worker_program.signal, "setitimer", lambda _, seconds: alarms.append(seconds))
+    monkeypatch.setattr(worker_program, "_verdict", lambda *_: {"right": True, "rule": "number"})
+    with ours, theirs:
+        ours.sendall(json.dumps(tasks[0]).encode() + b"\n")
+        ours.shutdown(socket.SHUT_WR)
+        worker_program._serve(theirs)
+
+    assert alarms[0] > pools._OVERLOADED * 3
 
 
 @pytest.mark.full

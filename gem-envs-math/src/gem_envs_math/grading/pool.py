@@ -220,6 +220,7 @@ class Pool:
             GraderFailed: the workers die, or do not start.
         """
         task = {"answer": answer, "gold": gold, "tolerance": tolerance, "seconds": seconds}
+        task["patience"] = _OVERLOADED * seconds
         worker = self._idle.get()
         try:
             for _ in range(2):

@@ -18,7 +18,7 @@ from typing import Any
 _MEMORY = 1 << 30
 """Bytes of address space of a worker."""
 _ORPHANED = 5.0
-"""Seconds beyond its deadline after which the kernel ends a worker that nobody has killed."""
+"""Seconds beyond the longest that somebody waits for it after which the kernel ends a worker that nobody has killed."""
 _REAPED_EVERY = 0.2
 
 
@@ -104,7 +104,7 @@ def _run(connection: socket.socket) -> None:
 def _serve(connection: socket.socket) -> None:
     for task in _messages(connection):
         # An alarm that nobody handles ends the process, whatever it does.
-        signal.setitimer(signal.ITIMER_REAL, task["seconds"] + _ORPHANED)
+        signal.setitimer(signal.ITIMER_REAL, task["patience"] + _ORPHANED)
         try:
             verdict = _verdict(connection, task)
         except MemoryError:
