@@ -2,9 +2,10 @@
 
 Source: the evaluation script of P. Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text",
 arXiv 1606.05250: upper and lower case, punctuation and the articles do not count. That script also deletes what makes
-another number (it takes 12.5 for 125, and -5 for 5), and all of an answer such as "A". Here
+another number (it takes 12.5 for 125, -5 for 5, and 3-2 for 32), and all of an answer such as "A". Here
 
-- the sign of a number, its decimal point and a comma that does not separate thousands are kept;
+- the sign of a number and its decimal point are kept, and what stands between digits, but for the comma of thousands,
+  counts as a space;
 - numbers are the same if their values are, however they are written (`gem.number`): 5.0 and 5, 1 234 and 1,234;
 - an answer that consists of articles or of punctuation alone is kept as it is;
 - the compatibility forms and the quotation marks of Unicode count as what they stand for.
@@ -22,9 +23,9 @@ from gem.number import read_number
 _ARTICLES = frozenset(("a", "an", "the"))
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 _PUNCTUATION = frozenset(string.punctuation)
-_OF_A_NUMBER = re.compile(
-    r"(?<![^\W_])-(?=\.?[0-9])|(?<![^\W\d_])\.(?=[0-9])|(?<=[0-9]),(?=[0-9])(?![0-9]{3}(?![0-9]))"
-)
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[^\w\s.]+(?=[0-9])")
+_OF_A_NUMBER = re.compile(r"(?<![^\W_])-(?=\.?[0-9])|(?<![^\W\d_])\.(?=[0-9])")
 _LONGEST = 1000
 _CHOICES = frozenset(("yes", "no", "noanswer"))
 
@@ -40,6 +41,7 @@ def normalized(answer: str) -> str:
     ('the the', '?')
     """
     text = unicodedata.normalize("NFKC", answer).lower().translate(_DASHES)
+    text = _BETWEEN_DIGITS.sub(" ", _THOUSANDS.sub("", text))
     kept = {match.start() for match in _OF_A_NUMBER.finditer(text)}
     words = "".join(
         character for place, character in enumerate(text) if place in kept or not _is_punctuation(character)
