@@ -52,11 +52,11 @@ class Comparison:
         kinds = {gold.op, answer.op}
         if kinds == {"relation"}:
             return self._relations(gold, answer)
+        # Not -\infty, which is a `neg` that is not a value, too.
+        if _matrix(gold) is not None or _matrix(answer) is not None:
+            return self._matrices(gold, answer)
         if kinds == {"sequence"}:
             return self._sequences(gold, answer)
-        # Not -\infty, which is a `neg` that is not a value, too.
-        if kinds <= {"matrix", "sequence", "mul", "div", "neg"} and (_is_matrix(gold) or _is_matrix(answer)):
-            return self._matrices(gold, answer)
         if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
             return self._several(gold, answer)
         if self._rules.sets != "written" and "set" in kinds and (is_value(gold) or is_value(answer)):
@@ -313,13 +313,13 @@ def _matrix(node: Node) -> Node | None:
             return None
         rows = (tuple(_scaled(node.op, entry, scaled) for entry in row.args) for row in matrix.args)
         return Node("matrix", tuple(Node("row", row) for row in rows))
-    if node.name == "[]" and all(row.op == "sequence" and row.name == "[]" for row in node.args):
+    if (
+        node.op == "sequence"
+        and node.name == "[]"
+        and all(row.op == "sequence" and row.name == "[]" for row in node.args)
+    ):
         return Node("matrix", tuple(Node("row", row.args) for row in node.args))
     return None
-
-
-def _is_matrix(node: Node) -> bool:
-    return node.op == "sequence" or _matrix(node) is not None
 
 
 def _scaled(op: str, entry: Node, by: Node) -> Node:
@@ -330,6 +330,8 @@ def _vector(node: Node) -> Sequence[Node] | None:
     """The entries of a point, a row or a column."""
     if node.op == "sequence":
         return node.args if node.name in ("()", "[]") and _matrix(node) is None else None
+    if node.op != "matrix":
+        return None
     if len(node.args) == 1:
         return node.args[0].args
     return [row.args[0] for row in node.args] if all(len(row.args) == 1 for row in node.args) else None

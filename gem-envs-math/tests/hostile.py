@@ -1,0 +1,86 @@
+"""Answers that are made to hang, crash or mislead a grader. None of them is right."""
+
+_DEEP = 10_000
+
+HOSTILE = (
+    # Brackets.
+    "{" * _DEEP + "}" * _DEEP,
+    "{" * _DEEP,
+    "}" * _DEEP,
+    "(" * _DEEP + "9" + ")" * _DEEP,
+    r"\left(" * 2000 + "9" + r"\right)" * 2000,
+    r"\frac{1}{" * 1000 + "9" + "}" * 1000,
+    r"\frac{1}{" * 100 + "9" + "}" * 100,
+    r"\sqrt{" * 500 + "9" + "}" * 500,
+    r"\sqrt{" * 30 + "82" + "}" * 30,
+    r"\boxed{" * 500 + "9" + "}" * 500,
+    r"\text{" * 500 + "9" + "}" * 500,
+    "[" * 300 + "9" + "]" * 300,
+    "|" * 399 + "9" + "|" * 399,
+    "-" * 3999 + "9",
+    "--" * 300 + "-9",
+    # Powers.
+    "10**100000000",
+    "9^{9^{9^{9^{9}}}}",
+    "2^{2^{2^{2^{2^{2^{2}}}}}}",
+    "9" + "^9" * 300,
+    "(1+10^{-100000000})^{10^{100000000}}",
+    "x^{10^{1000}} - x^{10^{1000}} + 10",
+    r"e^{e^{e^{e^{100}}}}",
+    r"\sqrt{2}^{\sqrt{2}^{\sqrt{2}^{\sqrt{2}^{1000}}}}",
+    r"(\sqrt{2})^{10^{12}}",
+    "1e9999",
+    "1e-9999",
+    "0." + "3" * 3900,
+    "9" * 3999,
+    "(((9^9)^9)^9)^9",
+    "0^0^0^0^0^0",
+    # Factorials and other functions of large numbers.
+    "1000000000!",
+    "9!!!!!!!!!!!!",
+    "((((9!)!)!)!)!",
+    r"\binom{10^{9}}{10^{8}}",
+    r"\sin(10^{10^{10}})",
+    r"\tan(\tan(\tan(\tan(\tan(10^{300})))))",
+    r"\ln(\ln(\ln(\ln(\ln(10)))))",
+    r"\lfloor 10^{10^{10}} \rfloor",
+    # What math-verify works on.
+    r"\int e^{e^{x^{x}}} \sin(x^{x^x}) \, dx",
+    r"\int_0^\infty \frac{\sin(x^{x})}{\ln(1+x^{\pi})} \, dx",
+    r"\int \int \int \int \int \int \frac{x^9+1}{x^{11}-3x+1} \, dx\, dx\, dx\, dx\, dx\, dx",
+    r"\sum_{n=1}^{10^{9}} \frac{\sin n}{n!}",
+    r"\prod_{n=1}^{100000000} \sin n",
+    r"\lim_{x \to 0} \left(\frac{\tan(\sin(x)) - \sin(\tan(x))}{x^{7}}\right)^{x^{x}}",
+    r"\begin{vmatrix}"
+    + r"\\".join("&".join(f"x^{{{i * j}}}+{i + j}" for j in range(9)) for i in range(9))
+    + r"\end{vmatrix}",
+    r"\int_0^1 x^{10^{100000000}} \, dx",
+    r"\sum_{n=1}^{\infty} \frac{1}{n^{n^{n}}}",
+    r"x^{97} - 3x^{31} + 17x^{5} - \int x^{x} dx = 0",
+    # Lists.
+    "," * 3000,
+    "9," * 1500,
+    r"\{" + ",".join(["9"] * 390) + r"\}",
+    "(" + ",".join(f"x^{n}" for n in range(150)) + ")",
+    "1" + "+1" * 390,
+    "1" + "+1" * 390 + " = 9 = 9",
+    r"9 \pm" + r"1 \pm" * 200 + " 1",
+    # Characters.
+    "\0" * 100 + "9",
+    "9\0",
+    "9\ud800",
+    "9" + "\u0301" * 3000,
+    "\u202e9\u202c",
+    "9\n" * 900,
+    "\\" * 3999,
+    "$" * 3999,
+    "\\\\(" * 900,
+    # Slow regular expressions.
+    "9" + " " * 3990 + "x",
+    "a" * 3990 + "!",
+    r"\text{" + "a " * 1900,
+    ", ".join(["1,000"] * 500),
+    "1" + ",000" * 900 + ",00",
+    "the final answer is " * 190,
+)
+"""At least 60 of them."""
