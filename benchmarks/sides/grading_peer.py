@@ -12,6 +12,7 @@ import time
 def gem_llm():
     """gem-llm's own way: its env has a process, and waits a second for its verdict."""
     from datasets import Dataset
+
     from gem.envs.math_env import MathEnv
 
     env = MathEnv(dataset=Dataset.from_list([{"problem": "?", "answer": "1"}]), eval=True)
