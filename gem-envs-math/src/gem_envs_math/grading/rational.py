@@ -27,12 +27,21 @@ class Undefined(Exception):
 
 
 def exact(node: Node) -> Fraction | None:
-    """The value of `node` if it is a rational number that can be worked out without effort, else None."""
+    """The value of `node` if it is a rational number that can be worked out without effort, else None.
+
+    Raises:
+        TooLarge: it is the factorial of a large number.
+    """
     op = node.op
     if op == "number":
         return node.value
     if op == "degree" or not node.args:
         return None
+    if op == "call" and node.name in ("factorial", "binomial"):
+        try:
+            return Fraction(counted(node))
+        except NotRational:
+            return None
     parts = [exact(part) for part in node.args]
     first = parts[0]
     if first is None or (len(parts) > 1 and parts[1] is None):
