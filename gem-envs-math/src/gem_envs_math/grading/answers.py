@@ -12,6 +12,7 @@ from gem_envs_math.grading.units import singular
 
 _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _LETTERS = {"pi", "infinity", "infty", "inf", "oo"} | CALLS
+_ALL = {("all", "real", "number"), ("all", "real"), ("real", "number")}
 _ARTICLES = {"a", "an", "the"}
 
 
@@ -44,7 +45,10 @@ def read(text: str) -> Answer:
     if not found:
         return Answer((), (), (), "unreadable", 0)
     if _is_words(found):
-        return Answer(values, (), _folded(found), "", digits)
+        words = _folded(found)
+        if words in _ALL:
+            return Answer(values, (Node("every", (), "R"),), (), "", digits)
+        return Answer(values, (), words, "", digits)
     problem = "unreadable"
     readings: list[Node] = []
     for grouped in (True, False) if _GROUPED.search(text) else (False,):
@@ -68,6 +72,8 @@ def _read(found: list[Token], grouped: bool) -> Node:
     if not reader.has_sign_pair:
         return node
     other = Reader(found, grouped=grouped, plus=False).read()
+    if node.op == other.op == "set":
+        return Node("set", (*node.args, *other.args))
     parts = [item for each in (node, other) for item in (each.args if each.op == "several" else (each,))]
     return Node("several", tuple(parts), ",")
 

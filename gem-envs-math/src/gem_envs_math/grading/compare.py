@@ -150,6 +150,9 @@ class Comparison:
         golds, answers = _items(gold), _items(answer)
         if self._rules.units != "needed":
             golds, answers = _with_last_unit(golds), _with_last_unit(answers)
+        named = [len({item.args[0] for item in items if _is_named(item)}) for items in (golds, answers)]
+        if sorted(named) == [0, len(golds)] and len(golds) == len(answers):  # a = 3, b = 4
+            return self._by("order", self._each(golds, answers))
         if self._rules.several == "in order" and gold.op == "several":
             return self._by("order", self._each(golds, answers))
         return self._by("set" if "set" in (gold.op, answer.op) else "several", self._any_order(golds, answers))

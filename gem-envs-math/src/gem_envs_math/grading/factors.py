@@ -334,7 +334,9 @@ class Factors(Cursor, ABC):
             return Node("set")
         start = self._at
         if self._kind() in ("word", "command") and self._value() not in ("|",):
-            name = self._named(self._value()) if self._skip() else Node("set")
+            letter = self._value()
+            self._at += 1
+            name = self._named(letter)
             if self._take(r"\in"):
                 self._quantity()
             if self._take(r"\mid", "|", ":"):

@@ -8,6 +8,8 @@ from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.tokens import TooLong, Unreadable
 from gem_envs_math.grading.units import UNITS, read_unit
 
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_NO_UNITS = (CALLS - {"min"}) | CONSTANTS.keys()
 _RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\in": "in", r"\approx": "~"}
 _SEPARATORS = {",": ",", ";": ",", "and": "and", "or": "or", r"\land": "and", r"\lor": "or"}
 _SETS = {r"\cup": "union", "U": "union", r"\cap": "intersection", r"\setminus": "difference"}
@@ -54,6 +56,7 @@ class Reader(Factors):
         return found
 
     def _relation(self) -> Node:
+        self._take(r"\approx")
         operands = [self._name_in_words() or self._set_level()]
         signs: list[str] = []
         while (sign := _RELATIONS.get(self._value())) is not None:
@@ -132,7 +135,7 @@ class Reader(Factors):
         kind = self._kind()
         if kind not in ("word", "text") and self._value() not in (r"\mu", r"\Omega", "€", "£", "¥", r"\$"):
             return None
-        if self._word() in _SEPARATORS or (kind == "word" and (self._word() in CALLS or self._word() in CONSTANTS)):
+        if self._word() in _SEPARATORS or (kind == "word" and self._word() in _NO_UNITS):
             return None
         if not is_value(value) or (kind != "text" and names(value)):
             return None
@@ -172,6 +175,9 @@ class Reader(Factors):
         while True:
             if self._take("%") or (self._kind() in ("word", "text") and self._word() == "percent" and self._skip()):
                 node = Node("percent", (node,))
+            elif node.op == "number" and self._word() in _SCALES:
+                node = Node("mul", (node, number(10 ** _SCALES[self._word()])))
+                self._at += 1
             elif self._take("*"):
                 node = Node("mul", (node, self._signed()))
             elif self._value() == "/" or (self._value() == ":" and self._kind(1) == "number" and not self._bars):

@@ -49,7 +49,7 @@ _RAISED = re.compile(f"[{''.join(_SUPER)}]+")
 _LOWERED = re.compile(f"[{''.join(_SUB)}]+")
 
 _THOUSANDS = re.compile(
-    r"(?<=\d)(?:\{,\}|,\\!|\\,|\\ |,\\,|\\!|~)(?=\d{3}(?!\d))|(?<![\d.] )(?<=\d) (?=\d{3}(?![\d/]))"
+    r"(?<=\d)(?:\{,\}|,\\! ?|\\,|\\ |,\\,|\\!|~)(?=\d{3}(?!\d))|(?<![\d.] )(?<=\d) (?=\d{3}(?![\d/]))"
 )
 _SIZES = re.compile(
     r"\\(?:left|right)\s*\.|\\(?:left|right|middle|[bB]igg?[lrm]?|displaystyle|textstyle|limits)(?![A-Za-z])"
