@@ -1,5 +1,6 @@
 """What all generated problems have in common: difficulties and kinds, reading and grading, attempts, a curriculum."""
 
+import random
 import re
 from fractions import Fraction
 
@@ -206,3 +207,13 @@ def test_a_curriculum_leads_from_easy_to_hard_problems():
         seen.append((env.reset(seed=seed)[1]["level"], env.unwrapped.difficulty))
         env.step(env.expert_action())
     assert seen == [(level, levels[level]["difficulty"]) for level in (0, 0, 1, 1, 2, 2)]
+
+
+@pytest.mark.parametrize("form", [INTEGER, NUMBER, NUMBERS, IN_ORDER, EXPRESSION])
+def test_no_junk_is_an_answer_or_raises(form):
+    rng = random.Random(0)
+    pieces = ["{", "}", "9" * 400, ",", "-", "$", "\x00", "\ud800", " " * 300, "\n", "and", "q", "\\{", "(", ")"]
+    junk = ["q" + "".join(rng.choices(pieces, k=rng.randrange(40))) for _ in range(200)]
+    junk += ["{" * 100_000, "x , " * 50_000, "(" * 250 + "1" + ")" * 250, "9" * 100_000, "x!" * 200]
+    for text in junk:
+        assert read(form, text) is None
