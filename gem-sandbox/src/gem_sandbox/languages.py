@@ -9,6 +9,7 @@ Language = Literal["python", "cpp", "javascript"]
 """What a program is written in: Python for the interpreter of this process, C++17 for GCC, JavaScript for Node.js."""
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+"""All of them."""
 
 
 def check_language(language: Any) -> None:
