@@ -65,7 +65,7 @@ WRONG = {
 
 
 def judged(code, box, program=PROGRAM):
-    return judge(program, Task(statement="", tests=(AssertTest(code),), limits=Limits(timeout=0.5, wall=30)), box)
+    return judge(program, Task(statement="", tests=(AssertTest(code),), limits=Limits(timeout=0.2, wall=30)), box)
 
 
 @pytest.mark.parametrize("code", RIGHT.values(), ids=RIGHT)
@@ -83,7 +83,8 @@ def test_a_step_that_the_test_does_not_come_to_is_no_failure(box):
     code = "if f(1) == 1:\n    assert f(3) == 3\nelse:\n    assert f(2) == 2"
     assert judged(code, box, program).right
     assert judged("assert f(1) == 1 or f(2)\nassert f(3) == 3", box, program).right
-    assert judged("assert f(1) == 1\nassert f(2) == 2", box, program).failure.kind == "more than 0.5 s of CPU time"
+    failure = judged("assert f(1) == 1\nassert f(2) == 2", box, program).failure
+    assert failure.kind == "more than 0.2 s of CPU time"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_a_step_that_the_test_does_not_come_to_is_no_failure(box):
         ("assert double(1) ==", "not Python"),
         ("import numpy\nassert double(1) == 2", "No module named 'numpy'"),
         ("assert double(lambda x: x) == 2", "what cannot leave it"),
-        ("import time\ntime.sleep(0.001)\nwhile True: pass", "cannot be run"),
+        pytest.param("while True: pass", "cannot be run", marks=pytest.mark.full),
     ],
 )
 def test_a_test_that_cannot_be_carried_out_is_a_fault_and_no_failure(code, message, box, monkeypatch):

@@ -53,6 +53,9 @@ FORGED = [
     '{"set": [[1], [2]]}',
     "[" * 5000 + "]" * 5000,
     "[" * 100_000,
+    *("[" * depth + "]" * depth for depth in (200, 400, 700, 900, 950)),
+    '{"complex": [1' + "0" * 400 + ", 1]}",
+    '{"is": ' + "[" * 400 + "]" * 400 + ', "changed": {}}',
     "9" * 10_000,
     '{"int": "0x' + "f" * 10_000 + '"}',
     '{"is": 10, "changed": {"0": 5}}',
@@ -60,7 +63,7 @@ FORGED = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["call", "assert"])
+@pytest.mark.parametrize("kind", ["call", pytest.param("assert", marks=pytest.mark.full)])
 def test_a_program_that_writes_answers_of_its_own_gains_nothing_unless_they_are_right(kind, box):
     def forging(*answers):
         return f"{FORGE}\nfor answer in {answers!r} * 20: write(answer)\nos._exit(0)"

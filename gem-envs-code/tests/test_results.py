@@ -82,6 +82,10 @@ def test_a_value_that_contains_itself_or_is_nested_too_deeply_is_not_plain():
     deep = 0
     for _ in range(300):
         deep = (deep,)
+    bound = 0
+    for _ in range(40):
+        bound = {0: [bound]} if isinstance(bound, list) else [bound]
+    assert decode(wire(bound)) == bound
     for value in (loop, deep):
         with pytest.raises(NotPlain, match="deeply"):
             encode(value)
@@ -146,6 +150,7 @@ def test_numbers_are_right_within_the_tolerance(value, right):
         {"object": [0, 0]},
         {"tuple": None},
         {"complex": [1]},
+        {"complex": [10**400, 1]},
         {"frozenset": [{"tuple": 3}]},
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gem.errors import ConfigError
 from gem_envs_code.assertions import as_call, assertions_hold
 from gem_envs_code.checkers import right_output
-from gem_envs_code.inside.wire import decode, encode
+from gem_envs_code.inside.wire import decode, encode, is_shallow
 from gem_envs_code.languages import Language
 from gem_envs_code.results import same_result
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
@@ -139,9 +139,12 @@ class Attempt:
         answers: list[Any] = []
         for part in ended.printed.split(b"\n" + mark.encode())[1:]:
             try:
-                answers.append(json.loads(part.partition(b"\n")[0]))
+                answer = json.loads(part.partition(b"\n")[0])
             except (ValueError, RecursionError):  # the program may have written it
                 break
+            if not is_shallow(answer):
+                break
+            answers.append(answer)
         return ended._replace(answers=answers)
 
 
@@ -184,5 +187,5 @@ def _shown(answers: Sequence[Any]) -> str | None:
     text = json.dumps(answers[0])
     try:
         return repr(decode(answers[0])) if len(text) <= KEPT else text[:KEPT]
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, OverflowError, RecursionError):
         return text

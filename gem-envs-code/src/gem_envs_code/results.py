@@ -22,7 +22,7 @@ def same_result(found: Any, expected: Any, same: Same, tolerance: float = 0.0) -
     """
     try:
         return _same(found, expected, same, tolerance)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         return False
 
 

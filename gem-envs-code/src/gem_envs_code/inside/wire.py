@@ -9,7 +9,8 @@ What is not plain data can be a reference, `{"object": …}`.
 from collections.abc import Callable
 from typing import Any, cast
 
-_DEEPEST = 200
+_DEEPEST = 60
+_LEVELS = 4 * _DEEPEST + 4  # of JSON, at most: a dict takes four
 _LONG = 1000  # bits; Python refuses to write or read longer integers than about 14,000 bits as decimals
 
 
@@ -65,6 +66,17 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
     if issubclass(kind, complex):
         return {"complex": [float(value.real), float(value.imag)]}
     return other(value)
+
+
+def is_shallow(found: Any) -> bool:
+    """Whether JSON is nested no more deeply than `encode` makes it. Only such values are safe to recurse into."""
+    level = [found]
+    for _ in range(_LEVELS):
+        nested = [each for each in level if isinstance(each, list | dict)]
+        if not nested:
+            return True
+        level = [item for each in nested for item in (each.values() if isinstance(each, dict) else each)]
+    return False
 
 
 def no_object(reference: Any) -> Any:
