@@ -24,27 +24,27 @@ class Hub(NamedTuple):
     about: str
 
 
-_COPY = "a copy for GEM; the licence is that of the original"
+_COPY = "a copy for gem-llm"
 HUB = (
-    Hub("qa:NaturalQuestions", "axon-rl/NaturalQuestions", "train", "problem", "CC BY-SA 3.0",
+    Hub("qa:NaturalQuestions", "axon-rl/NaturalQuestions", "train", "problem", "CC BY-SA 3.0 (Natural Questions)",
         f"Questions that people asked Google (Kwiatkowski et al. 2019); {_COPY}"),
-    Hub("qa:HotpotQA", "axon-rl/HotpotQA", "train", "problem", "CC BY-SA 4.0",
+    Hub("qa:HotpotQA", "axon-rl/HotpotQA", "train", "problem", "CC BY-SA 4.0 (HotpotQA)",
         f"Questions over two articles of Wikipedia (Yang et al., arXiv 1809.09600); {_COPY}"),
-    Hub("eval:QaOpen", "google-research-datasets/nq_open", "validation", "question", "CC BY-SA 3.0",
+    Hub("eval:QaOpen", "google-research-datasets/nq_open", "validation", "question", "CC BY-SA 3.0 (Natural Questions)",
         "Natural Questions with short answers, without documents (Lee et al., arXiv 1906.00300)"),
-    Hub("eval:2Wiki", "axon-rl/search-eval", "2wiki", "question", "Apache-2.0",
+    Hub("eval:2Wiki", "axon-rl/search-eval", "2wiki", "question", "Apache-2.0 (2WikiMultihopQA)",
         f"512 questions of 2WikiMultihopQA over several articles (Ho et al., arXiv 2011.01060); {_COPY}"),
-    Hub("eval:PopQA", "axon-rl/search-eval", "popqa", "question", "MIT",
+    Hub("eval:PopQA", "axon-rl/search-eval", "popqa", "question", "MIT (PopQA)",
         f"512 questions of PopQA about entities, many little known (Mallen et al., arXiv 2212.10511); {_COPY}"),
-    Hub("eval:TriviaQA", "axon-rl/search-eval", "tq", "question", "not stated by the original",
+    Hub("eval:TriviaQA", "axon-rl/search-eval", "tq", "question", "not stated (TriviaQA)",
         f"512 trivia questions of TriviaQA (Joshi et al., arXiv 1705.03551); {_COPY}"),
-    Hub("eval:HotpotQA", "axon-rl/search-eval", "hotpotqa", "question", "CC BY-SA 4.0",
+    Hub("eval:HotpotQA", "axon-rl/search-eval", "hotpotqa", "question", "CC BY-SA 4.0 (HotpotQA)",
         f"512 questions of HotpotQA over two articles (Yang et al., arXiv 1809.09600); {_COPY}"),
-    Hub("eval:Bamboogle", "axon-rl/search-eval", "bamboogle", "question", "MIT",
+    Hub("eval:Bamboogle", "axon-rl/search-eval", "bamboogle", "question", "MIT (Bamboogle)",
         f"Two-step questions that a search engine does not answer (Press et al., arXiv 2210.03350); {_COPY}"),
-    Hub("eval:NaturalQuestions", "axon-rl/search-eval", "nq", "question", "CC BY-SA 3.0",
+    Hub("eval:NaturalQuestions", "axon-rl/search-eval", "nq", "question", "CC BY-SA 3.0 (Natural Questions)",
         f"512 questions of Natural Questions (Kwiatkowski et al. 2019); {_COPY}"),
-    Hub("eval:Musique", "axon-rl/search-eval", "musique", "question", "CC BY 4.0",
+    Hub("eval:Musique", "axon-rl/search-eval", "musique", "question", "CC BY 4.0 (MuSiQue)",
         f"512 questions of MuSiQue that take 2 to 4 steps (Trivedi et al., arXiv 2108.00573); {_COPY}"),
 )  # fmt: skip
 """The data sets of questions, under gem-llm's ids, with its names, splits and columns."""
@@ -124,7 +124,7 @@ def _hub(hub: Hub) -> gem.EnvSpec:
 
 def _rule_taker(depth: int) -> gem.EnvSpec:
     about = "Does a statement follow from facts and rules?"
-    data = {"name": f"axon-rl/RuleTaker-d{depth}-70k", "split": "train", "licence": "Apache-2.0"}
+    data = {"name": f"axon-rl/RuleTaker-d{depth}-70k", "split": "train", "licence": "Apache-2.0 (RuleTaker)"}
     return gem.EnvSpec(
         id=f"logic:RuleTaker-d{depth}",
         entry_point=RULE_TAKER,
