@@ -31,17 +31,33 @@ SOURCES = (
 """gem-llm's data sets, under its ids."""
 
 
+SAMPLE = gem.EnvSpec(
+    id="code:Sample",
+    entry_point=QUESTION,
+    kwargs={
+        "data": {
+            "name": "gem_envs_code:sample.jsonl",
+            "licence": "Apache-2.0",
+            "about": "40 problems about standard input, functions and assertions, written for GEM",
+        },
+        "max_tests": 20,
+    },
+    description="Problems about standard input, functions and assertions that come with the pack",
+    tags=("code", "single-turn", "data-set", "runs-programs"),
+)
+
+
 def specs() -> list[gem.EnvSpec]:
     """The ids of data sets."""
-    return [
-        gem.EnvSpec(
-            id=source.id,
-            entry_point=QUESTION,
-            kwargs={
-                "data": {"name": source.name, "split": source.split, "licence": source.licence, "about": source.about}
-            },
-            description=source.about.partition(" (")[0],
-            tags=("code", "single-turn", "data-set", "runs-programs"),
-        )
-        for source in SOURCES
-    ]
+    return [SAMPLE, *map(_spec, SOURCES)]
+
+
+def _spec(source: Source) -> gem.EnvSpec:
+    data = {"name": source.name, "split": source.split, "licence": source.licence, "about": source.about}
+    return gem.EnvSpec(
+        id=source.id,
+        entry_point=QUESTION,
+        kwargs={"data": data},
+        description=source.about.partition(" (")[0],
+        tags=("code", "single-turn", "data-set", "runs-programs"),
+    )
