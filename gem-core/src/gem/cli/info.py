@@ -1,7 +1,8 @@
 """`gemx info`: the spec, the rules and the first observation of an environment."""
 
 import inspect
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import click
 from rich.table import Table
@@ -56,6 +57,13 @@ def _describe(entry: RegistryEntry) -> dict[str, Any]:
     }
 
 
+def _shown(name: str, value: Any) -> str:
+    if name == "data" and isinstance(value, Mapping):  # `gemx data` tells the rest
+        named = cast("Mapping[str, Any]", value).items()
+        value = {field: each for field, each in named if field not in ("licence", "about")}
+    return f"{name}={value!r}"
+
+
 def _print(described: dict[str, Any]) -> None:
     out = console()
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -64,7 +72,7 @@ def _print(described: dict[str, Any]) -> None:
     rows = {
         "pack": f"{described['pack']} {described['version']}" if described["pack"] else "none",
         "class": described["entry_point"],
-        "arguments": ", ".join(f"{name}={value!r}" for name, value in described["kwargs"].items()) or "none",
+        "arguments": ", ".join(_shown(name, value) for name, value in described["kwargs"].items()) or "none",
         "turn limit": described["max_turns"] or "the environment's own",
         "tags": ", ".join(described["tags"]) or "none",
     }

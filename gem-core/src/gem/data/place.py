@@ -64,13 +64,14 @@ def split_files(folder: Path) -> dict[str, list[Path]]:
     their folder (`train/0.parquet`); all of it may be in a folder `data`.
     """
     found: dict[str, list[Path]] = {}
-    for file in sorted(folder.glob("**/*")):
-        *folders, name = file.relative_to(folder).parts
-        hidden = any(part.startswith(".") for part in (*folders, name))
-        if name.endswith((*FILES, *_PACKED)) and name != "dataset_infos.json" and not hidden and file.is_file():
-            inner = folders[1:] if folders[:1] == ["data"] else folders
-            split = inner[0] if inner else _PART.sub("", name.partition(".")[0])
-            found.setdefault(split, []).append(file)
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        parts = Path(here).relative_to(folder).parts
+        inner = parts[1:] if parts[:1] == ("data",) else parts
+        for name in sorted(names):
+            if name.endswith((*FILES, *_PACKED)) and not name.startswith(".") and name != "dataset_infos.json":
+                split = inner[0] if inner else _PART.sub("", name.partition(".")[0])
+                found.setdefault(split, []).append(Path(here, name))
     return found
 
 
