@@ -56,7 +56,7 @@ def rate(side, name):
 def lateness(name):
     """Seconds beyond the limit of a loop until the verdict: on the clock, and of processor time."""
     from gem_envs_code.questions import CodeQuestion
-    from gem_sandbox import Sandbox
+    from gem_sandbox import Limits, Sandbox
 
     used, player = [], Sandbox.player
 
@@ -72,6 +72,7 @@ def lateness(name):
 
     tests, code = LOOPS[name]
     env = CodeQuestion([{"problem": "", "tests": tests}], timeout=1.0)
+    env.limits = Limits(timeout=1.0, wall=60)  # on a busy machine, the clock would end the program first
     env.reset(seed=0)
     Sandbox.player = counted
     try:
@@ -80,7 +81,7 @@ def lateness(name):
         wall = time.perf_counter() - start
     finally:
         Sandbox.player = player
-    assert "more than 1 s" in observation or "more than 5 s" in observation, observation
+    assert "more than 1 s" in observation, observation
     return wall - 1.0, sum(used) - 1.0
 
 
