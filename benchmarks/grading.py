@@ -47,7 +47,8 @@ class Peer:
             subprocess.Popen([str(python), str(side), name], stderr=subprocess.DEVNULL, **pipes) for _ in range(WORKERS)
         ]
         for worker in self.workers:
-            worker.stdout.readline()
+            if not worker.stdout.readline():
+                raise SystemExit(f"{name} does not start: run {python} {side} {name}")
 
     def grade(self, pairs):
         """The seconds until the last verdict, and all verdicts."""

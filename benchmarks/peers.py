@@ -16,7 +16,10 @@ PEERS = {
     "verifiers": "verifiers==0.1.14",
 }
 _MODULES = {"gem-llm": "gem, pandas, requests", "gymnasium": "gymnasium", "trl": "trl", "verifiers": "verifiers"}
-_BESIDES = {"gem-llm": ["datasets", "pandas", "requests"], "trl": ["torch==2.13.0", "transformers==5.19.0"]}
+_BESIDES = {
+    "gem-llm": ["datasets", "pandas", "pylatexenc", "requests"],
+    "trl": ["torch==2.13.0", "transformers==5.19.0"],
+}
 """What a peer imports without naming it among its dependencies, or must have in the version that we have."""
 FOLDER = Path(tempfile.gettempdir()) / "gem-benchmarks"
 

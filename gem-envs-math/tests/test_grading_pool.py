@@ -36,7 +36,7 @@ def pool():
     pool = Pool(1)
     pool._forker = shared()._forker
     yield pool
-    for worker in pool._idle.queue:
+    for *_, worker in pool._idle.queue:
         if worker is not None:
             worker.kill()
 
@@ -89,6 +89,22 @@ def test_answers_of_threads_and_coroutines_are_not_mixed_up():
     assert asyncio.run(gathered()) == [[True, False]] * 40
 
 
+def test_a_worker_that_has_answered_comes_before_one_that_was_just_forked():
+    shared().start()
+    pool = Pool(2)
+    pool._forker = shared()._forker
+    warm, fresh = pool._fork(), pool._fork()
+    warm.tasks = 1
+    pool._idle.queue.clear()
+    for worker in (warm, fresh):
+        pool._put(worker)
+
+    assert pool._idle.get()[-1] is warm
+    assert pool._idle.get()[-1] is fresh
+    for worker in (warm, fresh):
+        worker.channel.close()
+
+
 def test_waiting_for_a_worker_does_not_count(pool):
     pool.compare("1", "1", tolerance=0, seconds=60)
     # Together they take many times the deadline of the last.
@@ -126,7 +142,7 @@ def test_a_worker_that_dies_of_an_answer_is_a_fault_and_one_that_was_killed_is_r
         pool.compare("die", "1", tolerance=0, seconds=60)
     assert pool.compare("1", "1", tolerance=0, seconds=60)[0]
 
-    worker = pool._idle.queue[0]
+    worker = pool._idle.queue[0][-1]
     os.kill(worker._process, signal.SIGKILL)
     assert pool.compare("1", "1", tolerance=0, seconds=60)[0]
     pool._forker._process.kill()

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -205,10 +206,16 @@ class Pool:
     def __init__(self, workers: int = WORKERS) -> None:
         self._lock = threading.Lock()
         self._forker: _Forker | None = None
-        # The last one used comes first: its caches are warm.
-        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
+        self._order = count()
+        self._idle: queue.PriorityQueue[tuple[int, int, _Worker | None]] = queue.PriorityQueue()
         for _ in range(workers):
-            self._idle.put(None)
+            self._put(None)
+
+    def _put(self, worker: _Worker | None) -> None:
+        # First come workers that have answered, the last one first: what they need is in their memory. A new one,
+        # which may still be starting, waits until no other is idle.
+        place = 2 if worker is None else 1 if not worker.tasks else 0
+        self._idle.put((place, -next(self._order), worker))
 
     def compare(self, answer: str, gold: str, *, tolerance: float, seconds: float) -> tuple[bool, str]:
         """Whether math-verify finds `answer` equal to `gold`, and the rule: `math-verify`, or why there is no verdict
@@ -221,7 +228,7 @@ class Pool:
         """
         task = {"answer": answer, "gold": gold, "tolerance": tolerance, "seconds": seconds}
         task["patience"] = _OVERLOADED * seconds
-        worker = self._idle.get()
+        *_, worker = self._idle.get()
         try:
             for _ in range(2):
                 worker = worker or self._fork()
@@ -238,7 +245,7 @@ class Pool:
                 return verdict
             raise GraderFailed("the process with math-verify ended twice on the same answer")
         finally:
-            self._idle.put(worker)
+            self._put(worker)
 
     def _fork(self) -> _Worker:
         with self._lock:
@@ -261,7 +268,11 @@ class Pool:
 
     def start(self) -> None:
         """Start what takes long, if that has not been done."""
-        self._idle.put(self._idle.get() or self._fork())
+        *_, worker = self._idle.get()
+        try:
+            worker = worker or self._fork()
+        finally:
+            self._put(worker)
 
     def close(self) -> None:
         """End all processes. The pool can be used again."""
@@ -269,9 +280,10 @@ class Pool:
             forker, self._forker = self._forker, None
         for _ in range(self._idle.qsize()):
             with suppress(queue.Empty):
-                if (worker := self._idle.get_nowait()) is not None:
+                *_, worker = self._idle.get_nowait()
+                if worker is not None:
                     worker.channel.close()  # then it ends by itself
-                self._idle.put(None)
+                self._put(None)
         if forker is not None:
             forker.close()
 
@@ -280,7 +292,7 @@ class Pool:
         if self._forker is not None:
             self._forker.forget()
         # Another thread may have held the lock of the queue when this process was forked.
-        for worker in list(self._idle.queue):
+        for *_, worker in list(self._idle.queue):
             if worker is not None:
                 worker.channel.close()
 
