@@ -38,6 +38,7 @@ IDS = [
     "game:FifteenPuzzle-v0-easy",
     "game:TowerofHanoi-v0-easy",
     "game:GuessTheNumber-v0-easy",
+    "code:Puzzles-v0-easy",
     "code:Basics-v0",
 ]
 """Environments of every pack at their lowest difficulty, and one with which earlier defaults failed."""

@@ -196,3 +196,15 @@ def test_at_level_process_what_hides_is_found_when_it_is_looked_for(way: str) ->
     code = TAKE.replace("range(300)", "range(12)") + few + "\nimport time\ntime.sleep(60)"
     with sandbox_levels.box_at("process") as box:
         assert box.run(code, disk=LIMIT, timeout=20, processes=1).reason == "disk"
+
+
+@pytest.mark.full
+def test_without_isolation_a_program_that_ends_while_its_disk_is_counted_is_not_over_its_limit() -> None:
+    code = """
+import gem_sandbox
+with gem_sandbox.Sandbox(slots=1, level="process") as box:
+    spin = "import time\\nwhile time.process_time() < 0.03: pass"
+    print({box.run(spin).reason for _ in range(60)})
+"""
+
+    assert sandbox_levels.as_nobody(code) == "{'ok'}\n"

@@ -77,6 +77,15 @@ def has_stopped(pid: int) -> bool:
     return threads == os.listdir(f"/proc/{pid}/task")
 
 
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended: it has no files open, and only root may look at what it had."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] in (b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def _room(known: os.stat_result) -> int:
     """Bytes on disk. A sparse file counts with its holes: a program that maps it can fill them any time.
 

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,10 @@ _SERVER_CAPABILITIES = (
     calls.CAP_SYS_ADMIN,
 )
 """What a server in a namespace of its own needs there: to mount, and to make and end programs of other users."""
+
+
+_LOOKS, _PAUSE = 5, 0.002
+"""Looks, and the seconds between two of them: what is about to end cannot be looked at for a moment."""
 
 
 class Workspace:
@@ -195,7 +200,12 @@ class OpenWorkspace(Workspace):
                     os.waitpid(-1, 0)
 
     def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
-        return not usage.fits(self._folder, usage.below(os.getpid()), job)
+        for _ in range(_LOOKS):
+            running = [pid for pid in usage.below(os.getpid()) if not usage.has_ended(pid)]
+            if usage.fits(self._folder, running, job):
+                return False
+            time.sleep(_PAUSE)
+        return True
 
 
 class PrivateWorkspace(Workspace):
