@@ -25,7 +25,7 @@ def serving(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
 
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
-            if f"/{name}/" not in path:
+            if f"/{name}/" not in f"{path}/":
                 self.answer(b"{}", 404, {"X-Error-Code": "RepoNotFound"})
             elif "/resolve/" in path:
                 content = files.get(path.partition("/resolve/")[2].partition("/")[2])
