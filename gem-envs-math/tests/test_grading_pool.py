@@ -131,8 +131,8 @@ def test_math_verify_that_does_not_work_is_a_fault(monkeypatch):
 @pytest.mark.full
 def test_a_worker_that_dies_of_an_answer_is_a_fault_and_one_that_was_killed_is_replaced(monkeypatch):
     dies = (
-        "import os; from gem_envs_math.grading import symbolic; symbolic.warm_up = lambda: None; p = symbolic.parse; "
-        "symbolic.parse = lambda text: os._exit(1) if text == 'die' else p(text); "
+        "import os; from gem_envs_math.grading import symbolic; symbolic.warm_up = symbolic.stretch = lambda: None; "
+        "p = symbolic.parse; symbolic.parse = lambda text: os._exit(1) if text == 'die' else p(text); "
     )
     start, end = pools._PROGRAM.split("from gem_envs_math")
     monkeypatch.setattr(pools, "_PROGRAM", start + dies + "from gem_envs_math" + end)

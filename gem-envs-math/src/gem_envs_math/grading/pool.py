@@ -23,7 +23,8 @@ _TASKS = 500
 """After so many answers a worker is replaced, so that its memory stays small."""
 _OVERLOADED = 10
 """If the machine is so busy that a worker gets hardly any processor time, it may have so many times its deadline."""
-_SHARE = 0.25
+_SHARE = 0.1
+"""The part of its deadline for which a worker must have had a processor. Right answers need some 0.03 s."""
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from gem_envs_math.grading.worker import main; main(int(sys.argv[2]))"
@@ -231,7 +232,9 @@ class Pool:
         *_, worker = self._idle.get()
         try:
             for _ in range(2):
-                worker = worker or self._fork()
+                if worker is None:
+                    worker = self._fork()
+                    self.start()
                 try:
                     verdict = worker.ask(task)
                 except _Died:
@@ -267,12 +270,17 @@ class Pool:
         return None
 
     def start(self) -> None:
-        """Start what takes long, if that has not been done."""
-        *_, worker = self._idle.get()
+        """Start all processes that have not been started: when one is killed, another is there for the next answer."""
+        idle: list[_Worker | None] = []
         try:
-            worker = worker or self._fork()
+            with suppress(queue.Empty):
+                while True:
+                    idle.append(self._idle.get_nowait()[-1])
+            for place, worker in enumerate(idle):
+                idle[place] = worker or self._fork()
         finally:
-            self._put(worker)
+            for worker in idle:
+                self._put(worker)
 
     def close(self) -> None:
         """End all processes. The pool can be used again."""

@@ -89,11 +89,14 @@ def _kill(workers: set[int], process: int) -> None:
 
 def _run(connection: socket.socket) -> None:
     """A worker: answer until the socket is closed."""
+    from gem_envs_math.grading import symbolic
+
     status = 1
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        symbolic.stretch()
         _send(connection, {"process": os.getpid()})
         _serve(connection)
         status = 0
