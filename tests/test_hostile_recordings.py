@@ -288,6 +288,14 @@ def test_what_is_registered_today_needs_no_trust(changes: dict[str, Any], mark: 
     assert "planted" not in sys.modules
 
 
+def test_no_pack_lets_a_file_name_the_rows_of_its_environments() -> None:
+    entries = [entry for entry in registry().entries() if "data" in entry.spec.kwargs]
+    safe = {entry.spec.id: entry.pack.safe_settings.get(entry.spec.entry_point, ()) for entry in entries if entry.pack}
+
+    assert len(safe) > 20
+    assert [id for id, settings in safe.items() if "data" in settings] == []
+
+
 def test_the_message_names_what_is_not_on_the_list() -> None:
     door = tool_env({"name": "python", "topk": 3}, "mcp", "os:system", "concat", runtime=1)
     record = EpisodeRecord.model_validate(recording(door))
