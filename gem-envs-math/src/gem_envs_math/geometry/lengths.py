@@ -140,7 +140,7 @@ def median(rng: random.Random, level: int) -> Problem:
 def altitude(rng: random.Random, level: int) -> Problem:
     """The height on the hypotenuse."""
     a, b, c = rng.choice(TRIPLES)
-    factor = rng.randint(1, 3)
+    factor = rng.randint(1, 6)
     a, b, c = a * factor, b * factor, c * factor
     right, first, second = (0.0, 0.0), (float(b), 0.0), (0.0, float(a))
     foot = b * (a / c) ** 2, a * (b / c) ** 2
