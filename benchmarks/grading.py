@@ -25,7 +25,7 @@ from pathlib import Path
 from peers import PEERS, options, python_of, show
 
 from gem_envs_math.grading import Rules, grade
-from gem_envs_math.grading.answers import read
+from gem_envs_math.grading.answers import forget
 from gem_envs_math.grading.pool import shared
 
 TESTS = Path(__file__).parent.parent / "gem-envs-math" / "tests"
@@ -81,7 +81,7 @@ class Ours:
 
     def grade(self, pairs):
         """The seconds until the last verdict, and all verdicts."""
-        read.cache_clear()
+        forget()
         with ThreadPoolExecutor(WORKERS) as threads:
             started = time.perf_counter()
             verdicts = list(threads.map(lambda pair: grade(*pair).right, pairs, chunksize=1))

@@ -75,7 +75,7 @@ def test_without_its_kill_a_pool_gives_the_next_answer_no_verdict(pool, monkeypa
 
 
 def test_answers_of_threads_and_coroutines_are_not_mixed_up():
-    cases = [integral(number % 25 + 1) for number in range(40)]
+    cases = [integral(number % 25 + 1) for number in range(16)]
 
     def verdicts(case):
         answer, gold, wrong = case
@@ -85,8 +85,8 @@ def test_answers_of_threads_and_coroutines_are_not_mixed_up():
         return await asyncio.gather(*(asyncio.to_thread(verdicts, case) for case in cases))
 
     with ThreadPoolExecutor(16) as threads:
-        assert list(threads.map(verdicts, cases)) == [[True, False]] * 40
-    assert asyncio.run(gathered()) == [[True, False]] * 40
+        assert list(threads.map(verdicts, cases)) == [[True, False]] * 16
+    assert asyncio.run(gathered()) == [[True, False]] * 16
 
 
 def test_a_worker_that_has_answered_comes_before_one_that_was_just_forked():

@@ -13,6 +13,7 @@ from gem_envs_math.grading.units import singular
 _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _LETTERS = {"pi", "infinity", "infty", "inf", "oo"} | CALLS
 _ALL = {("all", "real", "number"), ("all", "real"), ("real", "number")}
+_LONGEST_CACHED = 200
 _ARTICLES = {"a", "an", "the"}
 
 
@@ -31,9 +32,13 @@ class Answer(NamedTuple):
     """How many digits it has."""
 
 
-@lru_cache(maxsize=4096)
 def read(text: str) -> Answer:
     """What `text` may say."""
+    # Many answers have the same gold. Long ones are not kept, because their trees are large.
+    return _cached(text) if len(text) <= _LONGEST_CACHED else _uncached(text)
+
+
+def _uncached(text: str) -> Answer:
     try:
         found = tokens(text)
     except TooLong:
@@ -62,8 +67,17 @@ def read(text: str) -> Answer:
             pass
         except (ValueError, ArithmeticError, RecursionError):
             problem = "unreadable"
-    words = () if readings or problem == "foreign" else _folded(found)
+    in_words = not readings and problem != "foreign" and any(token.kind in ("word", "text") for token in found)
+    words = _folded(found) if in_words else ()
     return Answer(values, tuple(readings), words, "" if readings else problem, digits)
+
+
+_cached = lru_cache(maxsize=2048)(_uncached)
+
+
+def forget() -> None:
+    """Forget what was read."""
+    _cached.cache_clear()
 
 
 def _read(found: list[Token], grouped: bool) -> Node:

@@ -44,7 +44,9 @@ class Comparison:
         pair = self._without_units(gold, answer)
         if pair is None:
             return self._by("unit", False)
-        return self._same(*pair)
+        right = self._same(*pair)
+        ours, theirs = _lifted(gold), _lifted(answer)
+        return self._by("unit", right) if ours.op == theirs.op == "quantity" and ours[2:] != theirs[2:] else right
 
     def _same(self, gold: Node, answer: Node) -> bool:
         if is_value(gold) and is_value(answer):
