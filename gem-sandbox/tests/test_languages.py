@@ -178,7 +178,7 @@ def test_a_program_is_ended_at_its_limits(box: Sandbox, attack: str, language: s
     assert box.run(SQUARE[language], language=need(language), stdin="3").stdout == "9\n"
 
 
-@pytest.mark.parametrize("language", SQUARE)
+@pytest.mark.parametrize("language", ["cpp", pytest.param("javascript", marks=pytest.mark.full)])
 def test_a_program_is_tested_on_cases(box: Sandbox, language: str) -> None:
     cases = [(str(n), str(n * n)) for n in range(4)]
 
@@ -195,6 +195,7 @@ def test_a_program_that_does_not_compile_says_why(box: Sandbox) -> None:
     assert [case.result.reason for case in verdict.cases] == ["compile", "compile"]
 
 
+@pytest.mark.full
 def test_a_program_that_takes_too_long_to_compile_is_stopped(box: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     endless = "constexpr long f() { long s = 0; for (int i = 0; i < 9999; i++) for (int j = 0; j < 999; j++) s += j; "
     endless += "return s; }\nstatic_assert(f() > 0);\nint main() {}"
