@@ -1,7 +1,7 @@
 """Geometry: lengths, angles and areas of plane figures, which are drawn or described."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gem.core import Observation
 from gem.errors import ConfigError
@@ -81,8 +81,23 @@ class Geometry(ProblemEnv):
         ),
     }
 
-    def __init__(self, difficulty: str = "medium", kinds: Sequence[str] = (), figure: str = "text", **settings: Any):
-        super().__init__(difficulty, kinds, **settings)
+    def __init__(
+        self,
+        difficulty: str = "medium",
+        kinds: Sequence[str] = (),
+        figure: str = "text",
+        *,
+        instruction: bool | str = True,
+        max_attempts: int = 1,
+        format_error_reward: float = 0.0,
+    ) -> None:
+        super().__init__(
+            difficulty,
+            kinds,
+            instruction=instruction,
+            max_attempts=max_attempts,
+            format_error_reward=format_error_reward,
+        )
         if figure not in ("text", "image"):
             raise ConfigError(f"figure is 'text' or 'image', not {figure!r}")
         self.figure = figure
