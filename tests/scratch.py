@@ -81,7 +81,8 @@ class Scratch:
         return self._call(str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder))
 
     def _call(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("GEM_", "PYTHON"))}
+        inherited = ("GEM_", "PYTHON", "PYTEST_")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(inherited)}
         return subprocess.run(
             command, env=clean | variables, cwd=self.folder, capture_output=True, text=True, check=False
         )
