@@ -37,6 +37,7 @@ def test_the_page_names_every_check() -> None:
     assert named == list(CHECKS)
 
 
+@pytest.mark.full
 def test_the_files_of_the_page_work_as_they_are(tmp_path: Path) -> None:
     for name, text in files_of_the_page().items():
         (tmp_path / name).write_text(text, encoding="utf-8")

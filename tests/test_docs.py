@@ -34,14 +34,18 @@ RUNNABLE = [
 ]
 # Pages that train a model, install packs or start many programs, which take ten to thirty seconds each.
 LONG = {
+    "docs/data-sets.md",
     "docs/imitation.md",
     "docs/mcp.md",
+    "docs/policies.md",
+    "docs/recording.md",
     "docs/scale.md",
     "docs/training-runs.md",
     "docs/training.md",
     "docs/writing-a-tool-pack.md",
     "docs/writing-an-environment.md",
     "gem-core/README.md",
+    "gem-envs-reasoning/README.md",
     "gem-tools/README.md",
 }
 

@@ -40,6 +40,7 @@ def test_a_failure_shows_what_happened_and_how_to_fix_it_and_nothing_of_our_own(
     assert "def check_types" not in done.stdout
 
 
+@pytest.mark.full
 def test_an_env_that_raises_shows_its_traceback(tmp_path: Path) -> None:
     raises = 'from gem.testing import contract_tests\ntest_it = contract_tests("sample_envs:Fragile")\n'
     done = run_pytest(tmp_path, raises, "-k", "history")
@@ -48,6 +49,7 @@ def test_an_env_that_raises_shows_its_traceback(tmp_path: Path) -> None:
     assert "OSError: the disk is full" in done.stdout
 
 
+@pytest.mark.full
 def test_the_option_overrides_how_many_episodes_are_played(tmp_path: Path) -> None:
     loser = 'from gem.testing import contract_tests\ntest_it = contract_tests("planted_envs:Loser", episodes=1)\n'
     done = run_pytest(tmp_path, loser, "-k", "expert", "--gem-episodes", "5")

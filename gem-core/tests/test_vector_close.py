@@ -203,6 +203,7 @@ def test_what_an_env_has_started_ends_with_a_worker_that_is_ended() -> None:
         assert wait_for(lambda: not is_running(pid))
 
 
+@pytest.mark.full
 def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -73,7 +73,8 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_run_ends_with_the_weights_of_an_unbroken_one(tmp_path, unbroken, sent):
     stopped = tmp_path / "stopped"
     process = subprocess.Popen([sys.executable, "-m", "gem", *words(stopped)], stdout=subprocess.PIPE, stderr=-1)

@@ -244,7 +244,7 @@ def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other
         find_named("policy", "checkpoint")(path=str(finished), temperature=-1.0)
 
 
-@pytest.mark.parametrize("keep", [1, 3])
+@pytest.mark.parametrize("keep", [1, pytest.param(3, marks=pytest.mark.full)])
 def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path, keep):
     run(tmp_path / "run", {"steps": 6, "keep_checkpoints": keep})
     folder = tmp_path / "run" / "checkpoint"
@@ -270,6 +270,7 @@ def test_a_full_disk_costs_only_the_steps_since_the_last_checkpoint(tmp_path):
     assert run(out).steps == 2
 
 
+@pytest.mark.full
 def test_the_warm_up_may_imitate_an_earlier_run(finished, tmp_path):
     assert run(tmp_path / "run", {"warmup": {"policy": str(finished)}}).warmup_policy == str(finished)
     with pytest.raises(ConfigError, match="needs a path"):
