@@ -40,6 +40,7 @@ LONG = {
     "docs/policies.md",
     "docs/recording.md",
     "docs/scale.md",
+    "docs/tools.md",
     "docs/training-runs.md",
     "docs/training.md",
     "docs/writing-a-tool-pack.md",

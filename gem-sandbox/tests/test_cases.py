@@ -236,6 +236,7 @@ print(next(line.split()[1] for line in Path("/proc/self/status").read_text().spl
 """
 
 
+@pytest.mark.full
 def test_two_hundred_cases_that_write_all_they_may_need_little_memory() -> None:
     sandbox_levels.need("landlock")
 

@@ -159,6 +159,7 @@ def test_a_finished_run_is_not_repeated_and_one_with_other_settings_is_refused(t
     }
 
 
+@pytest.mark.full
 def test_a_finished_run_is_extended_by_more_steps_only(unbroken, tmp_path):
     out = tmp_path / "run"
     shutil.copytree(unbroken, out)

@@ -90,7 +90,7 @@ def _print(described: dict[str, Any]) -> None:
         out.print(described["about"], soft_wrap=True)
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     here = described["path"] or ("in this process" if described["kind"] != "hub" else "in the cache of datasets")
     shown = {
         "source": described["name"],
