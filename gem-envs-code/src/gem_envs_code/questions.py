@@ -49,7 +49,9 @@ class CodeQuestion(DatasetEnv[Task, str]):
         memory: bytes of memory for each test.
         level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here.
         min_level: the weakest level to accept if `level` is None.
-        instruction, max_attempts, format_error_reward: see `gem.dataset_env.DatasetEnv`.
+        instruction: how to answer: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: how many replies the agent may give.
+        format_error_reward: the reward of a reply without an answer.
     """
 
     columns: ClassVar[Mapping[str, str]] = {"question": "problem", "tests": "tests"}

@@ -209,7 +209,9 @@ class NumberTheory(ProblemEnv):
     Args:
         difficulty: `easy`, `medium` or `hard`.
         kinds: only problems of these kinds, by name.
-        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+        instruction: how to answer: see `ProblemEnv`.
+        max_attempts: how many replies the agent may give.
+        format_error_reward: the reward of a reply without an answer.
     """
 
     levels: ClassVar[Levels] = {

@@ -51,7 +51,9 @@ class Geometry(ProblemEnv):
         difficulty: `easy`, `medium` or `hard`.
         kinds: only problems of these kinds, by name.
         figure: `text` or `image`.
-        instruction, max_attempts, format_error_reward: see `ProblemEnv`.
+        instruction: how to answer: see `ProblemEnv`.
+        max_attempts: how many replies the agent may give.
+        format_error_reward: the reward of a reply without an answer.
     """
 
     levels: ClassVar[Levels] = {
