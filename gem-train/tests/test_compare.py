@@ -10,8 +10,9 @@ import tomli_w
 from click.testing import CliRunner
 
 from gem.cli.main import main
+from gem.rollout.estimates import _T975
 from gem_train.config.training import load_config
-from gem_train.runs.compare import _T975, grouped, mean_interval, read_run
+from gem_train.runs.compare import grouped, mean_interval, read_run
 
 
 def make_run(folder: Path, steps: int = 20, *, finished: bool = False, level: float = 0.5, **settings: object) -> Path:

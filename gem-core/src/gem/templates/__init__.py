@@ -67,7 +67,7 @@ def _check_names(namespace: str, distribution: str, package: str) -> None:
         raise ConfigError(f"{distribution!r} cannot be a distribution: it has letters, digits, and '-' or '_' within")
     if not re.fullmatch(r"[a-z_][a-z0-9_]*", package) or keyword.iskeyword(package):
         raise ConfigError(f"{package!r} cannot be a package: it has lower-case letters, digits and underscores")
-    owner = KNOWN_PACKS.get(namespace)
+    owner = " and ".join(KNOWN_PACKS.get(namespace, ()))
     for pack in registry().packs:
         if namespace in pack.namespaces:
             owner = pack.distribution

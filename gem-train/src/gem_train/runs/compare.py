@@ -12,17 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import ConfigError, did_you_mean
+from gem.rollout.estimates import student_t
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.runs.checkpoints import run_of
 from gem_train.runs.files import read_lines
-
-_T975 = (
-    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604, 2.1448,
-    2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484,
-    2.0452, 2.0423,
-)  # fmt: skip
-"""The 97.5% quantile of Student's t with 1, 2, … 30 degrees of freedom."""
 
 _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
@@ -190,9 +184,7 @@ def check_metric(runs: Sequence[RunData], metric: str) -> None:
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """The mean of at least two values, and half of its 95% interval by Student's t."""
     freedom = len(values) - 1
-    # Beyond the table, the first terms of the expansion in 1 / freedom; exact to three digits.
-    t = _T975[freedom - 1] if freedom <= len(_T975) else 1.95996 + 2.3722 / freedom + 2.8225 / freedom**2
-    return fmean(values), t * stdev(values) / math.sqrt(len(values))
+    return fmean(values), student_t(freedom) * stdev(values) / math.sqrt(len(values))
 
 
 def running_mean(values: Floats, window: int) -> Floats:
