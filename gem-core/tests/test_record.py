@@ -16,14 +16,14 @@ import pytest
 
 import gem
 from gem.core import Env
-from gem.errors import RecordError
+from gem.errors import ConfigError, RecordError
 from gem.failure import Failure
 from gem.packs.hookspecs import API_VERSION
 from gem.packs.spec import EnvSpec
 from gem.record import EpisodeRecord, PackVersion, Recorder, read, torn_bytes
 from gem.rollout import rollout
 from gem.rollout.policy import expert_policy, random_policy
-from gem.rollout.transcript import Completion, Episode, Turn
+from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -289,3 +289,34 @@ def test_kill_9_loses_no_episode_that_was_passed_on(path: Path) -> None:
     assert [int(line) for line in lines if line.endswith(b"\n")] == seeds[: len(lines)]
     assert len(seeds) - len(lines) <= 1
     assert [each.seed for each in read(path)] == [*seeds, 3]
+
+
+def test_the_tokens_of_a_reply_are_kept_where_the_policy_gives_them(path: Path) -> None:
+    tokens = TokenTexts(("so", " be", " it"), (-0.25, -1.000049, -math.inf), mask=(1, 1, 0), prompt="user: start")
+    said = Completion("so be it", tokens=tokens)
+    record(path, episode(turns=(Turn("start", said, 1.0, {"success": True}),)), episode("plain"))
+
+    (known, unknown) = read(path)
+    assert known.turns[0].tokens is not None
+    assert known.turns[0].tokens.model_dump() == {
+        "text": ("so", " be", " it"),
+        "logprobs": (-0.25, -1.0, -math.inf),
+        "mask": (1, 1, 0),
+        "prompt": "user: start",
+    }
+    assert unknown.turns[0].tokens is None
+    assert '"tokens"' not in path.read_text().splitlines()[1]  # as recordings were before there were tokens
+
+
+@pytest.mark.parametrize("wrong", [{"logprobs": [-1.0]}, {"mask": [1]}, {"mask": [2, 0]}, {"ids": [5, 6]}])
+def test_tokens_whose_fields_do_not_fit_are_refused(path: Path, wrong: dict[str, Any]) -> None:
+    record(path, episode("a b"))
+    line = json.loads(path.read_text())
+    line["turns"][0]["tokens"] = {"text": ["a", " b"], **wrong}
+    path.write_text(json.dumps(line) + "\n")
+
+    with pytest.raises(RecordError, match=r"line 1: turns\.0\.tokens"):
+        list(read(path))
+    if "ids" not in wrong and wrong != {"mask": [2, 0]}:
+        with pytest.raises(ConfigError, match=r"tokens have 2 texts and 1 values of"):
+            TokenTexts(("a", " b"), **{name: tuple(value) for name, value in wrong.items()})

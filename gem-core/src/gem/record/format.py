@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gem import __version__
 from gem.core import Info
@@ -14,7 +14,7 @@ from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef
 from gem.packs.discovery import CORE, how_to_install
 from gem.packs.hookspecs import API_VERSION
-from gem.rollout.transcript import Completion, Episode, FinishReason
+from gem.rollout.transcript import Completion, Episode, FinishReason, TokenTexts
 
 VERSION = 1
 """The version of the format that this gem-core writes and reads."""
@@ -40,6 +40,21 @@ class PackVersion(_Record):
     version: str
 
 
+class TokensRecord(_Record):
+    """The tokens of a reply (see `gem.rollout.transcript.TokenTexts`)."""
+
+    text: tuple[str, ...]
+    logprobs: tuple[float, ...] = ()
+    """With four digits after the point."""
+    mask: tuple[Literal[0, 1], ...] = ()
+    prompt: str | None = None
+
+    @model_validator(mode="after")
+    def _of_one_length(self) -> Self:
+        TokenTexts(self.text, self.logprobs, self.mask)  # raises ConfigError, a ValueError
+        return self
+
+
 class TurnRecord(_Record):
     """One turn: the `observation`, the `action` of the agent, and the `reward`."""
 
@@ -52,6 +67,8 @@ class TurnRecord(_Record):
     """How the reply ended."""
     weight_versions: tuple[int, ...] = ()
     """The versions of the weights under which the reply was sampled."""
+    tokens: TokensRecord | None = None
+    """Its tokens, if the policy gave them."""
 
 
 class FailureRecord(_Record):
@@ -225,7 +242,16 @@ def _fields(
 def _sampled(completion: Completion) -> dict[str, Any]:
     """What is recorded of how a reply was sampled, as far as it differs from the defaults of a `TurnRecord`."""
     how = {"finish_reason": completion.finish_reason, "weight_versions": completion.weight_versions}
-    return {name: value for name, value in how.items() if value not in ("stop", ())}
+    sampled: dict[str, Any] = {name: value for name, value in how.items() if value not in ("stop", ())}
+    if completion.tokens is not None:
+        sampled["tokens"] = _tokens(completion.tokens)
+    return sampled
+
+
+def _tokens(tokens: TokenTexts) -> dict[str, Any]:
+    logprobs = tuple(round(float(value), 4) for value in tokens.logprobs)
+    fields = {"text": tokens.text, "logprobs": logprobs, "mask": tokens.mask, "prompt": tokens.prompt}
+    return {name: value for name, value in fields.items() if name == "text" or value not in ((), None)}
 
 
 def content_of(observation: object) -> Content:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from gem import seeding
 from gem.checks import check_int
 from gem.core import ChatMessage, Info, Observation
+from gem.errors import ConfigError
 from gem.failure import Failure
 from gem.packs.spec import EnvSpec
 
@@ -40,13 +41,39 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenTexts:
+    """The tokens of a reply for people to look at, as far as they are known. `gemx view` shows them.
+
+    `logprobs` and `mask`, where they are not empty, have one number per token.
+
+    Raises:
+        ConfigError: their lengths differ.
+    """
+
+    text: tuple[str, ...]
+    """Of each token; joined they are the reply. Of tokens that share a character, the last one has it."""
+    logprobs: tuple[float, ...] = ()
+    """Of each token when it was sampled: natural logarithms, at most 0."""
+    mask: tuple[int, ...] = ()
+    """1 for each token that a training run learned from, 0 for each that it left out; empty if it left out none."""
+    prompt: str | None = None
+    """What the model read after its last token of this episode, with the marks of its chat template."""
+
+    def __post_init__(self) -> None:
+        for name in ("logprobs", "mask"):
+            given = len(getattr(self, name))
+            if given not in (0, len(self.text)):
+                raise ConfigError(f"tokens have {len(self.text)} texts and {given} values of {name}")
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """A reply of a policy: its `text`, its tokens, if it samples tokens, and its `finish_reason`.
 
     `prompt_ids` are the ids that the engine read after its last sampled token of this transcript (with `new_segment`,
     from the beginning, because the chat template changed the history); `ids` are the sampled ids, the stop token
     included; `logprobs` are their log-probabilities under the sampling distribution; `weight_versions` are the versions
-    of the weights under which they were sampled, in order, each once.
+    of the weights under which they were sampled, in order, each once. `tokens` are only for people, and for recordings.
 
     With the finish reason `context`, a reply with ids was cut there, as one at a token limit. Without a text and ids
     nothing could be said: the rollout truncates the episode at its last turn.
@@ -59,6 +86,7 @@ class Completion:
     finish_reason: FinishReason = "stop"
     new_segment: bool = False
     weight_versions: tuple[int, ...] = ()
+    tokens: TokenTexts | None = None
 
     @property
     def out_of_context(self) -> bool:
