@@ -15,7 +15,12 @@ PEERS = {
     "trl": "trl==1.16.0",
     "verifiers": "verifiers==0.1.14",
 }
-_MODULES = {"gem-llm": "gem, datasets, pandas, pylatexenc, requests", "gymnasium": "gymnasium", "trl": "trl", "verifiers": "verifiers"}
+_MODULES = {
+    "gem-llm": "gem, datasets, pandas, pylatexenc, requests",
+    "gymnasium": "gymnasium",
+    "trl": "trl",
+    "verifiers": "verifiers",
+}
 _BESIDES = {
     "gem-llm": ["datasets", "pandas", "pylatexenc", "requests"],
     "trl": ["torch==2.13.0", "transformers==5.19.0"],
