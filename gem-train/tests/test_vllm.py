@@ -290,7 +290,7 @@ def test_when_environments_fail_no_reply_of_the_others_is_lost(sampler, model, t
 
 
 def test_a_model_that_vllm_cannot_run_is_refused(sampler):
-    with pytest.raises(ConfigError, match=r"temperatures of at least 0\.01"):
+    with pytest.raises(ConfigError, match=r"temperature is 0, for the most likely tokens, or at least 0\.01"):
         VLLMSampler(random_model(0), sampler.chat, max_new_tokens=8, temperature=0.001)
     with pytest.raises(ConfigError, match="while another vLLM is open"):
         VLLMSampler(random_model(0), sampler.chat, max_new_tokens=8)

@@ -175,7 +175,7 @@ class Run:
         self.parts.world.together(self._play.drain)
         sampler.reseed(seeding.derive(self.schedule.seed, "sampling", "evaluation"))
         usual = sampler.temperature
-        sampler.temperature = settings.temperature or usual
+        sampler.temperature = usual if settings.temperature is None else settings.temperature
         try:
             with self._memory("play"):
                 episodes = self.evaluation.play(sampler, functools.partial(self.display.measuring, when))

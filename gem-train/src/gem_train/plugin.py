@@ -1,4 +1,4 @@
-"""What this pack offers: two commands, algorithms, the policy `checkpoint`, and a line in `gemx doctor`."""
+"""What this pack offers: two commands, algorithms, policies, and a line in `gemx doctor`."""
 
 import gem
 
@@ -28,7 +28,11 @@ def gem_commands() -> list[gem.CommandSpec]:
 
 @gem.hookimpl
 def gem_policies() -> dict[str, str]:
-    return {"checkpoint": "gem_train.policies.checkpoint:checkpoint_policy"}
+    return {
+        "checkpoint": "gem_train.policies.checkpoint:checkpoint_policy",
+        "hf": "gem_train.policies.models:hf_policy",
+        "vllm": "gem_train.policies.models:vllm_policy",
+    }
 
 
 @gem.hookimpl

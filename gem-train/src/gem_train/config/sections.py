@@ -113,7 +113,9 @@ class EvalConfig(Section):
     wrappers: str | list[str | dict[str, Any]] | None = Field(
         default=None, description="wrappers around it; by default those of training"
     )
-    temperature: float | None = Field(default=None, gt=0, description="of sampling; by default that of training")
+    temperature: float | None = Field(
+        default=None, ge=0, description="of sampling, 0 for the most likely tokens; by default that of training"
+    )
 
 
 class DistributedConfig(Section):

@@ -13,7 +13,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Start, Transcript
 from gem_train.chat.encoder import ChatEncoder, make_chat
 from gem_train.config.sections import RolloutConfig
@@ -38,12 +37,12 @@ class HFSampler(Sampler):
         model: with the same attention in every layer.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling, above 0. Log-probabilities are those of the distribution that was drawn from.
+        temperature: of sampling; at 0 each token is the most likely one.
         seed: of the sampling.
         settings: of the engine.
 
     Raises:
-        ConfigError: the model's attention is of another kind.
+        ConfigError: the model's attention is of another kind, or the temperature is negative.
     """
 
     def __init__(
@@ -56,8 +55,6 @@ class HFSampler(Sampler):
         seed: int = 0,
         settings: HFSettings | None = None,
     ) -> None:
-        if temperature <= 0:
-            raise ConfigError(f"temperature must be above 0, not {temperature}")
         self.model = model
         self.chat = chat
         self.max_new_tokens = max_new_tokens

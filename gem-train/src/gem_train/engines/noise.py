@@ -42,13 +42,17 @@ def draw(logits: Tensor, temperature: float, noise: Tensor) -> tuple[Tensor, Ten
 
     Args:
         logits: ``[rows, vocabulary]``.
-        temperature: of the distribution, above 0.
+        temperature: of the distribution; at 0 the most likely token is taken.
         noise: ``[rows]`` float64, uniform in [0, 1).
 
     Returns:
-        The tokens, of probability above 0, and their log-probabilities at this temperature, ``[rows]`` each.
+        The tokens, of probability above 0, and their log-probabilities at this temperature (at 0 those of the model,
+        as at 1), ``[rows]`` each.
     """
-    logprobs = (logits.float() / temperature).log_softmax(-1)
+    logprobs = (logits.float() / (temperature or 1.0)).log_softmax(-1)
+    if temperature == 0:
+        most, chosen = logprobs.max(-1)
+        return chosen, most
     cumulative = logprobs.exp().double().cumsum(-1)
     total = cumulative[:, -1:]
     # Rounding must not reach the sum itself: no token exceeds it.

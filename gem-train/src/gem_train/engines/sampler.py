@@ -1,9 +1,11 @@
 """The interface of engines: a policy that samples from a model whose weights change."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from gem.errors import ConfigError
 from gem.rollout.policy import Policy
 
 if TYPE_CHECKING:
@@ -17,10 +19,28 @@ class Sampler(Policy):
 
     chat: "ChatEncoder"
     """Renders transcripts with the tokenizer of the model."""
-    temperature: float
-    """Of the replies that are asked for from now on; above 0."""
+    coldest: float = 0.0
+    """The lowest temperature above 0 that it samples at."""
     version: int = 0
     """Of the weights that it samples from: that of the last `load`."""
+
+    @property
+    def temperature(self) -> float:
+        """Of the replies that are asked for from now on; at 0 each token is the most likely one.
+
+        Log-probabilities are those of the distribution that was drawn from; at 0 those at 1, the model's.
+
+        Raises:
+            ConfigError: it is set to a temperature that the sampler does not have.
+        """
+        return self._temperature
+
+    @temperature.setter
+    def temperature(self, temperature: float) -> None:
+        if not (temperature == 0 or max(self.coldest, 1e-9) <= temperature < math.inf):
+            least = f"at least {self.coldest:g}" if self.coldest else "above 0"
+            raise ConfigError(f"temperature is 0, for the most likely tokens, or {least}, not {temperature}")
+        self._temperature = temperature
 
     @abstractmethod
     def load(self, weights: "Iterable[tuple[str, Tensor]]", version: int) -> None:

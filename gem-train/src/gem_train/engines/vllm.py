@@ -15,7 +15,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
-from gem.errors import ConfigError
 from gem.failure import Failure
 from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
 from gem_train.chat.encoder import ChatEncoder, Prompt, make_chat
@@ -26,9 +25,6 @@ from gem_train.engines.vllm_adapter import VLLMAdapter
 from gem_train.engines.vllm_engine import start_engine, stop_engine
 from gem_train.models.loading import LoadedModel
 from gem_train.models.lora import has_adapter
-
-_COLDEST = 0.01
-"""The lowest temperature: vLLM samples at this one where a lower one is asked for."""
 
 
 @dataclass(slots=True)
@@ -62,7 +58,7 @@ class VLLMSampler(Sampler):
         model: a transformers causal language model that vLLM can run too; the first weights are its.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling. Log-probabilities are those of the distribution that was drawn from.
+        temperature: of sampling; at 0 each token is the most likely one.
         settings: of vLLM.
         dtype: of vLLM's weights and arithmetic.
         seed: of the sampling.
@@ -71,6 +67,8 @@ class VLLMSampler(Sampler):
         ConfigError: vLLM cannot run the model, or not with these settings.
         MissingExtra: vLLM is not installed.
     """
+
+    coldest = 0.01  # vLLM samples at this one where a lower one is asked for
 
     def __init__(
         self,
@@ -83,8 +81,6 @@ class VLLMSampler(Sampler):
         dtype: Literal["float32", "bfloat16"] = "float32",
         seed: int = 0,
     ) -> None:
-        if temperature < _COLDEST:
-            raise ConfigError(f"the engine vllm samples at temperatures of at least {_COLDEST}, not {temperature}")
         settings = settings or VLLMSettings()
         self.chat = chat
         self.max_new_tokens = max_new_tokens

@@ -29,7 +29,7 @@ def checkpoint_policy(
     Args:
         path: a run folder (its newest checkpoint is taken), a checkpoint in one, or a folder with a model.
         best: of a run folder, take the checkpoint with the highest success in training.
-        temperature: of sampling, above 0; by default the run's.
+        temperature: of sampling, 0 for the most likely tokens; by default the run's.
         max_new_tokens: the longest answer; by default the run's.
         device: `cpu`, `cuda`, …; by default the run's.
         seed: of the sampling.
@@ -51,15 +51,14 @@ def checkpoint_policy(
         raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")
     run = run_of(folder)
     settings = {"id": "any", "model": path} if run is None else _settings_of(run)
-    play = {"temperature": temperature, "max_new_tokens": max_new_tokens}
-    given = {"rollout": {name: value for name, value in play.items() if value is not None}}
+    given = {} if max_new_tokens is None else {"rollout": {"max_new_tokens": max_new_tokens}}
     config = load_config([settings, given, {} if device is None else {"device": device}])
     if config.threads is not None:
         # A tiny model is slower on many threads than on one.
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype, weights=config.weights)
-    return make_sampler(loaded, config, seed)
+    return make_sampler(loaded, config, seed, temperature=temperature)
 
 
 def _settings_of(run: Path) -> dict[str, Any]:
