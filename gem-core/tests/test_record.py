@@ -23,7 +23,7 @@ from gem.packs.spec import EnvSpec
 from gem.record import EpisodeRecord, PackVersion, Recorder, read, torn_bytes
 from gem.rollout import rollout
 from gem.rollout.policy import expert_policy, random_policy
-from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn
+from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn, Usage
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -134,13 +134,18 @@ def test_content_parts_are_kept_as_they_are(path: Path) -> None:
 
 
 def test_how_a_reply_was_sampled_and_how_an_episode_started_are_kept(path: Path) -> None:
-    replies = [Completion("a"), Completion("b", finish_reason="context", weight_versions=(3, 4))]
+    usage = Usage(prompt=3, completion=2, seconds=0.5, requests=2)
+    replies = [
+        Completion("a", usage=usage, reasoning="Hm."),
+        Completion("b", finish_reason="context", weight_versions=(3, 4)),
+    ]
     turns = tuple(Turn("o", reply, 0.0, {}) for reply in replies)
     ended: dict[str, Any] = {"terminated": False, "truncated": True, "cut_off": True, "out_of_context": True}
     record(path, episode(turns=turns, options={"index": 2}, **ended), episode())
     kept, plain = read(path)
 
     assert [(turn.finish_reason, turn.weight_versions) for turn in kept.turns] == [("stop", ()), ("context", (3, 4))]
+    assert [(turn.usage, turn.reasoning) for turn in kept.turns] == [(usage, "Hm."), (None, "")]
     assert (kept.cut_off, kept.out_of_context, kept.options) == (True, True, {"index": 2})
     assert (plain.cut_off, plain.out_of_context, plain.options) == (False, False, None)
     with pytest.raises(RecordError, match="options that are not JSON"):

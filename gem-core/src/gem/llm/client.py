@@ -12,6 +12,7 @@ from gem.checks import check_int, finite
 from gem.errors import ConfigError, MissingExtra
 from gem.failure import one_line
 from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault
+from gem.rollout.transcript import Usage
 
 OPENAI = "https://api.openai.com/v1"
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -20,17 +21,6 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds before the first retry, and most before any; each wait is twice the one before, and up to a quarter less."""
 MOST_BYTES = 64 * 2**20
 """Of a response."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that a server counted: of the `prompt`, and of the `completion`."""
-
-    prompt: int = 0
-    completion: int = 0
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.prompt + other.prompt, self.completion + other.completion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +34,7 @@ class ChatReply:
     stop_reason: str | None
     """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
     usage: Usage
-    """Its tokens; 0 if the server does not count."""
-    seconds: float
-    """From sending the request that was answered to its answer."""
-    attempts: int
-    """Requests that were made, 1 without a retry."""
+    """Its tokens, 0 if the server does not count them; its time, and the requests that were made."""
 
 
 class ChatClient:
@@ -182,15 +168,26 @@ def _read(content: bytes, seconds: float, attempt: int) -> ChatReply:
             raise TypeError("the message is not an object")
     except (ValueError, LookupError, TypeError) as error:
         raise _TryAgain(f"the answer is not a chat completion ({one_line(error)}): {content[:200]!r}") from None
-    counted: Mapping[str, Any] = answer.get("usage") or {}
     stopped_at = choice.get("stop_reason")
     return ChatReply(
         cast("Mapping[str, Any]", message),
         choice.get("finish_reason") or "stop",
         stopped_at if isinstance(stopped_at, str) else None,
-        Usage(counted.get("prompt_tokens") or 0, counted.get("completion_tokens") or 0),
+        _usage(answer.get("usage"), seconds, attempt),
+    )
+
+
+def _usage(counted: Mapping[str, Any] | None, seconds: float, requests: int) -> Usage:
+    counted = counted or {}
+    of_prompt: Mapping[str, Any] = counted.get("prompt_tokens_details") or {}
+    of_completion: Mapping[str, Any] = counted.get("completion_tokens_details") or {}
+    return Usage(
+        counted.get("prompt_tokens") or 0,
+        counted.get("completion_tokens") or 0,
+        of_prompt.get("cached_tokens") or 0,
+        of_completion.get("reasoning_tokens") or 0,
         seconds,
-        attempt,
+        requests,
     )
 
 

@@ -112,7 +112,12 @@ def completion_of(reply: ChatReply, stop: Sequence[str]) -> Completion:
         if reply.finish_reason == "stop":
             text += reply.stop_reason or _ending(text, stop)
     reason: FinishReason = "length" if reply.finish_reason == "length" else "stop"
-    return Completion(text, finish_reason=reason)
+    return Completion(text, finish_reason=reason, usage=reply.usage, reasoning=reasoning_of(message))
+
+
+def reasoning_of(message: Mapping[str, Any]) -> str:
+    """What the model wrote before its reply, where the server keeps the two apart."""
+    return next((text for name in ("reasoning_content", "reasoning") if isinstance(text := message.get(name), str)), "")
 
 
 def _ending(text: str, stop: Sequence[str]) -> str:

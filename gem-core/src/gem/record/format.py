@@ -3,6 +3,7 @@
 import json
 import reprlib
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self, cast
 
@@ -14,7 +15,7 @@ from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef
 from gem.packs.discovery import CORE, how_to_install
 from gem.packs.hookspecs import API_VERSION
-from gem.rollout.transcript import Completion, Episode, FinishReason, TokenTexts
+from gem.rollout.transcript import Completion, Episode, FinishReason, TokenTexts, Usage
 
 VERSION = 1
 """The version of the format that this gem-core writes and reads."""
@@ -69,6 +70,10 @@ class TurnRecord(_Record):
     """The versions of the weights under which the reply was sampled."""
     tokens: TokensRecord | None = None
     """Its tokens, if the policy gave them."""
+    usage: Usage | None = None
+    """What a server counted for the reply."""
+    reasoning: str = ""
+    """What the model wrote before the reply, where that is not a part of it."""
 
 
 class FailureRecord(_Record):
@@ -241,11 +246,15 @@ def _fields(
 
 def _sampled(completion: Completion) -> dict[str, Any]:
     """What is recorded of how a reply was sampled, as far as it differs from the defaults of a `TurnRecord`."""
-    how = {"finish_reason": completion.finish_reason, "weight_versions": completion.weight_versions}
-    sampled: dict[str, Any] = {name: value for name, value in how.items() if value not in ("stop", ())}
-    if completion.tokens is not None:
-        sampled["tokens"] = _tokens(completion.tokens)
-    return sampled
+    usage = completion.usage
+    how: dict[str, Any] = {
+        "finish_reason": completion.finish_reason,
+        "weight_versions": completion.weight_versions,
+        "tokens": _tokens(completion.tokens) if completion.tokens is not None else None,
+        "usage": {name: value for name, value in asdict(usage).items() if value} if usage is not None else None,
+        "reasoning": completion.reasoning,
+    }
+    return {name: value for name, value in how.items() if value and value != "stop"}
 
 
 def _tokens(tokens: TokenTexts) -> dict[str, Any]:

@@ -108,5 +108,11 @@ def episode_of(record: EpisodeRecord, spec: EnvSpec | None = None) -> Episode:
 
 
 def _turn(turn: TurnRecord) -> Turn:
-    completion = Completion(turn.action, finish_reason=turn.finish_reason, weight_versions=turn.weight_versions)
+    completion = Completion(
+        turn.action,
+        finish_reason=turn.finish_reason,
+        weight_versions=turn.weight_versions,
+        usage=turn.usage,
+        reasoning=turn.reasoning,
+    )
     return Turn(cast("Observation", turn.observation), completion, turn.reward, turn.info)

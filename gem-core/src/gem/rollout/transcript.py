@@ -67,6 +67,34 @@ class TokenTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a server counted for replies, and how long they took; usages can be added."""
+
+    prompt: int = 0
+    """Tokens that were read, the `cached` ones included."""
+    completion: int = 0
+    """Tokens that were sampled, those of the `reasoning` included."""
+    cached: int = 0
+    """Tokens of the prompt that came from the server's cache, where it says so."""
+    reasoning: int = 0
+    """Tokens of the completion that are not part of the reply, where it says so."""
+    seconds: float = 0.0
+    """From sending the request that was answered to its answer."""
+    requests: int = 0
+    """Requests that were made, those that failed included."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+            self.seconds + other.seconds,
+            self.requests + other.requests,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """A reply of a policy: its `text`, its tokens, if it samples tokens, and its `finish_reason`.
 
@@ -74,6 +102,7 @@ class Completion:
     from the beginning, because the chat template changed the history); `ids` are the sampled ids, the stop token
     included; `logprobs` are their log-probabilities under the sampling distribution; `weight_versions` are the versions
     of the weights under which they were sampled, in order, each once. `tokens` are only for people, and for recordings.
+    `usage` is what a server counted. `reasoning` is what the model wrote before the reply, if that is not part of it.
 
     With the finish reason `context`, a reply with ids was cut there, as one at a token limit. Without a text and ids
     nothing could be said: the rollout truncates the episode at its last turn.
@@ -87,6 +116,8 @@ class Completion:
     new_segment: bool = False
     weight_versions: tuple[int, ...] = ()
     tokens: TokenTexts | None = None
+    usage: Usage | None = None
+    reasoning: str = ""
 
     @property
     def out_of_context(self) -> bool:
@@ -118,6 +149,11 @@ class Transcript:
     turns: list[Turn] = field(default_factory=list[Turn])
     start: Start | None = None
     """With the id of the env; None outside a rollout."""
+    first_info: Info = field(init=False)
+    """The info of the reset."""
+
+    def __post_init__(self) -> None:
+        self.first_info = self.info
 
     def add(self, completion: Completion, reward: float, observation: Observation, info: Info) -> None:
         """Append a turn: the reply to the current observation, and the next observation."""
