@@ -53,9 +53,14 @@ class Scratch:
         if self.python.exists():
             return
         venv.create(folder, with_pip=False, symlinks=True)
-        (site_packages,) = (folder / "lib").glob("python*/site-packages")
         for name in set(others).union(*map(_needed_by, ("gem-core", *others))) - OURS:
-            _link(name, site_packages)
+            _link(name, self.site_packages)
+
+    @property
+    def site_packages(self) -> Path:
+        """The folder of what is installed."""
+        [found] = (self.folder / "lib").glob("python*/site-packages")
+        return found
 
     def install(self, *wheels: Path) -> None:
         """Install wheels, and nothing that they ask for."""

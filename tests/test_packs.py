@@ -1,6 +1,7 @@
 """Packs installed for real: built as wheels, installed with pip, and found by a fresh `gemx`."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ PLUGINS: dict[str, tuple[tuple[str, ...], str]] = {
     "coin-future": (("future",), "GEM_API = 2"),
     "coin-past": (("past",), "GEM_API = 0"),
     "coin-forgetful": (("forgetful",), "import gem\nGEM_API = 1\n@gem.hookimpl\ndef gem_envs():\n    ['no return']"),
+    "coin-half": (("half",), TABLE.format(id="half:Coin-v0", module="coin_half")),
     "coin-wrong": (("wrong",), "import gem\nGEM_API = 1\n@gem.hookimpl\ndef gem_envs():\n    return {'wrong:A': 1}"),
 }
 """Distribution → its namespaces and its plugin module. All but the first are broken, each in its own way."""
@@ -84,6 +86,7 @@ REASONS = {
     "coin-future": "GEM_API = 2, and this gem-core has version 1 of the hooks; upgrade gem-core",
     "coin-past": "GEM_API = 0, and this gem-core has version 1 of the hooks; upgrade coin-past",
     "coin-forgetful": "gem_envs() must return a list of EnvSpec, not None",
+    "coin-half": "its metadata has no name, as after an installation that was interrupted",
     "coin-wrong": "gem_envs() must return a list of EnvSpec, not {'wrong:A': 1}",
 }
 
@@ -118,7 +121,10 @@ def crowded(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
     """An environment in which every pack is installed, broken ones included."""
 
     def install(folder: Path) -> None:
-        Scratch(folder / "venv").install(*wheels.values())
+        scratch = Scratch(folder / "venv")
+        scratch.install(*wheels.values())
+        [metadata] = scratch.site_packages.glob("coin_half-*.dist-info/METADATA")
+        metadata.unlink()
 
     return Scratch(made_once(tmp_path_factory, "crowded", install) / "venv")
 
@@ -181,6 +187,7 @@ def test_the_doctor_names_each_broken_pack_with_its_reason(diagnosis: dict[str, 
     ("name", "command"),
     [
         ("coin-raises", "pip install --force-reinstall coin-raises"),
+        ("coin-half", "pip install --force-reinstall coin-half"),
         ("coin-misspelt", "pip install --upgrade coin-misspelt"),
         ("coin-future", "pip install ./gem-core in a clone of the GEM repository"),
         ("coin-past", "pip install --upgrade coin-past"),
@@ -222,6 +229,31 @@ def test_the_doctor_is_content_when_known_packs_are_only_missing(crowded: Scratc
 
     assert done.returncode == 0
     assert "pip install ./gem-train" in done.stdout
+
+
+@pytest.mark.full
+def test_three_broken_packs_of_two_hundred_are_named_and_the_others_work(
+    wheels: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = Scratch(tmp_path / "venv")
+    scratch.install(wheels["gem-core"])
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    packs = runpy.run_path(str(ROOT / "benchmarks" / "many_packs.py"))["write_packs"](scratch.site_packages, 200)
+    broken = sorted(packs)[-3:]
+
+    listed = scratch.gemx("list")
+    states = {row["pack"]: row["state"] for row in scratch.gemx_json("doctor")["packs"] if row["version"]}
+    made = scratch.run(
+        "import sys, gem\n"
+        "assert gem.make('many100:Coin4-v0').side == 4\n"
+        "print([name for name in sys.modules if name.startswith('gem_envs_many')])"
+    )
+
+    assert listed.stdout.count(":Coin") == 197 * 5
+    assert listed.stderr == f"Left out, because they failed: {', '.join(broken)}. `gemx doctor` says why.\n"
+    assert {name for name, state in states.items() if state == "failed"} == set(broken)
+    assert list(states.values()).count("loaded") == 198
+    assert made == "['gem_envs_many100', 'gem_envs_many100.plugin', 'gem_envs_many100.env']\n"
 
 
 @pytest.mark.parametrize("first", ["thief:Anything-v0", "game:GuessTheNumber-v0-easy"])

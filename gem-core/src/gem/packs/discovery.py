@@ -108,15 +108,17 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     If two packs claim an id, the first one keeps it: the core, then the owners in `KNOWN_PACKS`, then by name.
     """
     only, without = _names(environ, "GEM_PACKS"), _names(environ, "GEM_DISABLE_PACKS")
-    namespaces: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str], Pack] = {}
     for entry_point in metadata.entry_points(group=GROUP):
+        name, version = _name(entry_point)
+        new = Pack(name or entry_point.value.partition(".")[0].replace("_", "-"), version, entry_point.value, ())
+        pack = found.setdefault((new.distribution, new.module), new)
         # An editable install may be found twice.
-        dist = entry_point.dist
-        key = (dist.name, dist.version, entry_point.value) if dist else ("(unknown)", "", entry_point.value)
-        found = namespaces.setdefault(key, [])
-        if entry_point.name not in found:
-            found.append(entry_point.name)
-    packs = [Pack(name, version, module, tuple(sorted(names))) for (name, version, module), names in namespaces.items()]
+        pack.namespaces = tuple(sorted({*pack.namespaces, entry_point.name}))
+        if name is None:
+            damage = "its metadata has no name, as after an installation that was interrupted"
+            pack.fail(damage, fix=how_to_install(pack.distribution, "--force-reinstall"))
+    packs = list(found.values())
     for pack in packs:
         if pack.distribution == CORE:
             continue
@@ -128,6 +130,15 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     return sorted(
         packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in OWN_PACKS, pack.distribution)
     )
+
+
+def _name(entry_point: metadata.EntryPoint) -> tuple[str | None, str]:
+    """The name and the version of its distribution; no name where METADATA is missing, for which Pythons differ."""
+    try:
+        written = cast("metadata.Distribution", entry_point.dist).metadata
+        return written["Name"] or None, written["Version"] or ""
+    except Exception:
+        return None, ""
 
 
 def missing_owners(namespace: str, packs: Iterable[Pack]) -> list[str]:
