@@ -11,6 +11,9 @@ PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
 OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12 13 14,$(shell command -v python3.$(minor)))
 
+# What is imported is compiled once, and not again in each of the processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-all test-vllm coverage pythons lint format docs clean
 
 help:
@@ -89,7 +92,7 @@ $(VENV)/demo: $(VENV)/python constraints.txt $(PROJECTS)
 $(VENV)/test: $(VENV)/python constraints.txt requirements-test.txt $(PROJECTS)
 	$(PIP) install -c constraints.txt --no-compile -r requirements-test.txt
 	$(PIP) install -c constraints.txt --no-compile --no-build-isolation $(PACKAGES:%=-e %)
-	$(BIN)/python -W ignore -m compileall -qq -j 0 -x '/tests/' $(VENV)/lib || true # not every template is Python
+	$(BIN)/python -W ignore -m compileall -qq -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib || true # not every template is Python
 	touch $@ $(VENV)/demo
 
 # vLLM needs other versions of some packages than the tests run on, so it has an environment of its own.

@@ -1,6 +1,7 @@
 """The API reference is complete: what it shows is documented, and what the guides name is in it."""
 
 import ast
+import functools
 import importlib.util
 import re
 from pathlib import Path
@@ -12,7 +13,6 @@ import reference
 
 ROOT = Path(__file__).parent.parent
 NAV = (ROOT / "mkdocs.yml").read_text("utf-8")
-SOURCE = reference.read({name: file for modules in layering.packages(ROOT).values() for name, file in modules.items()})
 
 _spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
 assert _spec is not None
@@ -23,8 +23,15 @@ SHOWN = list(hooks.shown(NAV))
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@functools.cache
+def source() -> reference.Source:
+    """All packages, parsed once, and only in a process that runs these tests."""
+    modules = (each for package in layering.packages(ROOT).values() for each in package.items())
+    return reference.read(dict(modules))
+
+
 def test_every_name_of_the_reference_is_documented() -> None:
-    missing = [name for shown in SHOWN for name in reference.undocumented(SOURCE, shown)]
+    missing = [name for shown in SHOWN for name in reference.undocumented(source(), shown)]
 
     assert missing == []
 
@@ -36,7 +43,7 @@ def test_every_package_is_in_the_reference() -> None:
 
 
 def test_what_the_pages_name_is_in_the_reference() -> None:
-    known = {reference.home(SOURCE, shown) for shown in SHOWN}
+    known = {reference.home(source(), shown) for shown in SHOWN}
     whole = tuple(f"{module}." for module, name in known if name is None)
     missing: list[str] = []
     for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("gem-*/README.md")]:
@@ -54,7 +61,7 @@ def test_what_the_pages_name_is_in_the_reference() -> None:
 
 def test_python_in_docstrings_compiles_and_has_no_control_characters() -> None:
     wrong: list[str] = []
-    for module, tree in SOURCE.trees.items():
+    for module, tree in source().trees.items():
         documented = (node for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
         for block in re.findall(
             r"```python\n(.*?)```", "\n".join(ast.get_docstring(n) or "" for n in documented), re.S
@@ -87,20 +94,20 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
 )  # fmt: skip
 def test_a_name_without_documentation_is_found(text: str, missing: list[str], tmp_path: Path) -> None:
     (tmp_path / "planted.py").write_text(text, "utf-8")
-    source = reference.read({"planted": tmp_path / "planted.py"})
+    planted = reference.read({"planted": tmp_path / "planted.py"})
 
-    assert reference.undocumented(source, "planted") == missing
+    assert reference.undocumented(planted, "planted") == missing
 
 
 def test_a_page_about_a_name_that_does_not_exist_is_found() -> None:
     with pytest.raises(LookupError, match=r"gem\.core has no Envv"):
-        reference.undocumented(SOURCE, "gem.core.Envv")
+        reference.undocumented(source(), "gem.core.Envv")
 
 
 def home(name: str) -> tuple[str, str] | None:
     """Where an object is defined; None for modules, members of classes, and what is not ours."""
     try:
-        module, found = reference.home(SOURCE, name)
+        module, found = reference.home(source(), name)
     except LookupError:
         return None
     return (module, found) if found else None

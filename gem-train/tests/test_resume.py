@@ -32,6 +32,7 @@ SETTINGS = {
     "watch.stop": "false",  # so small a run may well collapse
     "steps": STEPS,
 }
+SHORT = {"steps": 2, "warmup.steps": 0, "eval.episodes": 1}
 
 
 def words(out: Path, **settings: int | str) -> list[str]:
@@ -70,6 +71,13 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gemx(*words(out))
     # Weights that never changed would be equal in any case.
     assert sum(line["signal"] for line in metrics(out) if line["phase"] == "train") > STEPS / 2
+    return out
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "short"
+    gemx(*words(out, **SHORT))
     return out
 
 
@@ -181,21 +189,21 @@ def test_a_finished_run_is_extended_by_more_steps_only(unbroken, tmp_path):
         (lambda state: state["learner"]["optimizer"]["param_groups"].pop(), "does not fit this version"),
         (
             None,
-            "cannot read the checkpoint .*step-14: .*Remove that folder, and the run resumes from the one before it",
+            "cannot read the checkpoint .*step-2: .*Remove that folder, and the run resumes from the one before it",
         ),
     ],
 )
-def test_a_checkpoint_that_cannot_be_continued_exactly_is_refused(unbroken, tmp_path, spoil, reason):
+def test_a_checkpoint_that_cannot_be_continued_exactly_is_refused(short, tmp_path, spoil, reason):
     out = tmp_path / "run"
-    shutil.copytree(unbroken, out)
-    path = out / "checkpoint" / f"step-{STEPS}" / "state.pt"
+    shutil.copytree(short, out)
+    path = out / "checkpoint" / "step-2" / "state.pt"
     if spoil is None:
         path.write_bytes(path.read_bytes()[:1000])
     else:
         state = torch.load(path, weights_only=True)
         spoil(state)
         torch.save(state, path)
-    done = CliRunner().invoke(main, words(out, steps=STEPS + 1))
+    done = CliRunner().invoke(main, words(out, **SHORT | {"steps": 3}))
     assert done.exit_code == 1
     assert re.search(reason, done.stderr), done.stderr
     assert done.stderr.splitlines()[-1].startswith("gemx: ")
