@@ -232,17 +232,16 @@ def test_a_mix_has_the_shares_of_its_weights_although_one_env_is_ten_times_slowe
 
 
 def test_episodes_are_drawn_evenly_and_in_order() -> None:
-    episodes = play(Player(), steps=1)[0].episodes
     counts = Counter[int]()
     for seed in range(1000):
-        chosen = drawn(episodes, 2, seed)
-        assert [each.seed for each in chosen] == [each.seed for each in episodes if each in chosen]
-        counts.update(each.seed for each in chosen)
+        chosen = drawn(8, 2, seed)
+        assert chosen == sorted(set(chosen))
+        counts.update(chosen)
 
     assert len(chosen) == 2
-    assert all(200 < counts[episode.seed] < 300 for episode in episodes)
-    assert drawn(episodes, 99, 0) == episodes
-    assert drawn(episodes, 3, 5) == drawn(episodes, 3, 5)
+    assert all(200 < counts[index] < 300 for index in range(8))
+    assert drawn(8, 99, 0) == list(range(8))
+    assert drawn(8, 3, 5) == drawn(8, 3, 5)
 
 
 def test_tools_of_random_latency_on_threads_leave_the_actions_as_they_are() -> None:

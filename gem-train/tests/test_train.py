@@ -131,6 +131,22 @@ def test_the_episodes_of_a_run_are_a_recording_that_replays_to_the_byte(finished
     )
 
 
+def test_one_episode_of_each_step_and_of_the_last_evaluation_is_recorded_with_its_tokens(finished):
+    replies = [
+        (record.labels["phase"], turn)
+        for record in read(finished / "episodes.jsonl")
+        for turn in record.turns
+        if turn.tokens is not None
+    ]
+
+    assert [phase for phase, _ in replies] == ["train", "train", "evaluation"]
+    for _, turn in replies:
+        assert "".join(turn.tokens.text).removesuffix("<|end|>") == turn.action
+        assert len(turn.tokens.logprobs) == len(turn.tokens.text) <= 8
+        assert max(turn.tokens.logprobs) <= 0
+        assert turn.observation in turn.tokens.prompt
+
+
 def test_the_result_of_a_run_is_on_standard_output_episodes_included(finished):
     command = ["train", "core:Echo-v0", "--config", str(finished / "config.toml"), "--out", str(finished)]
     done = CliRunner().invoke(main, command)

@@ -13,7 +13,7 @@ from gem import seeding
 from gem.errors import ConfigError, GemError, TrainingStopped
 from gem.rollout.evaluation import Report
 from gem.rollout.transcript import Episode
-from gem_train.batch import collate
+from gem_train.batch import Batch, collate
 from gem_train.build import Parts
 from gem_train.config.sections import EvalConfig, RolloutConfig
 from gem_train.distributed.world import flat
@@ -26,6 +26,7 @@ from gem_train.runs.folder import RunFolder, Score
 from gem_train.runs.interrupts import defer_interrupts
 from gem_train.runs.plot import plot_curve
 from gem_train.runs.step_metrics import StepClock, play_metrics
+from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
 
 STATE = frozenset({"learner", "play", "before", "seconds", "score"})
@@ -162,7 +163,7 @@ class Run:
                 if broken is None:
                     with self._clock.of("sync"):
                         self._sync()
-                values = self._report([*played.episodes, *played.failed], metrics)
+                values = self._report(played, batch, metrics)
                 self._require_finite(step + 1, broken)
             solved = self._judge(values, show=True)
             due = self._evaluate_if_due()
@@ -182,8 +183,8 @@ class Run:
         finally:
             sampler.temperature = usual
         if when == "after training":
-            for episode in episodes:
-                self.folder.write_episode(step, episode, phase="evaluation")
+            for number, episode in enumerate(episodes):
+                self._record(number, episode, phase="evaluation")
         if not self._is_evaluated():
             self.folder.write_metrics("eval", step, self.evaluation.metrics(episodes))
         report = self.evaluation.report(episodes)
@@ -300,17 +301,26 @@ class Run:
             )
         return f"{kept}`--set watch.stop=false` continues regardless"
 
-    def _report(self, episodes: Sequence[Episode], metrics: dict[str, float]) -> dict[str, Any]:
+    def _report(self, played: Played, batch: Batch, metrics: dict[str, float]) -> dict[str, Any]:
         step = self.parts.learner.step
-        played = play_metrics(episodes, version=step - 1)
-        values = {**played, **metrics, **self._clock.metrics(played["tokens"]), "seconds": self.seconds}
+        episodes = [*played.episodes, *played.failed]
+        found = play_metrics(episodes, version=step - 1)
+        values = {**found, **metrics, **self._clock.metrics(found["tokens"]), "seconds": self.seconds}
         self.folder.write_metrics("train", step, values)
         seed = seeding.derive(self.schedule.seed, "record", step)
-        for episode in drawn(episodes, self.schedule.rollout.record, seed):
-            self.folder.write_episode(step, episode, phase="train")
+        chosen = drawn(len(episodes), self.schedule.rollout.record, seed)
+        for number, index in enumerate(chosen):
+            trained = trained_ids(batch, index) if index < len(played.episodes) else None
+            self._record(number, episodes[index], phase="train", trained=trained)
         self._since_saved.append((values["success"], values["return"]))
         self.display.stepped(step, self.schedule.steps, values)
         return {"step": step, **values}
+
+    def _record(self, number: int, episode: Episode, *, phase: str, trained: Sequence[int] | None = None) -> None:
+        """Append an episode to the recording; the first ones of a step with their tokens."""
+        if number < self.schedule.rollout.record_tokens:
+            episode = with_token_texts(episode, self.parts.loaded.tokenizer, trained)
+        self.folder.write_episode(self.parts.learner.step, episode, phase=phase)
 
     def _save(self) -> None:
         self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))

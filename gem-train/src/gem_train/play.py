@@ -293,7 +293,6 @@ def played_in_order(policy: Policy, envs: VectorEnv, starts: Iterable[Start]) ->
         yield from sorted(rollout(policy, envs, chunk), key=lambda episode: order[episode.seed])
 
 
-def drawn(episodes: Sequence[Episode], count: int, seed: int) -> list[Episode]:
-    """So many of the episodes, each with equal chances, in their order."""
-    chosen = seeding.generator(seed).sample(range(len(episodes)), min(count, len(episodes)))
-    return [episodes[index] for index in sorted(chosen)]
+def drawn(episodes: int, count: int, seed: int) -> list[int]:
+    """The indices of `count` of so many episodes, each with equal chances, in order."""
+    return sorted(seeding.generator(seed).sample(range(episodes), min(count, episodes)))

@@ -44,6 +44,9 @@ class RolloutConfig(Section):
         default=0, ge=0, description="how many updates older than the weights an episode may be when it is learned from"
     )
     record: int = Field(default=4, ge=0, description="episodes of each step that go into episodes.jsonl")
+    record_tokens: int = Field(
+        default=1, ge=0, description="how many of them with the tokens of each reply, for `gemx view`"
+    )
 
 
 class OptimConfig(Section):

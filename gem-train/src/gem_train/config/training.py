@@ -95,6 +95,7 @@ MAY_CHANGE = (
     "rollout.backend",
     "rollout.num_envs",
     "rollout.record",
+    "rollout.record_tokens",
     "optim.micro_tokens",
     "optim.checkpointing",
 )

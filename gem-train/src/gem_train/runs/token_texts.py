@@ -1,0 +1,73 @@
+"""The tokens of recorded replies as texts, for people to look at."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gem.rollout.transcript import Completion, Episode, TokenTexts
+from gem_train.batch import Batch
+
+_INCOMPLETE = "\ufffd"
+"""What a part of a character is decoded to."""
+
+
+def with_token_texts(episode: Episode, tokenizer: Any, trained: Sequence[int] | None = None) -> Episode:
+    """The episode, with `Completion.tokens` of the replies that have ids.
+
+    Args:
+        episode: as the sampler played it.
+        tokenizer: of transformers, which made the ids.
+        trained: see `trained_ids`; None if nothing learned from the episode.
+    """
+    turns, begin = list(episode.turns), 0
+    for index, turn in enumerate(turns):
+        said = turn.completion
+        end = begin + len(said.ids)
+        mask = () if trained is None else (*trained[begin:end], *[0] * (end - max(begin, len(trained))))
+        begin = end
+        if said.ids:
+            turns[index] = replace(turn, completion=replace(said, tokens=_tokens(said, tokenizer, mask)))
+    return replace(episode, turns=tuple(turns))
+
+
+def trained_ids(batch: Batch, row: int) -> list[int]:
+    """For each id sampled in an episode 1 if it is trained on, else 0; zeros at the end may be missing.
+
+    Args:
+        batch: as `Algorithm.prepare` leaves it.
+        row: of its table of episodes.
+    """
+    found: list[int] = []
+    for sequence in batch.sequences:
+        own = sequence.turn >= 0
+        if own.any() and batch.episode[sequence.turn[own][0]] == row:
+            found.extend(sequence.sampled[own].astype(int).tolist())
+    return found
+
+
+def _tokens(said: Completion, tokenizer: Any, mask: Sequence[int]) -> TokenTexts:
+    return TokenTexts(
+        tuple(token_texts(tokenizer, said.ids)),
+        said.logprobs,
+        mask=() if all(mask) else tuple(mask),
+        prompt=_decoded(tokenizer, said.prompt_ids),
+    )
+
+
+def token_texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:
+    """The text of each id. Of those that share a character, the last one has it, and the others are empty."""
+    texts: list[str] = []
+    start = read = 0
+    for end in range(1, len(ids) + 1):
+        # Beside the ids before it, because some tokenizers drop a space at the beginning of a text.
+        whole = _decoded(tokenizer, ids[start:end])
+        if whole.endswith(_INCOMPLETE) and end < len(ids):
+            texts.append("")
+            continue
+        texts.append(whole[len(_decoded(tokenizer, ids[start:read])) :])
+        start, read = read, end
+    return texts
+
+
+def _decoded(tokenizer: Any, ids: Sequence[int]) -> str:
+    return tokenizer.decode(list(ids), clean_up_tokenization_spaces=False)
