@@ -204,7 +204,7 @@ def test_the_doctor_says_what_fixes_a_pack(
 def test_the_other_packs_work_beside_broken_ones(crowded: Scratch, diagnosis: dict[str, dict[str, Any]]) -> None:
     loaded = {name for name, row in diagnosis.items() if row["state"] == "loaded"}
     listed = crowded.gemx("list")
-    played = crowded.gemx_json("run", "coin:Coin-v0", "--episodes", "8")
+    played = crowded.gemx_json("eval", "coin:Coin-v0", "--episodes", "8")
 
     assert loaded == {"gem-core", "gem-envs-games", "coin-good"}
     assert diagnosis["coin-good"]["version"] == "1.2.3"

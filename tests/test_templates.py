@@ -62,7 +62,7 @@ def test_a_game_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
         "fresh:Lamps-v0-easy",
         "fresh:Lamps-v0-hard",
     ]
-    assert env.gemx_json("run", "fresh:Lamps-v0", "--policy", "expert", "--episodes", "10")["success"] == 1.0
+    assert env.gemx_json("eval", "fresh:Lamps-v0", "--model", "expert", "--episodes", "10")["success"] == 1.0
 
 
 @pytest.mark.full
@@ -71,7 +71,7 @@ def test_every_kind_of_environment_is_green_at_birth(tmp_path: Path, core_wheel:
     env = installed(tmp_path, core_wheel, "env-pack", MADE[kind])
 
     assert env.gemx("check", "fresh").returncode == 0
-    assert env.gemx_json("run", IDS[kind], "--policy", "expert", "--episodes", "10")["success"] == 1.0
+    assert env.gemx_json("eval", IDS[kind], "--model", "expert", "--episodes", "10")["success"] == 1.0
 
 
 @pytest.mark.full
@@ -79,7 +79,7 @@ def test_a_tool_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
     env = installed(tmp_path, core_wheel, "tool-pack", {})
 
     assert "Convert a length" in env.gemx("tools", "convert").stdout
-    played = env.gemx_json("run", "core:Echo-v0", "--tools", "convert", "--policy", "expert", "--episodes", "4")
+    played = env.gemx_json("eval", "core:Echo-v0", "--tools", "convert", "--model", "expert", "--episodes", "4")
     assert played["success"] == 1.0
 
 

@@ -42,7 +42,7 @@ def test_without_a_command_the_help_lists_the_commands() -> None:
 
     assert bare.exit_code == asked.exit_code == 0
     assert bare.stdout == asked.stdout
-    for name in ("list", "info", "play", "run", "doctor"):
+    for name in ("list", "info", "play", "eval", "doctor"):
         assert f"\n  {name} " in bare.stdout
         assert gemx(name, "--help").exit_code == 0
 
@@ -62,13 +62,13 @@ def test_the_version_is_that_of_the_package() -> None:
             "no installed pack provides 'quiz:Trivia'. `gemx list`",
         ),
         (["info", "Echo"], "is not an environment id"),
-        (["run", "core:Echo-v0", "--policy", "exprt"], "Did you mean 'expert'?"),
-        (["run", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
-        (["run", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),
-        (["run", "core:Echo-v0", "--arg", "id=3"], "takes no argument 'id'"),
-        (["run", "core:Echo-v0", "--arg", "wrappers=concat"], "not for wrappers"),
-        (["run", "sample_envs:NoExpert", "--policy", "expert"], "this environment does not have an expert"),
-        (["run", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
+        (["eval", "core:Echo-v0", "--model", "exprt"], "Did you mean 'expert'?"),
+        (["eval", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
+        (["eval", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),
+        (["eval", "core:Echo-v0", "--arg", "id=3"], "takes no argument 'id'"),
+        (["eval", "core:Echo-v0", "--arg", "wrappers=concat"], "not for wrappers"),
+        (["eval", "sample_envs:NoExpert", "--model", "expert"], "this environment does not have an expert"),
+        (["eval", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
         (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns must be an integer >= 1, not 0"),
     ],
 )
@@ -93,7 +93,7 @@ def test_debug_shows_the_traceback_of_the_error(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "x"])
 def test_a_seed_that_is_none_is_refused(seed: str) -> None:
-    assert gemx("run", "core:Echo-v0", "--seed", seed).exit_code == 2
+    assert gemx("eval", "core:Echo-v0", "--seed", seed).exit_code == 2
 
 
 def test_ctrl_c_is_quiet_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
 
 
 def test_run_as_json_has_exactly_the_promised_fields() -> None:
-    expert = gemx_json("run", "sample_envs:Sum", "--policy", "expert", "--episodes", "8", "--seed", "3")
+    expert = gemx_json("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "8", "--seed", "3")
 
     assert list(expert.items()) == [
         ("id", "sample_envs:Sum"),
@@ -300,7 +300,7 @@ def test_run_as_json_has_exactly_the_promised_fields() -> None:
 
 def test_run_gives_the_same_numbers_however_many_envs_play() -> None:
     one, many = (
-        gemx("run", "core:Echo-v0", "--episodes", "40", "--num-envs", number, "--json").stdout for number in ("1", "7")
+        gemx("eval", "core:Echo-v0", "--episodes", "40", "--num-envs", number, "--json").stdout for number in ("1", "7")
     )
 
     assert one == many
@@ -314,18 +314,18 @@ def test_run_plays_the_episodes_of_the_derived_seeds() -> None:
         env.reset(seed=seeding.derive(5, "run", i))
         won += env.step(env.sample_action()).info["success"]
 
-    played = json.loads(gemx("run", "core:Echo-v0", "--episodes", "30", "--seed", "5", "--json").stdout)
+    played = json.loads(gemx("eval", "core:Echo-v0", "--episodes", "30", "--seed", "5", "--json").stdout)
     assert played["success"] == pytest.approx(won / 30)
 
 
 def test_run_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
-    done = gemx("run", "vector_envs:Shadowing", "--episodes", "1", "--arg", "seed=3", "--arg", "backend=x", "--json")
+    done = gemx("eval", "vector_envs:Shadowing", "--episodes", "1", "--arg", "seed=3", "--arg", "backend=x", "--json")
 
     assert json.loads(done.stdout)["return_mean"] == 3.0
 
 
 def test_run_puts_the_named_wrappers_around_every_env() -> None:
-    played = ("run", "tool_samples:Listener", "--policy", "expert", "--episodes", "3")
+    played = ("eval", "tool_samples:Listener", "--model", "expert", "--episodes", "3")
 
     assert gemx_json(*played)["turns_mean"] == 3.0
     assert gemx_json(*played, "--wrappers", "episode_tracking,tool_samples:impatient")["turns_mean"] == 2.0
@@ -334,7 +334,7 @@ def test_run_puts_the_named_wrappers_around_every_env() -> None:
 def test_run_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> None:
     path = str(tmp_path / "episodes.jsonl")
     options = ["--tools", "tool_samples:python,tool_samples:search", "--tool-arg", "max_calls=3"]
-    played = gemx("run", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--record", path)
+    played = gemx("eval", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--out", tmp_path)
 
     assert played.exit_code == 0
     (record,) = read(Path(path))
@@ -358,7 +358,7 @@ def test_tools_and_wrappers_with_settings_are_json() -> None:
         },
         {"name": "gem.wrappers:TurnLimit", "max_turns": 1},
     ]
-    assert gemx("run", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper, "--episodes", "1").exit_code == 0
+    assert gemx("eval", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper, "--episodes", "1").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -392,22 +392,22 @@ def test_tools_shows_what_an_agent_sees() -> None:
 
 
 def test_run_counts_tool_calls_where_there_are_tools() -> None:
-    options = ["--tools", "tool_samples:python", "--policy", "tool_samples:Caller", "--episodes", "3"]
+    options = ["--tools", "tool_samples:python", "--model", "tool_samples:Caller", "--episodes", "3"]
 
-    assert "mean tool calls  2.00, and 1.00 refused" in gemx("run", "sample_envs:Sum", *options).stdout
-    assert "mean tool calls" not in gemx("run", "sample_envs:Sum").stdout
+    assert "mean tool calls  2.00, and 1.00 refused" in gemx("eval", "sample_envs:Sum", *options).stdout
+    assert "mean tool calls" not in gemx("eval", "sample_envs:Sum").stdout
 
 
 def test_run_prints_a_table_with_the_interval() -> None:
-    done = gemx("run", "sample_envs:Sum", "--policy", "expert", "--episodes", "4", "--arg", "rounds=2")
+    done = gemx("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "4", "--arg", "rounds=2")
 
     assert "100.0%, 95% interval 51.0% to 100.0%" in done.stdout
     assert "2.000" in done.stdout
 
 
 def test_run_counts_failures_and_shows_each_once_with_its_place() -> None:
-    done = gemx("run", "sample_envs:Fragile", "--policy", "expert", "--episodes", "12")
-    played = json.loads(gemx("run", "sample_envs:Fragile", "--policy", "expert", "--episodes", "12", "--json").stdout)
+    done = gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12")
+    played = json.loads(gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12", "--json").stdout)
 
     assert done.exit_code == 0
     assert 0 < played["failures"] < 12
@@ -420,7 +420,7 @@ def test_run_counts_failures_and_shows_each_once_with_its_place() -> None:
 
 def test_run_exits_with_1_when_every_episode_failed() -> None:
     odd = next(seed for seed in range(99) if seeding.derive(seed, "run", 0) % 2)
-    done = gemx("run", "sample_envs:Fragile", "--episodes", "1", "--seed", str(odd), "--json")
+    done = gemx("eval", "sample_envs:Fragile", "--episodes", "1", "--seed", str(odd), "--json")
 
     assert done.exit_code == 1
     assert json.loads(done.stdout)["success"] is None
@@ -459,7 +459,7 @@ def test_an_argument_without_a_name_is_refused(pair: str) -> None:
 
 def test_a_class_in_the_folder_one_is_in_can_be_run(tmp_path: Path) -> None:
     (tmp_path / "my_first_env.py").write_text("from gem.envs.echo import Echo\nclass Mine(Echo): ...\n")
-    command = [str(Path(sys.executable).with_name("gemx")), "run", "my_first_env:Mine", "--json"]
+    command = [str(Path(sys.executable).with_name("gemx")), "eval", "my_first_env:Mine", "--json"]
     done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
 
     assert json.loads(done.stdout)["episodes"] == 100

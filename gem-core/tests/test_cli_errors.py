@@ -45,17 +45,16 @@ WRONG = [
     (["lst"], 1, "there is no command 'lst'"),
     (["info", "core:Ecko-v0"], 1, "Did you mean 'core:Echo-v0'?"),
     (["info", "sample_envs:Nothing"], 1, "no 'Nothing'"),
-    (["run"], 2, "Missing argument"),
-    (["run", "core:Echo-v0", "--episodes", "0"], 2, "--episodes"),
-    (["run", "core:Echo-v0", "--bogus"], 2, "--bogus"),
+    (["eval"], 2, "Missing argument"),
+    (["eval", "core:Echo-v0", "--episodes", "0"], 2, "--episodes"),
+    (["eval", "core:Echo-v0", "--bogus"], 2, "--bogus"),
     (["--bogus"], 2, "--bogus"),
     (["reproduce", "no_such_file"], 2, "there is no file 'no_such_file'"),
     (["reproduce", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", sys.executable], 1, "line 1: this is not JSON"),
     (["rescore", "/dev/zero"], 1, "line 1: this is not JSON"),
-    (["run", "core:Echo-v0", "--record", __file__], 1, "not a recording of this version of gem-core"),
-    (["run", "core:Echo-v0", "--record", "/dev/null/episodes.jsonl"], 1, "/dev/null: "),
-    (["run", "core:Echo-v0", "--record", str(TESTS)], 2, "is a directory"),
+    (["eval", "core:Echo-v0", "--out", __file__], 2, "is a file"),
+    (["eval", "core:Echo-v0", "--out", "/dev/null/none"], 1, "/dev/null/none: "),
 ]
 
 
@@ -116,8 +115,8 @@ class Torn(gem.TurnEnv):
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["run", "core:Echo-v0", "--policy", "own:answer"], 'own.py", line 7, in answer'),
-        (["run", "own:Torn", "--policy", "own:answer"], 'own.py", line 12, in _reset'),
+        (["eval", "core:Echo-v0", "--model", "own:answer"], 'own.py", line 7, in answer'),
+        (["eval", "own:Torn", "--model", "own:answer"], 'own.py", line 12, in _reset'),
         (["play", "own:Torn"], ", in _reset at own.py:12 "),
     ],
 )
@@ -155,9 +154,9 @@ def test_a_standard_output_that_is_full_is_one_line(arguments: list[str]) -> Non
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_recording_makes_the_folders_it_lies_in(tmp_path: Path) -> None:
+def test_an_evaluation_makes_the_folders_it_lies_in(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "today" / "episodes.jsonl"
-    assert gemx("run", "core:Echo-v0", "--episodes", "3", "--record", str(path)).exit_code == 0
+    assert gemx("eval", "core:Echo-v0", "--episodes", "3", "--out", str(path.parent)).exit_code == 0
     assert len(list(read(path))) == 3
 
 

@@ -32,7 +32,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GEM_PACKS", "core,hostile-pack,broken-pack")
     monkeypatch.setattr(registry, "_registry", registry.Registry())
     file = tmp_path / "episodes.jsonl"
-    done = CliRunner().invoke(main, ["run", "hostile:Env-v0", "--episodes", "1", "--record", str(file)])
+    done = CliRunner().invoke(main, ["eval", "hostile:Env-v0", "--episodes", "1", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     episode: dict[str, Any] = json.loads(file.read_text())
     episode["turns"][0]["observation"] = f"{HOSTILE} as recorded"
@@ -57,8 +57,8 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["play", "hostile:Env-v0", "--seed", "1"], f":raw {HOSTILE}\n"),
         (["play", "hostile:Raising-v0"], "anything\n"),
         (["--debug", "play", "hostile:Raising-v0"], "anything\n"),
-        (["run", "hostile:Raising-v0", "--episodes", "1"], ""),
-        (["--debug", "run", "hostile:Raising-v0", "--episodes", "1"], ""),
+        (["eval", "hostile:Raising-v0", "--episodes", "1"], ""),
+        (["--debug", "eval", "hostile:Raising-v0", "--episodes", "1"], ""),
         (["check", "hostile:Raising-v0"], ""),
         (["--debug", "check", "hostile:Raising-v0"], ""),
         (["check", "hostile:Unpromising-v0"], ""),
@@ -67,7 +67,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["reproduce", "episodes.jsonl", "--trust"], ""),
         (["rescore", "episodes.jsonl", "--trust"], ""),
         (["info", f"hostile:{HOSTILE}"], ""),
-        (["run", "hostile:Env-v0", "--policy", HOSTILE], ""),
+        (["eval", "hostile:Env-v0", "--model", HOSTILE], ""),
     ],
     ids=lambda value: " ".join(value)[:40].replace(HOSTILE[:4], "") if isinstance(value, list) else "",
 )

@@ -134,7 +134,7 @@ def test_checks_are_skipped_where_rows_are_not_here_and_run_where_they_are(spec,
 
 def test_run_ends_before_the_first_episode_if_there_are_no_rows(spec, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    done = gemx("run", ID)
+    done = gemx("eval", ID)
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1

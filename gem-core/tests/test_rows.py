@@ -1,4 +1,4 @@
-"""`each_row` and `gemx run --each-row`: every row of a data set is asked exactly once."""
+"""`each_row` and `gemx eval --each-row`: every row of a data set is asked exactly once."""
 
 import itertools
 import json
@@ -69,13 +69,13 @@ def test_it_asks_each_row_once_if_a_worker_is_killed_which_costs_one_answer_at_m
     assert all(episode.success for episode in played if not episode.failure)
 
 
-def test_gemx_run_plays_each_row_and_then_those_that_its_recording_lacks(many, tmp_path):
-    recording = tmp_path / "rows.jsonl"
+def test_gemx_eval_plays_each_row_and_then_those_that_its_recording_lacks(many, tmp_path):
+    recording = tmp_path / "episodes.jsonl"
     data = json.dumps({"name": many["data"], "limit": 30})
 
     def run(*options):
-        words = ["run", TELLING, "--each-row", "--policy", "expert", "--arg", f"data={data}", *options]
-        done = CliRunner().invoke(main, [*words, "--num-envs", "7", "--record", str(recording), "--json"])
+        words = ["eval", TELLING, "--each-row", "--model", "expert", "--arg", f"data={data}", *options]
+        done = CliRunner().invoke(main, [*words, "--num-envs", "7", "--out", str(tmp_path), "--json"])
         return json.loads(done.stdout)
 
     first = run()
@@ -101,7 +101,7 @@ def test_gemx_run_plays_each_row_and_then_those_that_its_recording_lacks(many, t
     ],
 )
 def test_what_cannot_be_played_row_by_row_is_one_line(words, message):
-    done = CliRunner().invoke(main, ["run", *words, "--each-row"])
+    done = CliRunner().invoke(main, ["eval", *words, "--each-row"])
 
     assert done.exit_code == 1
     assert message in done.stderr

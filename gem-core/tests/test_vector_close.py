@@ -241,7 +241,7 @@ def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
 @LINUX
 @pytest.mark.parametrize("backend", ["thread", "process"])
 def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("gemx")), "run", "vector_envs:Walk", "--arg", "length=1000000"]
+    command = [str(Path(sys.executable).with_name("gemx")), "eval", "vector_envs:Walk", "--arg", "length=1000000"]
     started = tmp_path / "pids"
     environ = os.environ | {"PYTHONPATH": str(TESTS), "WALK_PIDS": str(started)}
     with subprocess.Popen(

@@ -77,7 +77,7 @@ def test_without_rows_the_error_names_the_data_set_the_cache_and_the_folder_for_
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("words", [["check"], ["run", "--each-row", "--policy", "expert"]], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [["check"], ["eval", "--each-row", "--model", "expert"]], ids=lambda words: words[0])
 def test_on_copies_every_id_keeps_the_contract_and_gemx_run_with_the_expert_gives_1(words, written):
     command, *options = words
     environment = {**os.environ, "GEM_DATA_DIR": str(written("JSON Lines")), "HF_HUB_OFFLINE": "1"}
@@ -85,7 +85,7 @@ def test_on_copies_every_id_keeps_the_contract_and_gemx_run_with_the_expert_give
     done = subprocess.run(line, capture_output=True, text=True, env=environment, timeout=500, check=False)
     said = json.loads(done.stdout)
     assert done.returncode == 0, said
-    if command == "run":
+    if command == "eval":
         rows = {source.id: len(COPIES[source.name, source.split]) for source in SOURCES}
         assert {each["id"]: each["episodes"] for each in said["ids"]} == rows
         assert {each["success"] for each in said["ids"]} == {1.0}

@@ -73,7 +73,7 @@ def gemx(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.full
 def test_every_id_keeps_the_contract_and_its_expert_is_right_on_every_row(copies: Path) -> None:
     checked = gemx("check", "gem-envs-qa", GEM_DATA_DIR=str(copies))
-    played = gemx("run", "qa:Sample", *HUB, "--policy", "expert", "--each-row", "--json", GEM_DATA_DIR=str(copies))
+    played = gemx("eval", "qa:Sample", *HUB, "--model", "expert", "--each-row", "--json", GEM_DATA_DIR=str(copies))
 
     assert checked.returncode == 0, checked.stdout
     assert f"{len(SPECS)} environments: {17 * len(SPECS)} passed, 0 failed, 0 skipped" in checked.stdout
@@ -84,7 +84,7 @@ def test_every_id_keeps_the_contract_and_its_expert_is_right_on_every_row(copies
 @pytest.mark.full
 def test_without_rows_an_id_is_described_and_the_error_says_where_they_may_be_put(tmp_path: Path) -> None:
     nowhere = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "GEM_DATA_DIR": str(tmp_path)}
-    described, played = gemx("info", "eval:2Wiki", **nowhere), gemx("run", "eval:2Wiki", **nowhere)
+    described, played = gemx("info", "eval:2Wiki", **nowhere), gemx("eval", "eval:2Wiki", **nowhere)
 
     assert "512 questions of 2WikiMultihopQA" in described.stdout
     assert played.returncode == 1

@@ -269,7 +269,7 @@ def test_of_a_recording_only_the_wanted_episodes_are_imitated(recording, tmp_pat
 WRONG = {
     "": "give it an ID, such as game:GuessTheNumber-v0-easy, or --recording FILE, and not both",
     "core:Echo-v0 --recording x.jsonl": "and not both",
-    "--recording missing.jsonl": "there is no recording missing.jsonl: `gemx run ID --record FILE` writes one",
+    "--recording missing.jsonl": "there is no recording missing.jsonl: `gemx eval ID --out FOLDER` writes one",
     "--recording random.jsonl --min-return 2": "of 60 episodes, ",
     "--recording random.jsonl --set env.a=1": "env and wrappers are of episodes that are played",
     "--recording notes.txt": "notes.txt, line 1: this is not JSON",

@@ -164,8 +164,8 @@ def test_the_folder_of_a_run_is_a_policy_by_its_path(finished, capsys):
 
 def test_an_evaluation_does_not_resume_from_episodes_of_other_weights(finished, tmp_path):
     run_folder = shutil.copytree(finished, tmp_path / "run")
-    command = ["run", "core:Echo-v0", "--policy", str(run_folder), "--episodes", "3", "--json"]
-    command += ["--record", str(tmp_path / "episodes.jsonl")]
+    command = ["eval", "core:Echo-v0", "--model", str(run_folder), "--episodes", "3", "--json"]
+    command += ["--out", str(tmp_path / "asked")]
 
     assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 0
     assert json.loads(CliRunner().invoke(main, command).stdout)["resumed"] == 3
@@ -184,7 +184,7 @@ def test_a_template_that_changes_every_reply_is_a_warning_with_its_cost(finished
 
 def test_a_terminal_shows_that_a_model_is_being_loaded(finished, monkeypatch):
     monkeypatch.setattr("gem.cli.output.is_terminal", lambda stream: True)
-    done = CliRunner().invoke(main, ["run", "core:Echo-v0", "--policy", str(finished), "--episodes", "2"])
+    done = CliRunner().invoke(main, ["eval", "core:Echo-v0", "--model", str(finished), "--episodes", "2"])
     assert done.stderr.startswith("loading the model …\n")
 
 

@@ -17,7 +17,7 @@ SEED = 0
 
 
 def report(id: str, name: str, policy: Policy) -> Report:
-    """What ``gemx run ID --policy NAME --episodes 300 --seed 0`` reports."""
+    """What ``gemx eval ID --model NAME --episodes 300 --seed 0`` reports."""
     seeds = (seeding.derive(SEED, "run", episode) for episode in range(EPISODES))
     with make_vec(id, num_envs=1, info_methods=policy.info_methods) as envs:
         return Report.of(rollout(policy, envs, seeds), id=id, policy=name, seed=SEED)

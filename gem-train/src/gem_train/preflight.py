@@ -52,7 +52,7 @@ def check_sft(config: SFTConfig, out: Path) -> None:
     """
     recording = config.data.recording
     if recording and not Path(recording).is_file():
-        raise ConfigError(f"there is no recording {recording}: `gemx run ID --record FILE` writes one")
+        raise ConfigError(f"there is no recording {recording}: `gemx eval ID --out FOLDER` writes one")
     if not recording:
         check_teacher(config.data.policy)
         check_envs(config.id, as_list(config.wrappers), **config.env)

@@ -22,7 +22,7 @@ ALL = "all"
 
 Items = Mapping[str, Sequence[Episode]]
 
-_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+_file = click.Path(exists=True, path_type=Path)
 
 
 @click.command("compare")
@@ -30,7 +30,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("second", type=_file)
 @as_json
 def compare_recordings(*, first: Path, second: Path, as_json: bool) -> None:
-    """Compare two recordings of the same items, such as those of two policies.
+    """Compare two evaluations (folders) or recordings of the same items, such as those of two models.
 
     An item is an id with a seed, or with a row of a data set; only items that both files hold are compared. The
     difference, SECOND minus FIRST, has a 95% interval, and p: how often as large a difference arises by chance.
@@ -40,7 +40,7 @@ def compare_recordings(*, first: Path, second: Path, as_json: bool) -> None:
     if not one.keys() & other.keys():
         raise RecordError(
             f"{first} and {second} share no item. Play both from the same seed with the same options: "
-            "`gemx run ID --seed 0 --record FILE`."
+            "`gemx eval ID --seed 0 --out FOLDER`."
         )
     found = _by_id(one, other)
     left_out = len(one.keys() ^ other.keys())

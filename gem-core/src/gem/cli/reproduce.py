@@ -10,7 +10,7 @@ from gem.cli.options import as_json
 from gem.cli.output import as_text, echo, print_json, stray_prints_to_stderr
 from gem.cli.recordings import MOST_LISTED, Replayed, count, numbered, title, trust
 from gem.core import Observation
-from gem.record import Difference, EpisodeRecord, reproduce
+from gem.record import Difference, EpisodeRecord, recording_at, reproduce
 
 _TARGET = re.compile(r"(?P<path>.+):(?P<number>[1-9][0-9]{0,17})", re.DOTALL)
 MOST_LINES = 12
@@ -18,11 +18,11 @@ MOST_LINES = 12
 
 
 def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Path, int | None]:
-    """A recording, `FILE`, or one of its episodes, `FILE:N`."""
-    found = None if Path(value).is_file() else _TARGET.fullmatch(value)
+    """A recording, `FILE` or a folder with one, or one of its episodes, `FILE:N`."""
+    found = None if Path(value).exists() else _TARGET.fullmatch(value)
     path, only = (found["path"], int(found["number"])) if found else (value, None)
-    if not Path(path).is_file():
-        raise click.BadParameter(f"there is no file {path!r}.", ctx, param)
+    if not recording_at(path).is_file():
+        raise click.BadParameter(f"there is no file {str(recording_at(path))!r}.", ctx, param)
     return Path(path), only
 
 

@@ -14,7 +14,7 @@ Graded = tuple[int, EpisodeRecord, Rescore]
 
 
 @click.command("rescore")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
 @trust
 @as_json
 def rescore_episodes(*, file: Path, trust: bool, as_json: bool) -> None:

@@ -29,7 +29,7 @@ from gem.tool import FORMATS, Tool, find_format
 def tools(name: str | None, call_format: str, as_json: bool) -> None:
     """List the tools of the installed packs, or show the description of the tool NAME for an agent.
 
-    NAME is what --tools of `gemx run` takes: a name, several, or JSON with settings.
+    NAME is what --tools of `gemx eval` takes: a name, several, or JSON with settings.
     """
     if name is None:
         _list(as_json)

@@ -72,7 +72,7 @@ def gem_commands() -> list[CommandSpec]:
         CommandSpec(name="data", entry_point="gem.cli.data:data", help="Say where rows of data sets come from"),
         CommandSpec(name="tools", entry_point="gem.cli.tools:tools", help="List the tools that agents can call"),
         CommandSpec(name="play", entry_point="gem.cli.play:play", help="Play an environment yourself"),
-        CommandSpec(name="run", entry_point="gem.cli.run:run", help="Play a policy on an environment and measure it"),
+        CommandSpec(name="eval", entry_point="gem.cli.eval:evaluate", help="Measure a model on environments"),
         CommandSpec(
             name="reproduce",
             entry_point="gem.cli.reproduce:reproduce_episodes",

@@ -7,12 +7,13 @@ with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("e
 ```
 """
 
-from gem.record.file import Recorder, read, torn_bytes
+from gem.record.file import EPISODES_FILE, Recorder, read, recording_at, torn_bytes
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
 from gem.record.resume import RecordedEpisodes, episode_of, load_recorded
 
 __all__ = [
+    "EPISODES_FILE",
     "Difference",
     "EpisodeRecord",
     "PackVersion",
@@ -24,6 +25,7 @@ __all__ = [
     "load_recorded",
     "outdated",
     "read",
+    "recording_at",
     "reproduce",
     "rescore",
     "torn_bytes",

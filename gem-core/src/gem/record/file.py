@@ -15,6 +15,9 @@ from gem.packs.registry import registry
 from gem.record.format import PREFIX, EpisodeRecord, PackVersion, line_of
 from gem.rollout.transcript import Episode
 
+EPISODES_FILE = "episodes.jsonl"
+"""The recording in the folder of an evaluation or a training run."""
+
 
 class Recorder:
     """Appends episodes to a file as they finish.
@@ -94,12 +97,13 @@ class Recorder:
 
 
 def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
-    """The episodes of a recording in order, without a torn last line.
+    """The episodes of a recording, or of that in the folder of a run, in order, without a torn last line.
 
     Raises:
         RecordError: a line is not an episode, or has another version of the format.
         OSError: the file cannot be read.
     """
+    path = recording_at(path)
     with open(path, "rb") as file:
         for number in itertools.count(1):
             # Anything else is not an episode, and may be a device without line ends.
@@ -111,10 +115,15 @@ def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
                 yield EpisodeRecord.parse(line, f"{path}, line {number}")
 
 
+def recording_at(path: str | os.PathLike[str]) -> Path:
+    """The file itself, or in the folder of an evaluation or a training run its recording."""
+    return Path(path, EPISODES_FILE) if os.path.isdir(path) else Path(path)
+
+
 def torn_bytes(path: str | os.PathLike[str]) -> int:
     """The length of a torn line at the end of the file, in bytes; 0 if there is none."""
     last = b""
-    with open(path, "rb") as file:
+    with open(recording_at(path), "rb") as file:
         for last in file:  # noqa: B007 - the last line is what is wanted
             pass
     return len(last) if _is_torn(last) else 0

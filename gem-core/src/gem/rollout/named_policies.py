@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gem.errors import GemError, PolicyError, UnknownId
+from gem.errors import GemError, PolicyError, SpecError, UnknownId
 from gem.failure import failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.importing import check_arguments, module_hint
@@ -19,15 +19,21 @@ CHECKPOINT = "checkpoint"
 
 
 def policy_ref(policy: ComponentRef) -> ComponentRef:
-    """The reference of a policy, in which the path of a folder becomes `checkpoint` with that path.
+    """The reference of a policy with its name and settings apart.
 
-    A registered name takes precedence over a folder.
+    `"openai:gpt-5"` is the registered policy `openai` with the setting `model`; the path of a folder becomes
+    `checkpoint` with that path. A registered name takes precedence over a module and a folder.
 
     Raises:
-        SpecError: it is not a reference.
+        SpecError: it is not a reference, or has two models.
     """
     name, settings = name_and_settings(policy)
-    if Path(name).is_dir() and (name == CHECKPOINT or find_offer("policy", name) is None):
+    head, colon, model = name.partition(":")
+    if colon and find_offer("policy", head) is not None:
+        if "model" in settings:
+            raise SpecError(f"{name!r} names its model already; leave out the setting 'model', {settings['model']!r}")
+        name, settings = head, {"model": model, **settings}
+    elif Path(name).is_dir() and (name == CHECKPOINT or find_offer("policy", name) is None):
         name, settings = CHECKPOINT, {"path": name, **settings}
     return {"name": name, **settings} if settings else name
 
@@ -65,9 +71,10 @@ def make_policy(policy: ComponentRef) -> Policy:
     """Build a policy.
 
     Args:
-        policy: a registered name; `"module:name"` of a `Policy`, a callable that makes one, or a function that returns
-            replies (see `FunctionPolicy`); the folder of a training run or a checkpoint; or `{"name": …, **settings}`
-            with any of these. The settings of a function are arguments of its own, and `at_once`.
+        policy: a registered name, or `"name:model"` with its setting `model`; `"module:name"` of a `Policy`, a callable
+            that makes one, or a function that returns replies (see `FunctionPolicy`); the folder of a training run or a
+            checkpoint; or `{"name": …, **settings}` with any of these. The settings of a function are arguments of its
+            own, and `at_once`.
 
     Raises:
         UnknownId: the policy does not exist.

@@ -34,7 +34,7 @@ def sft(
 ) -> None:
     """Train a model to imitate: what a policy plays on the environment ID, or what a recording holds.
 
-    The run folder keeps settings, metrics, the demonstrations and checkpoints. It is a policy (gemx run ID --policy
+    The run folder keeps settings, metrics, the demonstrations and checkpoints. It is a policy (gemx eval ID --model
     FOLDER) and a start for gemx train --model FOLDER. A run that was stopped resumes when it is started again with the
     same settings and the same --out; more --steps extend a finished one.
 

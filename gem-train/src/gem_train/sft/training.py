@@ -222,5 +222,5 @@ def _in_words(summary: SFTSummary, folder: SFTFolder) -> str:
         lines.append(f"loss of {summary.held_out_episodes} held-out episodes: {before:.3f} before, {after:.3f} after")
     lines.append(f"loss of the last step: {summary.loss:.3f}")
     lines.append(f"{summary.steps} steps on {summary.episodes} episodes in {summary.seconds:.0f} s")
-    lines.append(f"run folder: {folder.path} (a policy for gemx run, and a --model for gemx train)")
+    lines.append(f"run folder: {folder.path} (a --model for gemx eval and gemx train)")
     return "\n".join(lines)

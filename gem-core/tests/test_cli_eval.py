@@ -1,4 +1,4 @@
-"""`gemx run`: who plays, what is played, and what is left after an end in the middle."""
+"""`gemx eval`: who plays, what is played, and what is left after an end in the middle."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def gemx(*arguments: str | Path) -> Result:
 
 
 def run(*arguments: str | Path) -> dict[str, Any]:
-    done = gemx("run", *arguments, "--json")
+    done = gemx("eval", *arguments, "--json")
     assert "Traceback" not in done.output
     return json.loads(done.stdout)
 
@@ -45,23 +45,25 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("policy_samples:Abstract", [], "cannot be built: TypeError: Can't instantiate abstract class Abstract"),
         ("policy_samples:Breaking", ["built=false"], "cannot be built: ValueError: no weights here"),
         ("policy_samples:Breaking", ["answrs=1"], "takes no argument 'answrs'. Did you mean 'answers'?"),
-        ("policy_samples:Breaking", ["answers"], "--policy-arg takes KEY=VALUE"),
-        ("policy_samples:Breaking", ["name=x"], "--policy-arg is for settings of the policy"),
+        ("policy_samples:Breaking", ["answers"], "--model-arg takes KEY=VALUE"),
+        ("policy_samples:Breaking", ["name=x"], "--model-arg is for settings of the model"),
         ("policy_samples:parrot", ["wort=x"], "takes no argument 'wort'. Did you mean 'word'?"),
         ("policy_samples:parrot", ["at_once=0"], "at_once must be an integer >= 1, not 0"),
         ("policy_samples:READY", ["word=x"], "is an instance, and does not take settings, such as 'word'"),
-        ("random,expert", [], "--policy takes one policy"),
+        ("random,expert", [], "--model takes one model"),
         ("no_such_module:answer", [], "the module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
         ("policy_samples:parrot", ["wort=x"], "It takes: word, fails_at."),
         ("policy_samples:unclear", [], "gemx: 'unclear' has the parameters (messages, foo, bar); a function that is"),
         ("runs/there/is/none", [], "the folder 'runs/there/is/none' does not exist"),
+        ("openai:", [], "model is the name of a model at the server, not empty"),
+        ("openai:one", ["model=two"], "'openai:one' names its model already; leave out the setting 'model', 'two'"),
         (".", [], "the policy '.' is a trained model, which needs gem-train: install it"),
     ],
 )
 def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:
-    options = [part for each in settings for part in ("--policy-arg", each)]
-    done = gemx("run", ECHO, "--policy", policy, *options)
+    options = [part for each in settings for part in ("--model-arg", each)]
+    done = gemx("eval", ECHO, "--model", policy, *options)
 
     assert done.exit_code == 1
     assert done.stdout == ""
@@ -78,7 +80,7 @@ def test_the_error_for_a_file_name_says_what_to_write(
     file.write_text("def answer(observation):\n    return observation\n")
     monkeypatch.chdir(tmp_path)
 
-    printed = gemx("run", ECHO, "--policy", name).stderr
+    printed = gemx("eval", ECHO, "--model", name).stderr
 
     module = ".".join(file.relative_to(tmp_path).with_suffix("").parts)
     assert (
@@ -98,7 +100,7 @@ def test_the_error_for_a_file_name_says_what_to_write(
     ],
 )
 def test_a_policy_is_a_function_or_what_makes_one_or_a_policy(policy: str) -> None:
-    assert run(ECHO, "--policy", policy, "--episodes", "5")["failures"] == 0
+    assert run(ECHO, "--model", policy, "--episodes", "5")["failures"] == 0
 
 
 def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_same(
@@ -107,13 +109,13 @@ def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_s
     monkeypatch.chdir(tmp_path)
     (tmp_path / "expert").mkdir()
 
-    assert run(ECHO, "--policy", "expert", "--episodes", "2")["policy"] == "expert"
+    assert run(ECHO, "--model", "expert", "--episodes", "2")["policy"] == "expert"
     (tmp_path / "checkpoint").mkdir()
-    assert "the policy 'checkpoint' is a trained model" in gemx("run", ECHO, "--policy", "checkpoint").stderr
+    assert "the policy 'checkpoint' is a trained model" in gemx("eval", ECHO, "--model", "checkpoint").stderr
 
 
 def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
-    printed = run(ECHO, "--policy", "policy_samples:parrot", "--policy-arg", "word=x", "--policy-arg", "at_once=1")
+    printed = run(ECHO, "--model", "policy_samples:parrot", "--model-arg", "word=x", "--model-arg", "at_once=1")
 
     assert printed["policy"] == "policy_samples:parrot(word='x', at_once=1)"
     with pytest.raises(PolicyError, match="does not take settings"):
@@ -137,7 +139,7 @@ def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
 )
 def test_whatever_is_wrong_is_found_before_the_policy_is_imported(arguments: list[str], message: str) -> None:
     sys.modules.pop("never_imported", None)
-    done = gemx("run", *arguments, "--policy", "never_imported:policy")
+    done = gemx("eval", *arguments, "--model", "never_imported:policy")
 
     assert done.exit_code == 1
     assert message in done.stderr
@@ -145,7 +147,7 @@ def test_whatever_is_wrong_is_found_before_the_policy_is_imported(arguments: lis
 
 
 def test_a_wrong_policy_is_found_before_the_env_is_imported() -> None:
-    done = gemx("run", "never_imported:Env", "--policy", "exprt")
+    done = gemx("eval", "never_imported:Env", "--model", "exprt")
 
     assert "Did you mean 'expert'?" in done.stderr
     assert "never_imported" not in sys.modules
@@ -160,8 +162,8 @@ def never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_several_ids_share_the_episodes_and_are_reported_one_by_one() -> None:
-    printed = run(ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30")
-    shown = gemx("run", ECHO, f"{SUM},{SUM}", "--policy", "expert", "--episodes", "30").stdout.splitlines()
+    printed = run(ECHO, f"{SUM},{SUM}", "--model", "expert", "--episodes", "30")
+    shown = gemx("eval", ECHO, f"{SUM},{SUM}", "--model", "expert", "--episodes", "30").stdout.splitlines()
 
     assert (printed["id"], printed["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
     assert [(each["id"], each["episodes"], each["turns_mean"]) for each in printed["ids"]] == [
@@ -182,7 +184,7 @@ def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.Monk
         slots.append(num_envs)
         return make_vec(ids, num_envs, **options)
 
-    monkeypatch.setattr("gem.cli.run.make_vec", watched)
+    monkeypatch.setattr("gem.cli.eval.make_vec", watched)
     for episodes, options in [("3", ["--num-envs", "64"]), ("100", []), ("5", ["--num-envs", "2"])]:
         run(ECHO, "--episodes", episodes, *options)
     assert slots == [3, 16, 2]
@@ -190,12 +192,12 @@ def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.Monk
 
 def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    options = ("test_rollout:Endless", "--episodes", "3", "--record", path)
+    options = ("test_rollout:Endless", "--episodes", "3", "--out", tmp_path)
 
     assert run(*options, "--max-turns", "4")["cut_off"] == 3
     assert run(*options, "--max-turns", "4")["resumed"] == 3
     assert run(*options, "--max-turns", "5")["resumed"] == 0
-    assert "cut off" in gemx("run", *options, "--max-turns", "6").stdout
+    assert "cut off" in gemx("eval", *options, "--max-turns", "6").stdout
     assert [(len(record.turns), record.cut_off) for record in read(path)] == [(4, True)] * 3 + [(5, True)] * 3 + [
         (6, True)
     ] * 3
@@ -203,16 +205,15 @@ def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Pa
 
 
 def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_run(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = (SUM, "--episodes", "20", "--record", path)
-    policy = ("--policy", "policy_samples:parrot")
+    options = (SUM, "--episodes", "20", "--out", tmp_path)
+    policy = ("--model", "policy_samples:parrot")
     # The same policy by name and settings, whose server gets well again.
-    flaky = run(*options, *policy, "--policy-arg", "fails_at=is 7.")
+    flaky = run(*options, *policy, "--model-arg", "fails_at=is 7.")
     assert 0 < flaky["failures"] < 20
     assert (flaky["episodes"], flaky["partial"]) == (20, False)
 
     calls = len(CALLS)
-    again = run(*options, *policy, "--policy-arg", "fails_at=is 7.")
+    again = run(*options, *policy, "--model-arg", "fails_at=is 7.")
     assert again["resumed"] == 20 - flaky["failures"]
     assert again["episodes"] == 20
     assert len(CALLS) - calls >= flaky["failures"]
@@ -221,7 +222,7 @@ def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_ru
 
 def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    options = [SUM, "--policy", "policy_samples:parrot", "--record", str(path)]
+    options = [SUM, "--model", "policy_samples:parrot", "--out", str(tmp_path)]
     whole = run(*options, "--episodes", "9")
     CALLS.clear()
 
@@ -229,14 +230,14 @@ def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> No
     assert CALLS == []
     assert run(*options, "--episodes", "12")["resumed"] == 9
     assert len(list(read(path))) == 12
-    assert "holds 12 of the 12 episodes" in gemx("run", *options, "--episodes", "12").stderr
+    assert "holds 12 of the 12 episodes" in gemx("eval", *options, "--episodes", "12").stderr
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        ["--policy", "expert"],
-        ["--policy-arg", "word=x"],
+        ["--model", "expert"],
+        ["--model-arg", "word=x"],
         ["--seed", "1"],
         ["--arg", "rounds=2"],
         ["--arg", "max_turns=9"],
@@ -244,20 +245,19 @@ def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> No
     ],
 )
 def test_episodes_with_other_settings_do_not_count(change: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
     options = [
         SUM,
-        "--policy",
+        "--model",
         "policy_samples:parrot",
         "--arg",
         "max_turns=2",
         "--episodes",
         "4",
-        "--record",
-        str(path),
+        "--out",
+        str(tmp_path),
     ]
     run(*options)
-    other = gemx("run", *options, *change, "--json")
+    other = gemx("eval", *options, *change, "--json")
 
     assert json.loads(other.stdout)["resumed"] == 0
     assert json.loads(other.stdout)["episodes"] == 4
@@ -276,7 +276,7 @@ def test_a_file_that_was_altered_resumes_with_the_episodes_that_are_whole(
     change: dict[str, Any], resumed: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "episodes.jsonl"
-    options = (ECHO, "--episodes", "3", "--record", path)
+    options = (ECHO, "--episodes", "3", "--out", tmp_path)
     run(*options)
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *others, ""]))
@@ -287,7 +287,7 @@ def test_a_file_that_was_altered_resumes_with_the_episodes_that_are_whole(
 
 def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    options = [f"{ECHO},{SUM}", "--policy", "expert", "--record", str(path)]
+    options = [f"{ECHO},{SUM}", "--model", "expert", "--out", str(tmp_path)]
     run(*options, "--episodes", "7")
     printed = run(*options, "--episodes", "20")
 
@@ -297,8 +297,8 @@ def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) ->
 
 def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
     path = tmp_path / "episodes.jsonl"
-    options = [ECHO, "--policy", "policy_samples:Breaking", "--episodes", "9", "--num-envs", "1", "--record", str(path)]
-    done = gemx("run", *options, "--json")
+    options = [ECHO, "--model", "policy_samples:Breaking", "--episodes", "9", "--num-envs", "1", "--out", str(tmp_path)]
+    done = gemx("eval", *options, "--json")
     printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
@@ -306,17 +306,19 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
     assert "returns a gem.Completion for each slot, not 'just text'" in printed["error"]
     assert f"gemx: {printed['error']}" in done.stderr
     assert len(list(read(path))) == 3
-    assert "6 of 9: a partial report" in gemx("run", *options).stdout
+    assert "6 of 9: a partial report" in gemx("eval", *options).stdout
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_a_full_disk_ends_the_evaluation_with_the_report_so_far() -> None:
-    done = gemx("run", ECHO, "--episodes", "5", "--record", "/dev/full", "--json")
+def test_a_full_disk_ends_the_evaluation_with_the_report_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    path.symlink_to("/dev/full")
+    done = gemx("eval", ECHO, "--episodes", "5", "--out", str(tmp_path), "--json")
     printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
-    assert (printed["episodes"], printed["error"]) == (1, "/dev/full: No space left on device")
-    assert done.stderr.endswith("gemx: /dev/full: No space left on device\n")
+    assert (printed["episodes"], printed["error"]) == (1, f"{path}: No space left on device")
+    assert done.stderr.endswith(f"gemx: {path}: No space left on device\n")
 
 
 def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp_path: Path) -> None:
@@ -324,8 +326,8 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
     (tmp_path / "slow.py").write_text(
         "import time\ndef answer(observation):\n    time.sleep(0.02 if 'slow' in __file__ else 0)\n    return 'x'\n"
     )
-    command = [sys.executable, "-m", "gem", "run", ECHO, "--policy", "slow:answer", "--episodes", "2000"]
-    command += ["--num-envs", "4", "--record", str(path), "--json"]
+    command = [sys.executable, "-m", "gem", "eval", ECHO, "--model", "slow:answer", "--episodes", "2000"]
+    command += ["--num-envs", "4", "--out", str(tmp_path), "--json"]
     playing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
     while (not path.exists() or path.stat().st_size == 0) and time.monotonic() < deadline:
@@ -336,7 +338,7 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
 
     assert playing.returncode == 130
     assert "Traceback" not in err
-    assert f"The same command, with --record {path}, continues" in err
+    assert f"The same command, with --out {tmp_path}, continues" in err
     assert 0 < printed["episodes"] < 2000
     assert printed["partial"] is True
     assert len(list(read(path))) == printed["episodes"]

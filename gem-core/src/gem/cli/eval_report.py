@@ -1,4 +1,4 @@
-"""The progress bar and the report of `gemx run`."""
+"""The progress bar and the report of `gemx eval`."""
 
 import sys
 from collections import Counter
@@ -59,7 +59,7 @@ def print_report(total: Report, each: Sequence[Report], asked: int) -> None:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
     grid.add_row("environment", total.id if len(each) < 2 else f"{len(each)}, listed below")
-    grid.add_row("policy", total.policy)
+    grid.add_row("model", total.policy)
     if total.episodes < asked:
         grid.add_row("episodes", f"{total.episodes} of {asked}: a partial report, seed {total.seed}", style="yellow")
     else:

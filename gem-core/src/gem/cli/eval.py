@@ -1,4 +1,4 @@
-"""`gemx run`: play a policy on environments, and report its results."""
+"""`gemx eval`: measure a model or another policy on environments."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,6 +10,7 @@ import click
 
 from gem import seeding
 from gem.cli.error_output import error_line
+from gem.cli.eval_report import print_failures, print_report, with_progress
 from gem.cli.options import (
     Seed,
     arguments,
@@ -23,13 +24,12 @@ from gem.cli.options import (
     wrappers,
 )
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
-from gem.cli.report import print_failures, print_report, with_progress
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.preflight import check_envs, check_wrappers
 from gem.packs.registry import get_spec
 from gem.packs.spec import EnvSpec
-from gem.record import Recorder, load_recorded
+from gem.record import EPISODES_FILE, Recorder, load_recorded
 from gem.rollout import rows
 from gem.rollout.evaluation import Report
 from gem.rollout.loop import MOST_TURNS, assign, rollout
@@ -43,22 +43,22 @@ MOST_SLOTS = 16
 """The default of --num-envs."""
 
 
-@click.command()
+@click.command("eval")
 @click.argument("ids", metavar="ID…", nargs=-1, required=True)
 @click.option(
-    "--policy",
+    "--model",
     default="random",
     show_default=True,
-    metavar="NAME",
-    help="random, expert, a pack's own, module:name (a function that answers, or what makes a policy), or the folder "
-    "of a training run.",
+    help="openai:NAME, hf:PATH or vllm:PATH, the folder of a training run, random, expert, a pack's policy, or "
+    "module:name, a function that answers.",
 )
+@click.option("--base-url", metavar="URL", help="Of the server of openai:NAME, before /chat/completions.")
 @click.option(
-    "--policy-arg",
-    "policy_arguments",
+    "--model-arg",
+    "model_arguments",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the policy, such as temperature=0.7.",
+    help="A setting of the model, such as temperature=0.7.",
 )
 @click.option("--episodes", type=click.IntRange(min=1), help=f"How many to play.  [default: {EPISODES}]")
 @click.option("--each-row", is_flag=True, help="Play every row of the data sets once, instead of --episodes.")
@@ -77,10 +77,10 @@ MOST_SLOTS = 16
     help="Where the environments run: here, or in threads, processes or Ray actors.",
 )
 @click.option(
-    "--record",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Append each episode to FILE as it finishes. Those that FILE holds already are not played again.",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep the evaluation in FOLDER: each episode as it finishes. Those that it has already are not played again.",
 )
 @tools
 @tool_arguments
@@ -88,35 +88,37 @@ MOST_SLOTS = 16
 @arguments
 @as_json
 @click.pass_context
-def run(
+def evaluate(  # noqa: PLR0915
     ctx: click.Context,
     *,
     ids: Sequence[str],
-    policy: str,
-    policy_arguments: Sequence[str],
+    model: str,
+    base_url: str | None,
+    model_arguments: Sequence[str],
     episodes: int | None,
     each_row: bool,
     seed: int,
     num_envs: int | None,
     max_turns: int | None,
     backend: BackendName,
-    record: Path | None,
+    out: Path | None,
     tools: str,
     tool_arguments: Sequence[str],
     wrappers: str,
     arguments: Sequence[str],
     as_json: bool,
 ) -> None:
-    """Play a policy on the environment ID, and print its success with a 95% Wilson interval.
+    """Play a model on the environment ID, and print its success with a 95% Wilson interval.
 
     Several IDs share the episodes equally, and are reported one by one as well. With --each-row every row of every data
-    set is played exactly once. An episode in which the environment or the policy raised an error is a failure: it is
+    set is played exactly once. An episode in which the environment or the model raised an error is a failure: it is
     counted, printed on standard error, and left out of the means. The exit status is 1 if every episode failed.
 
-    Ctrl-C prints the report so far. With --record, the same command then plays what is missing.
+    Ctrl-C prints the report so far. With --out, the same command then plays what is missing.
     """
     with stray_prints_to_stderr():
-        player = _parse_policy(policy, policy_arguments)
+        player = _parse_model(model, base_url, model_arguments)
+        record = out / EPISODES_FILE if out else None
         plan = _plan(ids, parse_wrappers(wrappers, tools, tool_arguments), parse_arguments(arguments), player)
         starts = plan.starts(seed, episodes, each_row=each_row)
         asked = len(starts)
@@ -169,14 +171,14 @@ def run(
     print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
     if record and record.is_file() and (stopped or total.failures):
         what = "continues from what the file holds" if stopped else "plays the failed episodes again"
-        echo(f"The same command, with --record {record}, {what}.", err=True)
+        echo(f"The same command, with --out {out}, {what}.", err=True)
     if stopped:
         raise stopped
     if total.failures == total.episodes:
         ctx.exit(1)
 
 
-class _RunPlan(NamedTuple):
+class _Plan(NamedTuple):
     """The checked arguments of the command."""
 
     names: list[str]
@@ -196,7 +198,7 @@ class _RunPlan(NamedTuple):
         return rows.each_row(self.names, seed=seed, wrappers=self.wrappers, env_kwargs=self.kwargs)
 
 
-def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _RunPlan:
+def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _Plan:
     """Check all names, that of the policy included, and then build each env once.
 
     Raises:
@@ -208,18 +210,18 @@ def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, An
     check_wrappers(wrappers)
     check_policy(policy)
     specs = check_envs(names, wrappers, **kwargs)
-    return _RunPlan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
+    return _Plan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
 
 
-def _parse_policy(policy: str, settings: Sequence[str]) -> ComponentRef:
-    named = [policy] if Path(policy).is_dir() else components("--policy", policy)
+def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> ComponentRef:
+    named = [model] if Path(model).is_dir() else components("--model", model)
     if len(named) != 1:
-        raise ConfigError(f"--policy takes one policy, not {policy!r}")
-    given = pairs_of("--policy-arg", "temperature=0.7", settings)
+        raise ConfigError(f"--model takes one model, not {model!r}")
+    given = pairs_of("--model-arg", "temperature=0.7", settings)
     if "name" in given:
-        raise ConfigError("--policy-arg is for settings of the policy; its name is given by --policy")
+        raise ConfigError("--model-arg is for settings of the model; its name is given by --model")
     name, own = name_and_settings(named[0])
-    return policy_ref({"name": name, **own, **given})
+    return policy_ref({"name": name, **own, **given, **({"base_url": base_url} if base_url else {})})
 
 
 def _title(policy: ComponentRef) -> str:
@@ -229,7 +231,7 @@ def _title(policy: ComponentRef) -> str:
 
 
 def _resume(
-    path: Path, plan: _RunPlan, starts: Sequence[Start], policy: ComponentRef, max_turns: int | None
+    path: Path, plan: _Plan, starts: Sequence[Start], policy: ComponentRef, max_turns: int | None
 ) -> dict[Start, Episode]:
     """The episodes that the recording `path` holds; prints how many."""
     resumed = load_recorded(path, plan.specs, starts, policy, max_turns, since=written_at(policy))
