@@ -5,6 +5,7 @@ Every wrong answer is the right one of another row, so a verdict that goes to an
 
 import asyncio
 import json
+import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -111,14 +112,25 @@ def at_once(phase: str, files: dict[str, str], math: int, code: int) -> int:
     return sum(len(starts) for starts, _, _ in jobs)
 
 
-def memory() -> int:
-    """The memory of this process in MiB, without what it shares."""
-    rollup = Path("/proc/self/smaps_rollup").read_text("utf-8")
+def memory(process: int | str = "self") -> int:
+    """The memory of a process in MiB, without what it shares."""
+    rollup = Path(f"/proc/{process}/smaps_rollup").read_text("utf-8")
     return sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_")) // 1024
 
 
+def descendants(process: int) -> list[int]:
+    """The processes that this one has started, and theirs."""
+    children = [
+        int(child) for file in Path(f"/proc/{process}/task").glob("*/children") for child in file.read_text().split()
+    ]
+    return [each for child in children for each in (child, *descendants(child))]
+
+
+reads_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="it reads memory from /proc")
+
+
 @pytest.mark.full
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="it reads its memory from /proc")
+@reads_proc
 def test_10_000_grading_calls_in_threads_processes_and_asyncio_at_once_are_each_answered(tmp_path: Path) -> None:
     files: dict[str, str] = {}
     for id, row in ((MATH, math_row), (CODE, code_row)):
@@ -133,3 +145,29 @@ def test_10_000_grading_calls_in_threads_processes_and_asyncio_at_once_are_each_
     assert calls >= 10_000
     assert memory() - before < 30
     assert threading.active_count() <= threads
+
+
+@pytest.mark.full
+@reads_proc
+@pytest.mark.parametrize(
+    ("id", "row", "reply", "calls"), [(MATH, math_row, math_reply, 3000), (CODE, code_row, code_reply, 60)]
+)
+def test_processes_that_grade_thousands_of_answers_do_not_grow(
+    id: str, row: Callable[[int], dict[str, Any]], reply: Callable[[int, int], str], calls: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(json.dumps(row(index)) for index in range(ROWS)))
+
+    def answer(transcript: gem.Transcript) -> str:
+        assert transcript.start is not None
+        return reply(transcript.start.seed, dict(transcript.start.options or {})["index"])
+
+    with gem.make_vec(id, ENVS, backend="process", num_workers=2, env_kwargs={"data": str(file)}) as envs:
+        assert len(list(rollout(answer, envs, starts_of("first", calls)))) == calls
+        workers = descendants(os.getpid())
+        before = {each: memory(each) for each in workers}
+        assert len(list(rollout(answer, envs, starts_of("second", 3 * calls)))) == 3 * calls
+        grown = {each: memory(each) - before[each] for each in workers if Path(f"/proc/{each}").exists()}
+
+    assert len(grown) >= 2
+    assert max(grown.values()) < 20
