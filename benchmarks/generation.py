@@ -27,8 +27,8 @@ import transformers
 from peers import show
 from transformers import DynamicCache, Qwen3Config, Qwen3ForCausalLM
 
+from gem.chat.encoder import ChatEncoder
 from gem.rollout.transcript import Start, Transcript
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.models.tiny import tiny_tokenizer
 

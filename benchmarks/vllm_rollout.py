@@ -23,9 +23,9 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 import gem
+from gem.chat.encoder import ChatEncoder
 from gem.rollout import rollout
 from gem.vector import make_vec
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
 from gem_train.models.tiny import tiny_tokenizer

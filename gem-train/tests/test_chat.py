@@ -7,11 +7,12 @@ from replicas import FAMILIES, PLAIN, byte_level, family, unigram
 from transformers import GenerationConfig, PreTrainedModel
 
 import gem
+from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Transcript
 from gem.tool.formats import FORMATS
 from gem.wrappers import ConcatChat
-from gem_train.chat.encoder import ChatEncoder, make_chat
+from gem_train.chat.make import make_chat
 from gem_train.chat.rewriting import cost_of_rewriting, rewriting_warning
 from gem_train.config.sections import RolloutConfig
 from gem_train.models.loading import LoadedModel

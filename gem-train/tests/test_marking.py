@@ -5,8 +5,8 @@ from replicas import FAMILIES, PARTS, PLAIN, byte_level, family, lowercase, meta
 from tokenizers import AddedToken
 from transformers import ByT5Tokenizer
 
+from gem.chat.encoder import ChatEncoder
 from gem.rollout.transcript import Completion, Transcript
-from gem_train.chat.encoder import ChatEncoder
 
 SHORT = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}♠{% endfor %}"

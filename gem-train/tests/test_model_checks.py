@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError
 from gem.rollout.transcript import Transcript
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.row_attention import Chunk
 from gem_train.engines.row_model import RowModel

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from gem.chat.encoder import ChatEncoder
 from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines import row_attention
 from gem_train.engines.conversations import shared_length
 from gem_train.engines.hf import HFSampler

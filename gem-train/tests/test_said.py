@@ -15,10 +15,10 @@ from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 import gem
+from gem.chat.encoder import ChatEncoder
 from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.batch import Batch, collate
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines import hf
 from gem_train.engines.hf import HFSampler
 from gem_train.learning.packing import pack

@@ -12,6 +12,7 @@ from replicas import family
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
+from gem.chat.encoder import ChatEncoder
 from gem.cli.main import main
 from gem.record import Recorder, read
 from gem.rollout import rollout
@@ -20,7 +21,6 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.runs.display import Display
 from gem_train.sft.config import SFTOptimConfig, load_sft_config
 from gem_train.sft.demonstrations import encode, load, split

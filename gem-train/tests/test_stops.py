@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from gem.chat.encoder import ChatEncoder
+from gem.chat.stops import StopTexts
 from gem.rollout.transcript import Completion, Episode, Transcript, Turn
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.hf import HFSampler
-from gem_train.engines.stops import StopTexts
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 STOPS = [*"aeiou0123456789", "é"]

@@ -7,11 +7,11 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
+from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError
 from gem.rollout import Start, rollout
 from gem.rollout.transcript import Completion, Transcript
 from gem.vector import make_vec
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
 from gem_train.models.tiny import END, tiny_model, tiny_tokenizer

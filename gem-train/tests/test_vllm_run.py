@@ -9,12 +9,12 @@ import pytest
 import torch.distributed
 from click.testing import CliRunner
 
+from gem.chat.encoder import ChatEncoder
 from gem.cli.main import main
 from gem.errors import ConfigError
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm import VLLMSampler
 from gem_train.models.tiny import tiny_model, tiny_tokenizer

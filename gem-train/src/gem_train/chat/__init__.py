@@ -1,1 +1,1 @@
-"""Chat templates: from a transcript to the ids that the engine reads next."""
+"""The chat encoder (`gem.chat`) of a model that is trained, and a warning about what its template costs."""

@@ -1,6 +1,6 @@
 """What it costs to follow a chat template that changes earlier messages, measured with the template itself."""
 
-from gem_train.chat.encoder import ChatEncoder
+from gem.chat.encoder import ChatEncoder
 
 _TURNS = 16
 _WORDS = " ".join(["some words"] * 16)

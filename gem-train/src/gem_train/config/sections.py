@@ -35,7 +35,7 @@ class RolloutConfig(Section):
     temperature: float = Field(default=1.0, gt=0, description="of sampling, in training and in evaluation")
     history: Literal["template", "keep"] = Field(
         default="template",
-        description="whether a chat template may rewrite earlier messages (see gem_train.chat)",
+        description="whether a chat template may rewrite earlier messages (see gem.chat)",
     )
     template_kwargs: dict[str, Any] = Field(
         default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from gem.chat.encoder import Prompt
 from gem.rollout.transcript import FinishReason, Start
-from gem_train.chat.encoder import Prompt
 from gem_train.engines.noise import Noise
 
 NONE = -1

@@ -13,8 +13,10 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
+from gem.chat.encoder import ChatEncoder
+from gem.chat.stops import StopTexts
 from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat.encoder import ChatEncoder, make_chat
+from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
 from gem_train.engines.conversations import Conversation, Request, Rows
 from gem_train.engines.noise import Noise, draw
@@ -22,7 +24,6 @@ from gem_train.engines.row_attention import Chunk
 from gem_train.engines.row_model import RowModel
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
-from gem_train.engines.stops import StopTexts
 from gem_train.models.checks import context_limit
 from gem_train.models.loading import LoadedModel
 

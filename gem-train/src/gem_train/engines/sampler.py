@@ -11,7 +11,7 @@ from gem.rollout.policy import Policy
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from gem_train.chat.encoder import ChatEncoder
+    from gem.chat.encoder import ChatEncoder
 
 
 class Sampler(Policy):

@@ -8,16 +8,17 @@ import itertools
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
+from gem.chat.encoder import ChatEncoder, Prompt
 from gem.failure import Failure
 from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
-from gem_train.chat.encoder import ChatEncoder, Prompt, make_chat
+from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import VLLMSettings
@@ -96,7 +97,7 @@ class VLLMSampler(Sampler):
         self._may_sleep, self._asleep = settings.sleep, False
         self._adapter = VLLMAdapter(model) if has_adapter(model) else None
         self._engine: Any = start_engine(
-            model, chat.tokenizer, settings, adapter=self._adapter, positions=self._positions, dtype=dtype
+            model, cast("Any", chat.tokenizer), settings, adapter=self._adapter, positions=self._positions, dtype=dtype
         )
         parameters = model.named_parameters()
         self.load((pair for pair in parameters if self._adapter is None or "lora_" in pair[0]), 0)

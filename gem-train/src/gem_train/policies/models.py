@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from transformers.utils import logging
 
+from gem.chat.encoder import History
 from gem.errors import ConfigError
-from gem_train.chat.encoder import History
 from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
 from gem_train.engines.sampler import Sampler

@@ -33,7 +33,7 @@ class SFTRolloutConfig(Section):
     )
     history: Literal["template", "keep"] = Field(
         default="template",
-        description="whether a chat template may rewrite earlier messages (see gem_train.chat)",
+        description="whether a chat template may rewrite earlier messages (see gem.chat)",
     )
     template_kwargs: dict[str, Any] = Field(
         default_factory=dict, description="arguments of the chat template, such as enable_thinking = false"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gem import seeding
+from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError
 from gem.record import EpisodeRecord, Recorder, episode_of, read
 from gem.rollout import rollout
@@ -15,7 +16,6 @@ from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.sft.config import DataConfig, SFTConfig
 from gem_train.sft.imitation import tokenized
 

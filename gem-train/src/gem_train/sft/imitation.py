@@ -14,12 +14,12 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem import seeding
+from gem.chat.encoder import ChatEncoder
 from gem.rollout import Start, assign
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.batch import TokenSequence, collate
-from gem_train.chat.encoder import ChatEncoder
 from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.distributed.processes import whole
 from gem_train.distributed.world import ALONE, World, flat

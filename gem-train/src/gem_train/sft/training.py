@@ -14,7 +14,7 @@ from gem import seeding
 from gem.errors import TrainingStopped
 from gem.rollout.transcript import Episode
 from gem_train.batch import TokenSequence
-from gem_train.chat.encoder import make_chat
+from gem_train.chat.make import make_chat
 from gem_train.chat.rewriting import rewriting_warning
 from gem_train.models.checks import context_limit
 from gem_train.models.devices import find_device, torch_settings

@@ -9,16 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from transformers import PreTrainedTokenizerBase
-
+from gem.chat.marking import SPLIT, Marking, unmarked
+from gem.chat.tokenizer import ChatTokenizer
 from gem.core import ChatMessage, Observation
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion, Transcript
 from gem.tool.content import map_texts
-from gem_train.chat.marking import SPLIT, Marking, unmarked
-from gem_train.config.sections import RolloutConfig
-from gem_train.models.loading import LoadedModel
-from gem_train.sft.config import SFTRolloutConfig
 
 History = Literal["template", "keep"]
 
@@ -35,14 +31,16 @@ class Prompt:
     """What the engine reads: ids to append to its context, or, with `new_segment`, a whole new context."""
 
     ids: tuple[int, ...]
+    """What to read; never empty."""
     new_segment: bool
+    """Whether the context begins anew with `ids`, because the template changed earlier messages."""
 
 
 class ChatEncoder:
     """Renders transcripts with a tokenizer's chat template, incrementally.
 
     Args:
-        tokenizer: has a chat template.
+        tokenizer: has a chat template: one of transformers, or a `FileTokenizer`.
         history: what to do if the template now renders earlier messages differently (Qwen3's, for example, drops
             earlier reasoning). `"template"` follows it: the context restarts as a new segment. `"keep"` leaves the
             engine's context as it is and appends to it.
@@ -55,7 +53,7 @@ class ChatEncoder:
 
     def __init__(
         self,
-        tokenizer: PreTrainedTokenizerBase,
+        tokenizer: ChatTokenizer,
         *,
         history: History = "template",
         template_kwargs: dict[str, Any] | None = None,
@@ -66,13 +64,16 @@ class ChatEncoder:
                 f"{tokenizer.name_or_path!r} has no chat template; use a chat model, or set tokenizer.chat_template"
             )
         self.tokenizer = tokenizer
+        """The tokenizer."""
         self.history: History = history
+        """What is done if the template renders earlier messages differently."""
         self._template_kwargs = template_kwargs or {}
         self._marking = Marking(tokenizer)
         self._foreign: frozenset[int] = frozenset()
         self._closing: frozenset[int] = frozenset()
         # Observations repeat, above all in small games; rendering and encoding one costs more than a tiny model's step.
         self.encode = lru_cache(maxsize=4096)(self._encode_text)
+        """`encode(text)`: its ids."""
         self._cached_between = lru_cache(maxsize=4096)(self._between_replies)
         frame = self._encode_text(self._render([{"role": "user", "content": "seen"}]))
         closing = self._encode_text(self._between_replies("seen"))
@@ -232,13 +233,3 @@ class ChatEncoder:
 
     def _encode_text(self, text: str) -> tuple[int, ...]:
         return self._marking.encode(text, self._foreign)
-
-
-def make_chat(loaded: LoadedModel, settings: RolloutConfig | SFTRolloutConfig) -> ChatEncoder:
-    """The encoder for a model: replies also end with any of the `eos_token_id` of its generation config."""
-    return ChatEncoder(
-        loaded.tokenizer,
-        history=settings.history,
-        template_kwargs=settings.template_kwargs,
-        stop_ids=loaded.stop_ids,
-    )

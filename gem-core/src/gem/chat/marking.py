@@ -8,10 +8,12 @@ same characters (after a space, if the tokenizer puts one before every text, as 
 import re
 from collections.abc import Iterator, Set
 from functools import lru_cache
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
-from tokenizers import Tokenizer
-from transformers import PreTrainedTokenizerBase
+from gem.chat.tokenizer import ChatTokenizer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 # Characters that Unicode reserves for a program's own use: no text has them.
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
@@ -28,7 +30,7 @@ class Marking:
         tokenizer: of the model.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: ChatTokenizer) -> None:
         self._tokenizer = tokenizer
         self._backend = cast("Tokenizer", tokenizer.backend_tokenizer) if tokenizer.is_fast else None
         # Conversations are rendered again and again with the same observations.
@@ -83,7 +85,8 @@ class Marking:
     def _without_special(self, text: str) -> list[int]:
         backend = self._backend
         if backend is None:
-            return self._tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
+            whole: Any = self._tokenizer  # one of transformers, in Python
+            return whole.encode(text, add_special_tokens=False, split_special_tokens=True)
         # The steps of `encode` but the first, which finds added tokens.
         if backend.normalizer is not None:
             text = backend.normalizer.normalize_str(text)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from gem_train.chat.encoder import ChatEncoder
+from gem.chat.encoder import ChatEncoder
 
 _INCOMPLETE = "\ufffd"
 """What part of a character is decoded to."""
