@@ -7,7 +7,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers import PreTrainedModel
 
-from gem_train.learning.attention import NAME, Blocks, _varlen, packed_attention
+from gem_train.learning.attention import NAME, packed_attention
+from gem_train.learning.blocks import Blocks
+from gem_train.learning.kernels import sdpa, varlen
 
 LENGTHS = 1, 40, 7, 64, 33, 17, 50, 12
 """Two rows of 112."""
@@ -55,8 +57,8 @@ def test_each_sequence_of_a_packed_row_is_computed_as_if_alone(
 def test_no_mask_of_a_row_times_a_row_is_made() -> None:
     """A row of 16,384 ids would have a mask of 268 million entries; a block holds its own sequence only."""
     blocks = Blocks(range(0, 16384 + 1, 64), None, torch.device("cpu"))
-    assert sum(read.numel() for read, _, _ in blocks.groups) == 16384
-    assert [(number, length) for _, number, length in blocks.groups] == [(256, 64)]
+    assert sum(read.numel() for read, _, _ in blocks.grouped.groups) == 16384
+    assert [(number, length) for _, number, length in blocks.grouped.groups] == [(256, 64)]
 
 
 def test_padding_within_a_group_of_similar_lengths_is_bounded() -> None:
@@ -64,15 +66,15 @@ def test_padding_within_a_group_of_similar_lengths_is_bounded() -> None:
     lengths = torch.randint(1, 500, (200,), generator=generator)
     starts = [0, *lengths.cumsum(0).tolist()]
     blocks = Blocks(starts, None, torch.device("cpu"))
-    assert sum(number for _, number, _ in blocks.groups) == 200
-    assert sum(read.numel() for read, _, _ in blocks.groups) < 1.25 * int(lengths.sum())
-    assert len(blocks.groups) < 20
+    assert sum(number for _, number, _ in blocks.grouped.groups) == 200
+    assert sum(read.numel() for read, _, _ in blocks.grouped.groups) < 1.25 * int(lengths.sum())
+    assert len(blocks.grouped.groups) < 20
 
 
 def test_dropout_is_refused() -> None:
     tensor = torch.zeros(1, 1, 2, 4)
     with pytest.raises(ValueError, match="dropout"):
-        packed_attention(torch.nn.Module(), tensor, tensor, tensor, None, dropout=0.1)
+        packed_attention(sdpa, torch.nn.Module(), tensor, tensor, tensor, None, dropout=0.1)
 
 
 @pytest.mark.parametrize("window", [None, 4])
@@ -81,4 +83,4 @@ def test_the_kernel_of_gpus_takes_what_it_is_given(window: int | None) -> None:
     blocks = Blocks([0, 3, 10], window, torch.device("cpu"))
     with FakeTensorMode(allow_non_fake_inputs=True):
         query, key = (torch.empty(10, heads, 8, dtype=torch.bfloat16) for heads in (4, 2))
-        assert _varlen(query, key, key, blocks, 0.3).shape == query.shape
+        assert varlen(query, key, key, blocks, 0.3).shape == query.shape

@@ -1,6 +1,7 @@
 """Scores of tokens equal those from all logits, with gradients, in a fraction of the memory."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -10,10 +11,13 @@ from transformers import PreTrainedModel
 
 from gem_train.batch import TokenSequence
 from gem_train.learning.head import Head, TokenScores, chunked_scores
+from gem_train.learning.liger import find_scorer
 from gem_train.learning.packing import pack
 from gem_train.learning.scoring import is_plain, score_tokens
 
 MakeModel = Callable[..., PreTrainedModel]
+SCORERS = ["chunked", *(["liger"] if find_spec("liger_kernel") else [])]
+"""Of the setting optim.log_probs: those that can be imported here. liger-kernel needs Triton, which is large."""
 
 
 def from_logits(logits: Tensor, chosen: Tensor, temperature: float) -> TokenScores:
@@ -50,9 +54,31 @@ def test_scores_in_chunks_are_those_of_all_logits(tokens: int | None, entropy: b
         assert (one - other).abs().max() < 1e-5 * other.abs().max()
 
 
-def test_no_tokens_have_no_scores_and_no_gradient() -> None:
+@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("entropy", [False, True])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_every_scorer_computes_the_scores_of_all_logits(scorer: str, entropy: bool, autocast: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    hidden = torch.randn(600, 16, generator=generator, requires_grad=True)
+    weight = torch.randn(97, 16, generator=generator, requires_grad=True)
+    chosen = torch.randint(97, (600,), generator=generator)
+    score = find_scorer(scorer, hidden.device, half=autocast)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        expected = from_logits(torch.nn.functional.linear(hidden, weight).float(), chosen, 0.7)
+        found = score(hidden, Head(weight, None), chosen, 0.7, entropy=entropy)
+    expected = expected if entropy else TokenScores(expected.logprobs)
+    tolerance = 0.02 if autocast else 1e-5
+    assert (found.logprobs - expected.logprobs).abs().max() < tolerance * expected.logprobs.abs().max()
+    for one, other in zip(gradients(found, [hidden, weight]), gradients(expected, [hidden, weight]), strict=True):
+        assert one.dtype == torch.float32
+        assert (one - other).abs().max() < tolerance * other.abs().max()
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_no_tokens_have_no_scores_and_no_gradient(scorer: str) -> None:
     hidden, weight = torch.zeros(0, 4, requires_grad=True), torch.zeros(7, 4, requires_grad=True)
-    found = chunked_scores(hidden, Head(weight, None), torch.zeros(0, dtype=torch.long), 1.0, entropy=True)
+    score = find_scorer(scorer, hidden.device)
+    found = score(hidden, Head(weight, None), torch.zeros(0, dtype=torch.long), 1.0, entropy=True)
     assert [each.tolist() for each in gradients(found, [weight])] == torch.zeros(1, 7, 4).tolist()
     assert found.logprobs.shape == (0,)
 

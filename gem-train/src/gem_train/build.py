@@ -25,6 +25,7 @@ from gem_train.engines.sampler import Sampler
 from gem_train.evaluation import Evaluation
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
+from gem_train.learning.liger import find_scorer
 from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_tiny
 from gem_train.models.lora import choose_trained
 from gem_train.play import played_in_order
@@ -75,6 +76,7 @@ def build(
     with make_envs(config, config.rollout.num_envs, world=world) as envs:
         load = _loader(config, checkpoint, teacher, rows, world)
         loaded = load()
+        scorer = find_scorer(config.optim.log_probs, loaded.model.device, half=config.dtype == "bfloat16")
         # A model of which each process holds a part cannot sample without the others, so the sampler gets its own.
         played = loaded if world.size == 1 else load()
         critic = algorithm.critic and Critic(
@@ -94,6 +96,7 @@ def build(
             temperature=config.rollout.temperature,
             seed=config.seed,
             critic=critic,
+            scorer=scorer,
             world=world,
         )
         with closing(make_sampler(played, config)) as sampler:
@@ -109,20 +112,15 @@ def _loader(
         # The tokenizer is trained on the texts that will be imitated.
         episodes = flat(world.together(lambda: _play(config, teacher, rows, world)))
 
+    arithmetic: Any = {"dtype": config.dtype, "weights": config.weights, "attention": config.attention}
+
     def load() -> LoadedModel:
         if config.model == TINY and checkpoint is None:
             head_dim = ENGINES[config.rollout.engine].tiny_head_dim
-            loaded = make_tiny(
-                episodes,
-                config.seed,
-                head_dim=head_dim,
-                device=config.device,
-                dtype=config.dtype,
-                weights=config.weights,
-            )
+            loaded = make_tiny(episodes, config.seed, head_dim=head_dim, device=config.device, **arithmetic)
         else:
             name = config.model if checkpoint is None else str(checkpoint)
-            loaded = load_model(name, device=config.device, dtype=config.dtype, weights=config.weights)
+            loaded = load_model(name, device=config.device, **arithmetic)
         choose_trained(loaded.model, config.lora, config.seed)
         return loaded
 

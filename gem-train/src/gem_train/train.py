@@ -26,6 +26,8 @@ from gem_train.config.training import TrainConfig
 from gem_train.distributed.spectator import Spectator
 from gem_train.distributed.world import ALONE, World
 from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
+from gem_train.learning.kernels import find_kernel
+from gem_train.learning.liger import find_scorer
 from gem_train.loop import STATE, Run, Schedule
 from gem_train.models.devices import find_device, torch_settings
 from gem_train.models.lora import check_peft
@@ -60,7 +62,9 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
         if finished is not None:
             display.already_finished(finished, folder)
             return finished
-        find_device(config.device)  # a wrong one is an error before anything is played
+        device = find_device(config.device)  # a wrong one is an error before anything is played
+        find_kernel(config.attention, device)
+        find_scorer(config.optim.log_probs, device)
         if config.lora.rank:
             check_peft()
         rows = make_rows(config)
@@ -175,6 +179,7 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
             optim=config.optim,
             seed=config.seed,
             place=parts.rows.train,
+            scorer=parts.learner.scorer,
             world=parts.world,
         )
         for step, loss in enumerate(losses, start=1):

@@ -1,10 +1,14 @@
 """The tables of settings that runs have: their names and their defaults."""
 
+import re
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gem.errors import ConfigError
+from gem.errors import ConfigError, did_you_mean
+
+ATTENTION = "what computes the learner's attention in bfloat16, see `gem_train.learning.kernels`; auto by the device"
+LOG_PROBS = "what computes log-probabilities from hidden states: GEM's own code, or liger-kernel (extra liger)"
 
 
 class Section(BaseModel):
@@ -71,6 +75,7 @@ class OptimConfig(Section):
         default=False, description="whether the optimizer's copies of weights and moments are in the memory of the CPU"
     )
     micro_tokens: int = Field(default=8192, ge=1, description="ids in a forward pass; bounds memory, changes no result")
+    log_probs: Literal["chunked", "liger"] = Field(default="chunked", description=LOG_PROBS)
 
 
 class LoraConfig(Section):
@@ -159,6 +164,20 @@ def check_lora(lora: LoraConfig, model: str) -> None:
             "an adapter is added to a trained model, and 'tiny' begins with random weights: train it without lora.rank "
             "first, then start from it with --model and its run folder"
         )
+
+
+_KERNELS = ("auto", "sdpa", "varlen", "flash_attention_2", "flash_attention_3", "flash_attention_4")
+
+
+def check_attention(attention: str, dtype: str) -> None:
+    """Raises ConfigError if there is no such kernel, or it does not compute in `dtype`."""
+    if attention not in _KERNELS and not re.fullmatch(r"[\w.-]+/[\w.-]+(@[\w.-]+)?", attention):
+        raise ConfigError(
+            f"there is no attention {attention!r}.{did_you_mean(attention, _KERNELS)} Known: {', '.join(_KERNELS)}, or "
+            "the name of a kernel on the hub, such as kernels-community/flash-attn2"
+        )
+    if attention not in ("auto", "sdpa") and dtype != "bfloat16":
+        raise ConfigError(f"attention={attention} computes in bfloat16: set dtype=bfloat16, too")
 
 
 def check_weights(weights: str, dtype: str) -> None:

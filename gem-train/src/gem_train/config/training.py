@@ -16,6 +16,7 @@ from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.config.mix import EnvConfig, MixConfig, id_of_mix
 from gem_train.config.sections import (
+    ATTENTION,
     DistributedConfig,
     EvalConfig,
     LogConfig,
@@ -25,6 +26,7 @@ from gem_train.config.sections import (
     RunConfig,
     WarmupConfig,
     WatchConfig,
+    check_attention,
     check_lora,
     check_weights,
 )
@@ -46,6 +48,7 @@ class TrainConfig(RunConfig):
     weights: Literal["float32", "bfloat16"] = Field(
         default="float32", description="type of the model's weights; in bfloat16 the optimizer keeps float32 copies"
     )
+    attention: str = Field(default="auto", description=ATTENTION)
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
     keep_checkpoints: int = Field(default=2, ge=1, description="how many of the newest are kept, beside the best")
@@ -86,6 +89,7 @@ class TrainConfig(RunConfig):
 MAY_CHANGE = (
     "steps",
     "threads",
+    "attention",
     "checkpoint_every",
     "keep_checkpoints",
     "engine",
@@ -97,6 +101,7 @@ MAY_CHANGE = (
     "rollout.record",
     "rollout.record_tokens",
     "optim.micro_tokens",
+    "optim.log_probs",
     "optim.checkpointing",
 )
 """Settings, and tables of them, that may differ when a run is resumed: how it is computed, not what."""
@@ -169,6 +174,7 @@ def _with_settings_of(engine: str, algorithm: str) -> type[TrainConfig]:
 def _check_together(config: TrainConfig) -> None:
     check_lora(config.lora, config.model)
     check_weights(config.weights, config.dtype)
+    check_attention(config.attention, config.dtype)
     play = config.rollout
     least = find_algorithm(config.algorithm).min_group_size
     if play.group_size < least:

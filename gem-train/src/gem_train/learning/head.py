@@ -4,7 +4,7 @@ A vocabulary of 152,000 makes the logits of 8,192 tokens 5 GB, and a softmax wit
 they exist for one chunk of tokens at a time, and are computed again for the gradient.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -31,6 +31,14 @@ class Head(NamedTuple):
     """``[vocabulary, hidden]``."""
     bias: Tensor | None
     """``[vocabulary]``."""
+
+
+class Scorer(Protocol):
+    """What computes the scores of tokens from hidden states: see `chunked_scores`."""
+
+    def __call__(
+        self, hidden: Tensor, head: Head, chosen: Tensor, temperature: float, *, entropy: bool = False
+    ) -> TokenScores: ...
 
 
 def chunked_scores(

@@ -20,6 +20,7 @@ from gem_train.config.sections import OptimConfig
 from gem_train.distributed.processes import own_optimizer_state, own_part, whole
 from gem_train.distributed.world import ALONE, World
 from gem_train.learning.critic import Critic
+from gem_train.learning.head import Scorer, chunked_scores
 from gem_train.learning.optimizer import make_optimizer
 from gem_train.learning.packing import Packed, pack
 from gem_train.learning.recomputation import recomputed
@@ -49,6 +50,7 @@ class Learner:
         temperature: at which the tokens were sampled.
         seed: of the order of minibatches.
         critic: what computes and learns `Scores.values`, if the algorithm needs them.
+        scorer: what computes log-probabilities.
         world: the processes that hold a part of the model each; every one of them is given the same batches.
     """
 
@@ -61,6 +63,7 @@ class Learner:
         temperature: float,
         seed: int,
         critic: Critic | None = None,
+        scorer: Scorer = chunked_scores,
         world: World = ALONE,
     ) -> None:
         self.model = model
@@ -71,6 +74,8 @@ class Learner:
         self._temperature = temperature
         self._seed = seed
         self._critic = critic
+        self.scorer = scorer
+        """What computes log-probabilities."""
         self._world = world
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
@@ -124,7 +129,8 @@ class Learner:
         lengths = [len(sequence) for sequence in batch.sequences]
         found = torch.zeros(sum(lengths), device=self.model.device)
         for part, counts in self._world.deal(self._pack(batch.sequences)):
-            found[part.index[part.sampled]] = score_tokens(self.model, part, self._temperature).logprobs * counts
+            scores = score_tokens(self.model, part, self._temperature, scorer=self.scorer)
+            found[part.index[part.sampled]] = scores.logprobs * counts
         # Every token was scored by one process, and is 0 in the others.
         return tuple(array.numpy() for array in self._world.sum(found.cpu()).split(lengths))
 
@@ -220,7 +226,9 @@ class Learner:
         self._optimizer.zero_grad()
         for part, counts in self._world.deal(packed):
             with recomputed(self.model, enabled=self._config.checkpointing and torch.is_grad_enabled()):
-                scores = score_tokens(self.model, part, self._temperature, entropy=self._needs_entropy)
+                scores = score_tokens(
+                    self.model, part, self._temperature, entropy=self._needs_entropy, scorer=self.scorer
+                )
             index = part.index[part.sampled]
             known = {name: column[index] for name, column in columns.items()}
             terms = TokenTerms(logprobs=scores.logprobs, entropy=scores.entropy, entropy_weight=entropy_weight, **known)

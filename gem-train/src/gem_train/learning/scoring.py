@@ -8,14 +8,29 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from gem_train.learning.head import Head, TokenScores, chunked_scores
+from gem_train.learning.head import Head, Scorer, TokenScores, chunked_scores
 from gem_train.learning.packing import Packed
 
 _PLAIN: "WeakKeyDictionary[PreTrainedModel, bool]" = WeakKeyDictionary()
 
 
-def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float, *, entropy: bool = False) -> TokenScores:
-    """Log-probability, and if asked for the entropy, of each sampled token under the distribution at `temperature`."""
+def score_tokens(
+    model: PreTrainedModel,
+    packed: Packed,
+    temperature: float,
+    *,
+    entropy: bool = False,
+    scorer: Scorer = chunked_scores,
+) -> TokenScores:
+    """Log-probability, and if asked for the entropy, of each sampled token under the distribution at `temperature`.
+
+    Args:
+        model: a causal language model.
+        packed: the sequences.
+        temperature: that logits are divided by.
+        entropy: whether to compute it.
+        scorer: what computes the scores from hidden states, if the model's head is a plain one.
+    """
     # The hidden state at one position predicts the id at the next.
     wanted = packed.sampled[:, 1:]
     chosen = packed.ids[:, 1:][wanted]
@@ -26,9 +41,7 @@ def score_tokens(model: PreTrainedModel, packed: Packed, temperature: float, *, 
     def score(hidden: Tensor) -> Tensor:
         head = model.get_output_embeddings()
         assert isinstance(head, nn.Linear)
-        scores = chunked_scores(
-            hidden[:, :-1][wanted], Head(head.weight, head.bias), chosen, temperature, entropy=entropy
-        )
+        scores = scorer(hidden[:, :-1][wanted], Head(head.weight, head.bias), chosen, temperature, entropy=entropy)
         return torch.stack([part for part in scores if part is not None])
 
     # The head computes the scores itself, so that whatever a wrapper around the model does, it does as for logits.

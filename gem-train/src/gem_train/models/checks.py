@@ -5,7 +5,8 @@ from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
 from gem.errors import ConfigError
-from gem_train.learning.attention import NAME
+from gem_train.learning.attention import register
+from gem_train.learning.kernels import AUTO, Shape, choose_kernel
 
 _LENGTHS = 5, 12
 """Of the sequences of the check."""
@@ -33,21 +34,27 @@ def context_limit(config: PretrainedConfig) -> int:
 
 
 @torch.no_grad()
-def use_packed_attention(model: PreTrainedModel) -> None:
+def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
     """Let `model` compute attention with `gem_train.learning.attention`, and check that it then keeps sequences apart.
 
     Sequences packed into a row, and one under the mask of the engine hf, are compared with each sequence alone, as the
     model computed it before.
 
+    Args:
+        model: in float32.
+        attention: the kernel in half precision, see `gem_train.learning.kernels.choose_kernel`.
+
     Raises:
-        ConfigError: they differ, as for a model that ignores positions or has attention code of its own.
+        ConfigError: they differ, as for a model that ignores positions or has attention code of its own; or the kernel
+            cannot be used.
     """
     generator = torch.Generator().manual_seed(0)
     sequences = [torch.randint(model.config.vocab_size, (length,), generator=generator) for length in _LENGTHS]
     sequences = [ids.to(model.device)[None] for ids in sequences]
     expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
     if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]
-        model.set_attn_implementation(NAME)
+        kernel = choose_kernel(attention, _shape(model.config), model.device)
+        model.set_attn_implementation(register(kernel, attention))
     row = torch.cat(sequences, 1)
     packed = _logits(model, row, torch.cat([_positions(ids) for ids in sequences], 1))
     mask = _positions(row) <= _positions(row)[0, :, None]
@@ -63,6 +70,12 @@ def use_packed_attention(model: PreTrainedModel) -> None:
                 f"{type(model).__name__} {what} (logits differ by {difference:.2g}), so GEM cannot train it; "
                 "choose another model"
             )
+
+
+def _shape(config: PretrainedConfig) -> Shape:
+    heads = config.num_attention_heads
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // heads
+    return Shape(heads, getattr(config, "num_key_value_heads", None) or heads, head_dim)
 
 
 def _positions(ids: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from transformers import (
 
 from gem.errors import ConfigError
 from gem.rollout.transcript import Episode
+from gem_train.learning.kernels import AUTO
 from gem_train.learning.recomputation import without_dropout
 from gem_train.models.checks import use_packed_attention
 from gem_train.models.devices import find_device
@@ -43,7 +44,14 @@ class LoadedModel(NamedTuple):
         return () if found is None else (found,) if isinstance(found, int) else tuple(found)
 
 
-def load_model(name: str, *, device: str = "auto", dtype: DType = "float32", weights: DType = "float32") -> LoadedModel:
+def load_model(
+    name: str,
+    *,
+    device: str = "auto",
+    dtype: DType = "float32",
+    weights: DType = "float32",
+    attention: str = AUTO,
+) -> LoadedModel:
     """A trained model.
 
     Args:
@@ -51,9 +59,10 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32", wei
         device: see `find_device`.
         dtype: of the arithmetic.
         weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
+        attention: the kernel of the learner in bfloat16, see `gem_train.learning.kernels`.
 
     Raises:
-        ConfigError: there is no such model, or no such device.
+        ConfigError: there is no such model or device, or the kernel cannot be used.
     """
     target = find_device(device)
     name = model_folder(name)
@@ -70,7 +79,7 @@ def load_model(name: str, *, device: str = "auto", dtype: DType = "float32", wei
             f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
             "a name on the Hugging Face hub, or 'tiny'"
         ) from error
-    return LoadedModel(_prepare(model, target, dtype, weights), tokenizer, dtype)
+    return LoadedModel(_prepare(model, target, dtype, weights, attention), tokenizer, dtype)
 
 
 def make_tiny(
@@ -81,6 +90,7 @@ def make_tiny(
     device: str = "auto",
     dtype: DType = "float32",
     weights: DType = "float32",
+    attention: str = AUTO,
 ) -> LoadedModel:
     """The model of `--model tiny`, with random weights.
 
@@ -91,21 +101,25 @@ def make_tiny(
         device: see `find_device`.
         dtype: of the arithmetic.
         weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
+        attention: the kernel of the learner in bfloat16, see `gem_train.learning.kernels`.
 
     Raises:
-        ConfigError: there is no such device.
+        ConfigError: there is no such device, or the kernel cannot be used.
     """
     target = find_device(device)
     tokenizer = tiny_tokenizer(episodes)
-    return LoadedModel(_prepare(tiny_model(tokenizer, seed, head_dim), target, dtype, weights), tokenizer, dtype)
+    model = tiny_model(tokenizer, seed, head_dim)
+    return LoadedModel(_prepare(model, target, dtype, weights, attention), tokenizer, dtype)
 
 
-def _prepare(model: PreTrainedModel, device: torch.device, dtype: DType, weights: DType) -> PreTrainedModel:
+def _prepare(
+    model: PreTrainedModel, device: torch.device, dtype: DType, weights: DType, attention: str
+) -> PreTrainedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
     model.eval()
     without_dropout(model)
-    use_packed_attention(model)
+    use_packed_attention(model, attention if dtype == "bfloat16" else "sdpa")
     if weights == "bfloat16":
         for parameter in model.parameters():  # and no buffer: frequencies of rotary embeddings need float32
             parameter.data = parameter.data.bfloat16()

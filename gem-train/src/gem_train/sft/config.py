@@ -7,7 +7,17 @@ from pydantic import Field
 
 from gem import seeding
 from gem.errors import ConfigError
-from gem_train.config.sections import LogConfig, LoraConfig, RunConfig, Section, check_lora, check_weights
+from gem_train.config.sections import (
+    ATTENTION,
+    LOG_PROBS,
+    LogConfig,
+    LoraConfig,
+    RunConfig,
+    Section,
+    check_attention,
+    check_lora,
+    check_weights,
+)
 from gem_train.config.sources import merge, validate
 
 
@@ -52,6 +62,7 @@ class SFTOptimConfig(Section):
         default="actions", description="of which tokens: those of the actions, or of the observations too"
     )
     micro_tokens: int = Field(default=8192, ge=1, description="ids in a forward pass; bounds memory, changes no result")
+    log_probs: Literal["chunked", "liger"] = Field(default="chunked", description=LOG_PROBS)
     checkpointing: bool = Field(
         default=False, description="whether layers keep only their inputs, and are computed again for the gradient"
     )
@@ -72,6 +83,7 @@ class SFTConfig(RunConfig):
     weights: Literal["float32", "bfloat16"] = Field(
         default="float32", description="type of the model's weights; in bfloat16 the optimizer keeps float32 copies"
     )
+    attention: str = Field(default="auto", description=ATTENTION)
     threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
     eval_every: int = Field(default=20, ge=1, description="steps between measurements of the loss of held-out episodes")
     checkpoint_every: int = Field(default=100, ge=1, description="steps between checkpoints")
@@ -103,6 +115,7 @@ def load_sft_config(sources: Iterable[Mapping[str, Any]]) -> SFTConfig:
     config = validate(SFTConfig, merged)
     check_lora(config.lora, config.model)
     check_weights(config.weights, config.dtype)
+    check_attention(config.attention, config.dtype)
     if bool(config.id) == bool(config.data.recording):
         raise ConfigError(
             "gemx sft imitates what is played on an environment or what a recording holds: give it an ID, such as "

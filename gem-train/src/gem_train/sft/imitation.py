@@ -23,6 +23,7 @@ from gem_train.batch import TokenSequence, collate
 from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.distributed.processes import whole
 from gem_train.distributed.world import ALONE, World, flat
+from gem_train.learning.head import Scorer, chunked_scores
 from gem_train.learning.optimizer import make_optimizer
 from gem_train.learning.packing import Packed, pack
 from gem_train.learning.recomputation import recomputed
@@ -41,15 +42,22 @@ class Imitator:
         model: what is trained: its parameters with `requires_grad`.
         optim: betas, weight decay, the limit of a gradient's norm, and the ids of a micro-batch.
         target: which ids are imitated.
+        scorer: what computes log-probabilities.
         world: the processes that hold a part of the model each; every one of them is given the same sequences.
     """
 
     def __init__(
-        self, model: PreTrainedModel, optim: OptimConfig | SFTOptimConfig, target: Target, world: World = ALONE
+        self,
+        model: PreTrainedModel,
+        optim: OptimConfig | SFTOptimConfig,
+        target: Target,
+        scorer: Scorer = chunked_scores,
+        world: World = ALONE,
     ) -> None:
         self._model = model
         self._optim = optim
         self._target: Target = target
+        self._scorer = scorer
         self._world = world
         self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self._optimizer = make_optimizer(
@@ -88,7 +96,7 @@ class Imitator:
         return parts, sum(int(part.sampled.sum()) for part in parts)
 
     def _loss(self, part: Packed) -> Tensor:
-        return -score_tokens(self._model, part, 1.0).logprobs.sum()
+        return -score_tokens(self._model, part, 1.0, scorer=self._scorer).logprobs.sum()
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs besides the model's weights."""
@@ -109,6 +117,7 @@ def imitate(
     optim: OptimConfig,
     seed: int,
     place: Callable[[Start], Start] = lambda start: start,
+    scorer: Scorer = chunked_scores,
     world: World = ALONE,
 ) -> Iterator[float]:
     """The warm-up: train `model` on all tokens of what `teacher` plays; yields the loss of each step.
@@ -122,9 +131,10 @@ def imitate(
         optim: the optimizer's other settings.
         seed: of the run.
         place: adds to a start what it needs besides the seed, such as the row of a data set.
+        scorer: what computes log-probabilities.
         world: the processes of the run. Each plays its share, and scores its share of all.
     """
-    imitator = Imitator(model, optim, "all", world)
+    imitator = Imitator(model, optim, "all", scorer, world)
     for step in range(warmup.steps):
         seeds = (seeding.derive(seed, "warmup", step, index) for index in range(warmup.episodes))
         starts = world.share(list(map(place, assign(seeds, envs.shares))))

@@ -16,6 +16,8 @@ from gem.rollout.transcript import Episode
 from gem_train.batch import TokenSequence
 from gem_train.chat.make import make_chat
 from gem_train.chat.rewriting import rewriting_warning
+from gem_train.learning.kernels import find_kernel
+from gem_train.learning.liger import find_scorer
 from gem_train.models.checks import context_limit
 from gem_train.models.devices import find_device, torch_settings
 from gem_train.models.loading import LoadedModel, load_model, make_tiny
@@ -51,7 +53,9 @@ def sft(config: SFTConfig, out: Path, display: Display) -> SFTSummary:
         if summary is not None:
             display.note("this run has finished already; its result:")
         else:
-            find_device(config.device)  # a wrong one is an error before anything is played
+            device = find_device(config.device)  # a wrong one is an error before anything is played
+            find_kernel(config.attention, device)
+            find_scorer(config.optim.log_probs, device)
             if config.lora.rank:
                 check_peft()
             with torch_settings(config.threads):
@@ -74,14 +78,16 @@ class _Run:
         else:
             episodes = demonstrations.load(folder.demonstrations)
         with memory("load the model"):
-            settings: Any = {"device": config.device, "dtype": config.dtype, "weights": config.weights}
+            settings: Any = config.model_dump(include={"device", "dtype", "weights", "attention"})
             if config.model == TINY and checkpoint is None:
                 self._loaded = make_tiny(episodes, config.seed, **settings)
             else:
                 self._loaded = load_model(config.model if checkpoint is None else str(checkpoint), **settings)
             choose_trained(self._loaded.model, config.lora, config.seed)
         self._memory = memory("learn")
-        self._imitator = Imitator(self._loaded.model, config.optim, config.optim.loss)
+        half = config.dtype == "bfloat16"
+        scorer = find_scorer(config.optim.log_probs, self._loaded.model.device, half=half)
+        self._imitator = Imitator(self._loaded.model, config.optim, config.optim.loss, scorer)
         self._started = time.monotonic()
         self._step = 0
         self._before: float | None = None
