@@ -1,22 +1,30 @@
 """`gemx view`: the page of recordings and training runs."""
 
 import json
+import math
+import os
 import re
+import signal
 import threading
 import urllib.request
-from importlib import resources
+import webbrowser
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from click.testing import CliRunner, Result
 
 import gem
+import gem.view
 from gem.cli.main import main
+from gem.cli.view import page_server
 from gem.errors import RecordError
 from gem.record import Recorder
 from gem.rollout import rollout
+from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn
 from gem.view import page_of, run_of
+from gem.view.page import PROGRAM
 
 HOSTILE = "</script><script>document.title = 'run'</script><!-- <script> <img src=x onerror=alert(1)> \u2028"
 
@@ -52,7 +60,11 @@ def training(tmp_path: Path) -> Path:
 def data_of(page: str) -> dict[str, Any]:
     match = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert match
-    return json.loads(match[1])
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON for a browser")
+
+    return json.loads(match[1], parse_constant=refuse)
 
 
 def test_the_page_holds_every_turn_of_every_episode(recording: Path) -> None:
@@ -78,13 +90,67 @@ def test_markup_in_an_episode_stays_text(tmp_path: Path) -> None:
 
 
 def test_the_program_writes_data_as_text_only_and_loads_nothing() -> None:
-    assets = {name: resources.files("gem.view").joinpath(name).read_text("utf-8") for name in ("view.js", "view.html")}
+    folder = Path(gem.view.__file__).parent
+    programs = [path.read_text("utf-8") for path in folder.glob("program/*.js")]
 
+    assert len(programs) == len(PROGRAM)
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch("):
-        assert dangerous not in assets["view.js"]
-    for text in assets.values():
+        assert not any(dangerous in program for program in programs)
+    for text in [*programs, (folder / "view.html").read_text("utf-8")]:
         addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'`]*", text)) - {"http://www.w3.org/2000/svg"}
         assert not addresses
+
+
+def write(path: Path, *turns: Turn, **labels: Any) -> Path:
+    episode = Episode("lab:A", 0, 0, turns, "end", terminated=True, truncated=False, success=False)
+    with Recorder(path) as recorder:
+        recorder.write(episode, labels)
+    return path
+
+
+def test_numbers_that_are_not_finite_and_half_characters_do_not_break_the_page(tmp_path: Path) -> None:
+    turns = [
+        Turn("\ud800 < \u202e", Completion("\udfff"), reward, {"x": [math.nan]}) for reward in (math.inf, -math.inf)
+    ]
+    page = page_of([run_of(write(tmp_path / "odd.jsonl", *turns, loss=-math.inf))])
+
+    [episode] = data_of(page)["runs"][0]["episodes"]
+    assert (episode["return"], episode["labels"]) == ("NaN", {"loss": "-Infinity"})
+    assert [turn["reward"] for turn in episode["turns"]] == ["Infinity", "-Infinity"]
+    assert episode["turns"][0]["observation"] == "\ud800 < \u202e"
+    assert episode["turns"][0]["info"] == {"x": ["NaN"]}
+    page.encode()  # half a pair of surrogates would raise
+
+
+def test_the_page_has_the_tokens_of_the_replies_that_have_some(tmp_path: Path) -> None:
+    known = Completion("so be", tokens=TokenTexts(("so", " be"), (-0.5, -2.0), mask=(1, 0), prompt="?"))
+    path = write(tmp_path / "tokens.jsonl", Turn("?", known, 0.0, {}), Turn("?", Completion("it"), 0.0, {}))
+    first, second = run_of(path)["episodes"][0]["turns"]
+
+    assert data_of(page_of([run_of(path)]))["runs"][0]["episodes"][0]["turns"][0] == {
+        **{name: first[name] for name in ("observation", "action", "reward", "info", "finish")},
+        "tokens": {"text": ["so", " be"], "logprobs": [-0.5, -2.0], "mask": [1, 0], "prompt": "?"},
+    }
+    assert "tokens" not in second
+
+
+def test_runs_of_one_name_are_told_apart_by_their_paths(recording: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = recorded(tmp_path / "other" / recording.name)
+    alone = recorded(tmp_path / "alone.jsonl")
+
+    runs = data_of(page_of([run_of(path) for path in (recording, other, alone)]))["runs"]
+    assert [run["name"] for run in runs] == [str(recording), str(other), "alone.jsonl"]
+
+
+def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_summary(tmp_path: Path) -> None:
+    recorded(tmp_path / "episodes.jsonl")
+    for name in ("eval.json", "summary.json"):
+        (tmp_path / name).write_text(f'{{"of": "{name}"}}')
+    run = run_of(tmp_path)
+
+    assert (run["kind"], run["name"], run["recorded"]) == ("evaluation", tmp_path.name, 5)
+    assert run["facts"] == {name: f'{{"of": "{name}"}}' for name in ("eval.json", "summary.json")}
 
 
 def test_a_failed_episode_is_neither_a_success_nor_a_loss(tmp_path: Path) -> None:
@@ -136,8 +202,6 @@ def test_the_command_writes_one_file(recording: Path, training: Path, tmp_path: 
 
 
 def test_the_server_reads_the_runs_again_at_every_load(recording: Path) -> None:
-    from gem.cli.view import page_server
-
     with page_server([recording], 2000, 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}/"
@@ -149,3 +213,50 @@ def test_the_server_reads_the_runs_again_at_every_load(recording: Path) -> None:
         server.shutdown()
 
     assert counts == [5, 7]
+
+
+def test_the_server_answers_only_to_its_own_name_and_survives_a_broken_file(recording: Path) -> None:
+    def status(path: str = "/", **headers: str) -> int:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address + path, headers=headers)) as response:
+                return response.status
+        except HTTPError as error:
+            with error:
+                said.append(error.read().decode())
+                return error.code
+
+    said: list[str] = []
+    with page_server([recording], 2000, 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_address[1]
+        address = f"http://127.0.0.1:{port}"
+        assert [status(), status("/?again"), status(Host=f"localhost:{port}")] == [200, 200, 200]
+        assert [status(Host="evil.example"), status("/other")] == [403, 404]
+        whole = recording.read_text()
+        recording.write_text("no recording\n")
+        assert status() == 500
+        assert "line 1: this is not JSON" in said[-1]
+        recording.write_text(whole)
+        assert status() == 200
+        taken = invoke("view", recording, "--serve", "--port", port)
+        server.shutdown()
+
+    assert taken.exit_code == 1
+    assert taken.stderr.startswith(f"gemx: cannot serve on port {port}: ")
+
+
+def test_ctrl_c_ends_the_server(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_then_interrupt(address: str) -> None:
+        def visit() -> None:
+            with urllib.request.urlopen(address) as response:  # waits until requests are answered
+                statuses.append(response.status)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=visit).start()
+
+    statuses: list[int] = []
+    monkeypatch.setattr(webbrowser, "open", open_then_interrupt)
+    done = invoke("view", recording, "--serve", "--port", "0", "--open")
+
+    assert (done.exit_code, statuses) == (0, [200])
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/ shows .*; Ctrl-C ends it\n\n", done.stdout)

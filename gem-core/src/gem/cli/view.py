@@ -1,5 +1,6 @@
 """`gemx view`: a page to look at recordings, evaluations and training runs."""
 
+import contextlib
 import http.server
 import webbrowser
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 import click
 
 from gem.cli.output import echo
+from gem.errors import ConfigError, GemError
 from gem.view import page_of, run_of
 
 MOST_EPISODES = 2000
@@ -39,9 +41,9 @@ LOCAL = "127.0.0.1"
 )
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: int, open_it: bool) -> None:
-    """Make one page of recordings and training runs: episodes turn by turn, two runs side by side, and curves.
+    """Make one page of runs: episodes turn by turn, with their tokens, two runs side by side, and curves.
 
-    RUN is a recording, or the folder of a training run. The page is one file that needs no network.
+    RUN is a recording, or the folder of an evaluation or a training run. The page is one file that needs no network.
     """
     page = _page(runs, episodes)
     if not serve:
@@ -66,21 +68,41 @@ def _page(runs: Sequence[Path], episodes: int) -> str:
 
 
 def page_server(runs: Sequence[Path], episodes: int, port: int) -> http.server.ThreadingHTTPServer:
-    """A server on this machine whose only page shows the runs as they are when it is loaded."""
+    """A server on this machine whose only page shows the runs as they are when it is loaded.
+
+    Raises:
+        ConfigError: the port is taken.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            if self.path.partition("#")[0] != "/":
-                self.send_error(404)
-                return
-            body = _page(runs, episodes).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
+            # A page of the web whose name leads to this machine must not read the runs.
+            if self.headers.get("Host", "").partition(":")[0] not in (LOCAL, "localhost"):
+                self._answer(403, "text/plain", f"open http://{LOCAL}:{self.server.server_address[1]}/")
+            elif self.path.partition("?")[0] != "/":
+                self._answer(404, "text/plain", "there is only one page: /")
+            else:
+                try:
+                    self._answer(200, "text/html", _page(runs, episodes))
+                except (GemError, OSError) as error:  # such as a file that is being replaced
+                    self._answer(500, "text/plain", f"{error}\n\nLoad the page again when that is solved.")
+
+        def _answer(self, status: int, kind: str, text: str) -> None:
+            body = text.encode("utf-8", "backslashreplace")
+            self.send_response(status)
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
             self.end_headers()
-            self.wfile.write(body)
+            with contextlib.suppress(ConnectionError):  # the browser loads it again already
+                self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
             """No line per request."""
 
-    return http.server.ThreadingHTTPServer((LOCAL, port), Handler)
+    try:
+        return http.server.ThreadingHTTPServer((LOCAL, port), Handler)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot serve on port {port}: {error.strerror}. Choose another --port, or 0 for any"
+        ) from error

@@ -11,8 +11,10 @@ from gem.errors import RecordError
 from gem.record import EpisodeRecord, episode_of, read
 from gem.rollout.estimates import item_of
 
-EPISODES, METRICS, CONFIG, SUMMARY = "episodes.jsonl", "metrics.jsonl", "config.toml", "summary.json"
-"""The files of a training run."""
+EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
+"""Files of a folder: its episodes, and what only a training run has, and an evaluation."""
+FACTS = ("config.toml", EVALUATION, "summary.json")
+"""Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
 """Of a curve; longer ones are thinned out."""
 
@@ -20,7 +22,7 @@ Run = dict[str, Any]
 
 
 def run_of(path: Path, *, most: int | None = None) -> Run:
-    """A recording, or the folder of a training run, as JSON for the page.
+    """A recording, or the folder of an evaluation or a training run, as JSON for the page.
 
     Args:
         path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
@@ -31,14 +33,17 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
         OSError: a file cannot be read.
     """
     if not path.is_dir():
-        return {"name": path.name, "path": str(path), **_episodes(path, most), "curves": {}, "facts": {}}
+        named = {"name": path.name, "path": str(path), "kind": "recording"}
+        return {**named, **_episodes(path, most), "curves": {}, "facts": {}}
     recording, metrics = path / EPISODES, path / METRICS
     if not recording.is_file() and not metrics.is_file():
         found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
         raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
     played: Run = _episodes(recording, most) if recording.is_file() else {"episodes": [], "recorded": 0}
     curves = _curves(metrics) if metrics.is_file() else {}
-    return {"name": path.name, "path": str(path), **played, "curves": curves, "facts": _facts(path)}
+    kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
+    named = {"name": path.resolve().name, "path": str(path), "kind": kind}
+    return {**named, **played, "curves": curves, "facts": _facts(path)}
 
 
 def _episodes(path: Path, most: int | None) -> dict[str, Any]:
@@ -56,7 +61,7 @@ def _episode(record: EpisodeRecord) -> dict[str, Any]:
         "seed": str(record.seed),  # JavaScript's numbers are exact up to 2**53 only
         "group": record.group,
         "success": None if failure else record.success,
-        "return": math.fsum(turn.reward for turn in record.turns),
+        "return": _total([turn.reward for turn in record.turns]),
         "end": "failed" if failure else "cut off" if record.cut_off or record.truncated else "ended",
         "seconds": record.seconds,
         "policy": record.policy,
@@ -69,12 +74,20 @@ def _episode(record: EpisodeRecord) -> dict[str, Any]:
                 "reward": turn.reward,
                 "info": turn.info,
                 "finish": turn.finish_reason,
+                **({"tokens": turn.tokens.model_dump(exclude_defaults=True)} if turn.tokens else {}),
             }
             for turn in record.turns
         ],
         "last": record.observation,
         "failure": failure.model_dump() if failure else None,
     }
+
+
+def _total(rewards: list[float]) -> float:
+    try:
+        return math.fsum(rewards)
+    except (ValueError, OverflowError):  # inf and -inf, or too large
+        return sum(rewards)
 
 
 def _curves(path: Path) -> dict[str, list[dict[str, Any]]]:
@@ -117,9 +130,9 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _facts(path: Path) -> dict[str, str]:
-    """Texts about a training run: its settings and its summary."""
+    """Texts about a run: its settings and its summary."""
     facts: dict[str, str] = {}
-    for name in (CONFIG, SUMMARY):
+    for name in FACTS:
         file = path / name
         if file.is_file():
             facts[name] = file.read_text("utf-8", errors="replace")
