@@ -7,9 +7,9 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
-from gem.llm import ChatClient, ChatPolicy
+from gem.llm import ChatClient, ChatPolicy, Usage
 from gem.llm.errors import AccessRefused, RequestRefused, ServerFault
-from gem.llm.policy import completion_of
+from gem.llm.messages import completion_of
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.testing.chat_server import Trouble, chat_server
@@ -52,11 +52,11 @@ def test_a_reply_has_its_message_its_tokens_and_its_time():
     assert server.bodies == [BODY]
 
 
-@pytest.mark.parametrize("kind", ["fail", "limit", "truncate", "garble", "stall"])
+@pytest.mark.parametrize("kind", ["fail", "limit", "truncate", "garble", "error", "hang_up", "stall"])
 def test_what_may_pass_is_tried_again(kind, monkeypatch):
     monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 0.001)
     with chat_server(lambda messages: "yes", Trouble(**{kind: 0.5}, seed=1)) as server:
-        replies, client = ask(server.url, *[BODY] * 20, retries=30, timeout=0.5 if kind == "stall" else 30)
+        replies, client = ask(server.url, *[BODY] * 20, retries=30, timeout=0.2 if kind == "stall" else 30)
 
     assert [reply.message["content"] for reply in replies] == ["yes"] * 20
     assert server.answered == 20
@@ -75,14 +75,17 @@ def test_a_call_fails_with_the_last_trouble_when_its_retries_are_used_up(monkeyp
     assert server.requests == 3
 
 
-def test_no_server_is_a_fault_that_says_where_it_was_looked_for():
-    [failed], _ = ask("http://127.0.0.1:9/v1", BODY, retries=0)
+def test_where_there_is_no_server_that_is_said_at_once(monkeypatch):
+    monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 0.001)
+    [failed], client = ask("http://127.0.0.1:9/v1", BODY)
 
-    assert isinstance(failed, ServerFault)
-    assert "http://127.0.0.1:9/v1/chat/completions was asked once" in str(failed)
+    assert isinstance(failed, AccessRefused)
+    assert "there is no server at http://127.0.0.1:9/v1/chat/completions: start it, or set base_url" in str(failed)
+    assert client.requests == 3
 
 
-def test_requests_at_once_never_exceed_the_limit():
+def test_requests_at_once_never_exceed_the_limit(monkeypatch):
+    monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 0.001)
     with chat_server(lambda messages: "yes", Trouble(fail=0.1, limit=0.1, latency=lambda rng: 0.01)) as server:
         replies, _ = ask(server.url, *[BODY] * 100, concurrency=7, retries=30)
 
@@ -112,16 +115,29 @@ def play(server, episodes, **settings):
         policy.close()
 
 
-def test_the_policy_plays_through_a_server_that_fails_at_a_fifth_of_the_requests(monkeypatch):
+@pytest.mark.parametrize(
+    ("episodes", "slots", "limit"), [(60, 16, 5), pytest.param(2000, 256, 64, marks=pytest.mark.full)]
+)
+def test_a_server_that_fails_at_a_fifth_of_the_requests_costs_no_episode(episodes, slots, limit, monkeypatch):
     monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 0.001)
-    trouble = Trouble(fail=0.05, limit=0.05, truncate=0.05, garble=0.05, stall=0.05, seed=5)
+    kinds = ("fail", "limit", "truncate", "garble", "error", "hang_up", "stall")
+    trouble = Trouble(**dict.fromkeys(kinds, 0.2 / len(kinds)), seed=5, latency=lambda rng: rng.expovariate(200))
+    policy = {"name": "openai", "model": "any", "timeout": 2.0, "retries": 30, "concurrency": limit}
     with chat_server(say_it_back, trouble) as server:
-        episodes = play(server, 60, timeout=1.0, retries=30, concurrency=5)
+        made = make_policy({**policy, "base_url": server.url})
+        with gem.make_vec(ECHO, slots) as envs:
+            played = list(rollout(made, envs, starts=range(episodes)))
+        made.close()
 
-    assert sorted(episode.seed for episode in episodes) == list(range(60))
-    assert all(episode.success and episode.failure is None for episode in episodes)
-    assert server.most <= 5
-    assert len(server.troubles) == 5
+    assert sorted(episode.seed for episode in played) == list(range(episodes))
+    assert all(episode.success and episode.failure is None for episode in played)
+    assert server.answered == episodes  # each reply was used, once
+    assert len(server.troubles) >= (len(kinds) if episodes > 1000 else 4)
+    assert server.requests == episodes + sum(server.troubles.values())
+    assert server.most <= limit
+    used = sum((episode.turns[0].completion.usage for episode in played), start=Usage())
+    assert used.requests == server.requests
+    assert used.completion == episodes
 
 
 def test_a_server_that_never_answers_fails_episodes_and_scores_none(monkeypatch):

@@ -138,7 +138,6 @@ OPENAI = [
     (message(tool_calls=[called("pithon", "{}")]), "unknown", "Did you mean 'python'?"),
     (message(tool_calls=[called("python", "{}")]), "arguments", "the argument 'code' is missing"),
     (message(tool_calls=[called("book", '{"day": true, "hour": []}')]), "arguments", "the argument 'hour': "),
-    (message(tool_calls=[called("now", "{}"), called("now", "{}")]), "doubled", "more than one call"),
 ]
 
 BY_FORMAT = {"tags": TAGS, "fenced": FENCED, "gem-llm": GEM_LLM, "hermes": HERMES, "openai": OPENAI}

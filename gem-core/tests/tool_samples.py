@@ -142,6 +142,19 @@ class Listener(gem.TurnEnv):
         return "yes"
 
 
+class Talk(gem.TurnEnv):
+    """Ends with the first thing that is said."""
+
+    def _reset(self, options):
+        return "What is there?"
+
+    def _step(self, action):
+        return Step.final("", 1.0, success=action == "A hat.")
+
+    def sample_action(self):
+        return "A hat."
+
+
 class Asks(Listener):
     """Calls tools now and then in random play; its expert calls one, once."""
 

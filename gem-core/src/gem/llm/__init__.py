@@ -1,6 +1,7 @@
 """A client for chat APIs with OpenAI's protocol, and the policy that asks one. It needs the extra `llm`."""
 
-from gem.llm.client import ChatClient, ChatReply
+from gem.llm.answers import ChatReply
+from gem.llm.client import ChatClient
 from gem.llm.policy import ChatPolicy
 from gem.rollout.transcript import Usage
 

@@ -4,37 +4,23 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from gem.checks import check_int, finite
 from gem.errors import ConfigError, MissingExtra
 from gem.failure import one_line
-from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault
+from gem.llm.answers import LONGEST_WAIT, ChatReply, read_reply, refusal
+from gem.llm.errors import AccessRefused, ServerFault, TryAgain
 from gem.rollout.transcript import Usage
 
 OPENAI = "https://api.openai.com/v1"
-RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-"""The statuses of a server that may answer later."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-"""Seconds before the first retry, and most before any; each wait is twice the one before, and up to a quarter less."""
-MOST_BYTES = 64 * 2**20
-"""Of a response."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChatReply:
-    """The answer to one request."""
-
-    message: Mapping[str, Any]
-    """The assistant's message: `content`, and `tool_calls` if the model called tools."""
-    finish_reason: str
-    """`stop`, `length`, `tool_calls`, or another word of the server."""
-    stop_reason: str | None
-    """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
-    usage: Usage
-    """Its tokens, 0 if the server does not count them; its time, and the requests that were made."""
+FIRST_WAIT = 0.5
+"""Seconds before the first retry; each wait is twice the one before, and up to a quarter less."""
+RETRIES_OF_NOTHING = 2
+"""Retries where no server was ever reached: it is not overloaded, but not there."""
 
 
 class ChatClient:
@@ -42,7 +28,8 @@ class ChatClient:
 
     A server that fails, limits the rate, stalls or sends half an answer is asked again, after pauses that grow; a pause
     that the server asks for (`Retry-After`) holds for all calls. A call that waits for its retry does not count as
-    concurrent.
+    concurrent. A rate limit does not use up retries as long as other calls are answered. A proxy of the environment
+    (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`) is used, but not for a server on this machine.
 
     Args:
         base_url: the address before `/chat/completions`.
@@ -75,6 +62,7 @@ class ChatClient:
             raise MissingExtra(f"asking a chat API needs aiohttp ({error}): pip install 'gem-core[llm]'") from error
         self._aiohttp = aiohttp
         self._url = base_url.rstrip("/") + "/chat/completions"
+        self._proxy = proxy_for(self._url)
         self._retries = check_int("retries", retries, 0)
         self._timeout = finite("timeout", timeout)
         self.concurrency = check_int("concurrency", concurrency, 1)
@@ -89,9 +77,13 @@ class ChatClient:
         self._session: aiohttp.ClientSession | None = None
         self._jitter = random.Random()
         self.usage = Usage()
-        """Tokens of all replies so far."""
+        """The sum over all replies so far."""
         self.requests = 0
-        """Requests so far, retries included."""
+        """Requests so far, those without a reply included."""
+        self.replies = 0
+        """Replies so far."""
+        self._reached = False
+        """Whether there is a server."""
 
     async def chat(self, body: Mapping[str, Any]) -> ChatReply:
         """Ask for one reply; `body` is the JSON of the request: `model`, `messages` and what else the API takes.
@@ -100,30 +92,46 @@ class ChatClient:
             ServerFault: the server did not answer, retries included.
             RequestRefused: it refuses this request.
             ContextExceeded: the conversation is longer than the model's context.
-            AccessRefused: it refuses every request.
+            AccessRefused: it refuses every request, or there is no server.
         """
-        data = json.dumps(body, ensure_ascii=False).encode()
-        for attempt in range(1, self._retries + 2):
+        # Half of a surrogate pair, which UTF-8 cannot express, becomes a question mark.
+        data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+        failed, requests = 0, 0
+        while True:
+            before = self.replies
+            requests += 1
             try:
                 async with self._free:
                     while (wait := self._not_before - time.monotonic()) > 0:
-                        await asyncio.sleep(wait)
-                    reply = await self._post(data, attempt)
-            except _TryAgain as trouble:
-                if attempt > self._retries:
-                    times = "once" if attempt == 1 else f"{attempt} times"
-                    raise ServerFault(f"{self._url} was asked {times} without an answer: {trouble}") from None
-                if trouble.wait is not None:
-                    self._not_before = max(self._not_before, time.monotonic() + trouble.wait)
-                else:
-                    longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
-                    await asyncio.sleep(longest * self._jitter.uniform(0.75, 1.0))
+                        await asyncio.sleep(wait * self._jitter.uniform(1.0, 1.1))
+                    reply = await self._post(data, list(body), requests)
+            except TryAgain as trouble:
+                if not (trouble.limited and self.replies > before):
+                    failed += 1
+                await self._before_retry(trouble, failed, requests)
             else:
                 self.usage += reply.usage
+                self.replies += 1
                 return reply
-        raise AssertionError("the last attempt returns or raises")
 
-    async def _post(self, data: bytes, attempt: int) -> ChatReply:
+    async def _before_retry(self, trouble: TryAgain, failed: int, requests: int) -> None:
+        """Wait before the next request of a call.
+
+        Raises:
+            ServerFault, AccessRefused: there shall be none.
+        """
+        if not self._reached and failed > min(self._retries, RETRIES_OF_NOTHING):
+            raise AccessRefused(f"there is no server at {self._url}: start it, or set base_url ({trouble})")
+        if failed > self._retries:
+            times = "once" if requests == 1 else f"{requests} times"
+            raise ServerFault(f"{self._url} was asked {times} without an answer: {trouble}")
+        if trouble.wait:
+            self._not_before = max(self._not_before, time.monotonic() + trouble.wait)
+        elif failed > 1 or trouble.wait is None:
+            longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, failed - 1))
+            await asyncio.sleep(longest * self._jitter.uniform(0.75, 1.0))
+
+    async def _post(self, data: bytes, sent: Sequence[str], requests: int) -> ChatReply:
         aiohttp = self._aiohttp
         if self._session is None:
             self._session = aiohttp.ClientSession(
@@ -134,15 +142,21 @@ class ChatClient:
         began = time.monotonic()
         self.requests += 1
         try:
-            async with self._session.post(self._url, data=data) as response:
+            async with self._session.post(self._url, data=data, proxy=self._proxy, allow_redirects=False) as response:
+                self._reached = True
                 content = await response.read()
         except TimeoutError:
-            raise _TryAgain(f"no answer in {self._timeout:g} s") from None
+            self._reached = True
+            raise TryAgain(f"no answer in {self._timeout:g} s") from None
+        except aiohttp.ServerDisconnectedError as error:
+            self._reached = True
+            # Servers close connections that were idle for some seconds, and one may do so just now.
+            raise TryAgain(one_line(error), wait=0) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise _TryAgain(one_line(error)) from None
+            raise TryAgain(one_line(error)) from None
         if response.status == 200:
-            return _read(content, time.monotonic() - began, attempt)
-        raise _error_of(response.status, content, response.headers.get("Retry-After"), self._url)
+            return read_reply(content, self._url, sent, time.monotonic() - began, requests)
+        raise refusal(response.status, content, response.headers, self._url, sent)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -151,61 +165,11 @@ class ChatClient:
             self._session = None
 
 
-class _TryAgain(Exception):
-    """An attempt that failed in a way that another one may not; `wait` is the pause that the server asks for."""
-
-    def __init__(self, what: str, wait: float | None = None) -> None:
-        super().__init__(what)
-        self.wait = wait
-
-
-def _read(content: bytes, seconds: float, attempt: int) -> ChatReply:
-    try:
-        answer = json.loads(content)
-        choice = answer["choices"][0]
-        message = choice["message"]
-        if not isinstance(message, dict):
-            raise TypeError("the message is not an object")
-    except (ValueError, LookupError, TypeError) as error:
-        raise _TryAgain(f"the answer is not a chat completion ({one_line(error)}): {content[:200]!r}") from None
-    stopped_at = choice.get("stop_reason")
-    return ChatReply(
-        cast("Mapping[str, Any]", message),
-        choice.get("finish_reason") or "stop",
-        stopped_at if isinstance(stopped_at, str) else None,
-        _usage(answer.get("usage"), seconds, attempt),
-    )
-
-
-def _usage(counted: Mapping[str, Any] | None, seconds: float, requests: int) -> Usage:
-    counted = counted or {}
-    of_prompt: Mapping[str, Any] = counted.get("prompt_tokens_details") or {}
-    of_completion: Mapping[str, Any] = counted.get("completion_tokens_details") or {}
-    return Usage(
-        counted.get("prompt_tokens") or 0,
-        counted.get("completion_tokens") or 0,
-        of_prompt.get("cached_tokens") or 0,
-        of_completion.get("reasoning_tokens") or 0,
-        seconds,
-        requests,
-    )
-
-
-def _error_of(status: int, content: bytes, retry_after: str | None, url: str) -> Exception:
-    """The exception for an answer with another status than 200."""
-    what = f"status {status}: {' '.join(content[:500].decode(errors='replace').split())}"
-    if status in RETRIED:
-        return _TryAgain(what, _seconds(retry_after))
-    if status in (401, 403, 404, 405):
-        return AccessRefused(f"{url} refuses every request; check the key, the model and the address. It says: {what}")
-    if any(word in content for word in (b"context_length", b"context length", b"maximum context", b"max_model_len")):
-        return ContextExceeded(what)
-    return RequestRefused(f"{url} refuses this request: {what}")
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """The pause that a header asks for, if it is a number of seconds; it may also be a date, which is rare."""
-    try:
-        return min(LONGEST_WAIT, max(0.0, float(retry_after or "")))
-    except ValueError:
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for an address; None for one on this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    here = host in ("localhost", "::1") or host.startswith("127.")
+    if here or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
+    return getproxies().get(parts.scheme)

@@ -1,21 +1,21 @@
 """The policy `openai`: replies of a chat API."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.core import ChatMessage
 from gem.errors import ConfigError, GemError
 from gem.failure import Failure
-from gem.llm.client import OPENAI, ChatClient, ChatReply
+from gem.llm.client import OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded
+from gem.llm.messages import Message, completion_of, messages_of
 from gem.rollout.function_policy import FunctionPolicy
-from gem.rollout.transcript import Completion, FinishReason
+from gem.rollout.transcript import Completion, Transcript
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 MOST_STOPS = 4
 """Stop texts that OpenAI's API takes."""
+_LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 
 
 class ChatPolicy(FunctionPolicy):
@@ -24,7 +24,9 @@ class ChatPolicy(FunctionPolicy):
     A request that fails in spite of retries fails that one episode; an error that every request would meet, such as a
     wrong key, ends the rollout. A conversation that is longer than the model's context truncates its episode.
 
-    Where the reply stopped at the end of a tool call, that text, which these APIs leave out, is put back.
+    Tools whose call format is `openai` are handed to the API, and calls and results have its own form; several calls in
+    a message are carried out. Calls in another format are text; where the reply stopped at the end of one, that text,
+    which these APIs leave out, is put back.
 
     Args:
         model: the name of the model at the server.
@@ -36,7 +38,11 @@ class ChatPolicy(FunctionPolicy):
         system: a system message before the conversation.
         temperature: of sampling; None leaves it to the server.
         top_p: of sampling.
-        max_tokens: the longest reply.
+        max_tokens: the longest reply, in tokens.
+        max_completion_tokens: the same by its newer name, which OpenAI's reasoning models ask for.
+        stop: whether to name the texts that end a tool call (`info["stop"]`); some reasoning models refuse them.
+        logprobs: ask for the log-probabilities of the sampled tokens; they are recorded as `tokens`.
+        return_reasoning: send the reasoning of earlier replies back, as some models ask that reason between tool calls.
         extra: further fields of the request, such as `{"reasoning_effort": "low"}`.
 
     Raises:
@@ -57,14 +63,26 @@ class ChatPolicy(FunctionPolicy):
         temperature: float | None = None,
         top_p: float | None = None,
         max_tokens: int | None = None,
+        max_completion_tokens: int | None = None,
+        stop: bool = True,
+        logprobs: bool = False,
+        return_reasoning: bool = False,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
         if not model:
             raise ConfigError("model is the name of a model at the server, not empty")
-        given = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
-        self._fields = {"model": model, **{name: value for name, value in given.items() if value is not None}}
+        given = {
+            "temperature": temperature,
+            "top_p": top_p,
+            "max_tokens": max_tokens,
+            "max_completion_tokens": max_completion_tokens,
+            "logprobs": logprobs or None,
+        }
+        self._fields: dict[str, Any] = {"model": model}
+        self._fields |= {name: value for name, value in given.items() if value is not None}
         self._fields |= extra or {}
-        self._system = system
+        self._system: list[Message] = [] if system is None else [{"role": "system", "content": system}]
+        self._stop, self._return_reasoning = stop, return_reasoning
         self._fatal: GemError | None = None
         self.client = ChatClient(
             base_url,
@@ -77,16 +95,22 @@ class ChatPolicy(FunctionPolicy):
         # The client limits requests; a call that waits to be repeated must not keep another from being made.
         super().__init__(self._reply, at_once=10**6, at_end=self.client.close)
 
-    async def _reply(self, messages: list[ChatMessage], stop: Sequence[str]) -> Completion:
-        asked: list[Any] = [*messages]
-        if self._system is not None:
-            asked.insert(0, {"role": "system", "content": self._system})
-        body = {**self._fields, "messages": asked}
+    async def _reply(self, transcript: Transcript) -> Completion:
+        stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop else ()
+        body: dict[str, Any] = {
+            **self._fields,
+            "messages": self._system + messages_of(transcript, reasoning=self._return_reasoning),
+        }
+        if tools := transcript.first_info.get("tools"):
+            body["tools"] = tools
         if stop:
             body["stop"] = list(stop[:MOST_STOPS])
         try:
             return completion_of(await self.client.chat(body), stop)
-        except ContextExceeded:
+        except ContextExceeded as error:
+            if not transcript.turns and "max_tokens" in str(error) and body.keys() & _LENGTHS:
+                self._fatal = AccessRefused(f"the first observation leaves less room: lower max_tokens. {error}")
+                raise self._fatal from None
             return Completion("", finish_reason="context")
         except AccessRefused as error:
             self._fatal = error
@@ -97,34 +121,3 @@ class ChatPolicy(FunctionPolicy):
         if self._fatal is not None:
             raise self._fatal
         return replies
-
-
-def completion_of(reply: ChatReply, stop: Sequence[str]) -> Completion:
-    """A reply of a chat API as a completion.
-
-    A message with tool calls becomes its JSON, as the call format `openai` reads it.
-    """
-    message = reply.message
-    if message.get("tool_calls"):
-        text = json.dumps({"content": message.get("content"), "tool_calls": message["tool_calls"]}, ensure_ascii=False)
-    else:
-        text = str(message.get("content") or "")
-        if reply.finish_reason == "stop":
-            text += reply.stop_reason or _ending(text, stop)
-    reason: FinishReason = "length" if reply.finish_reason == "length" else "stop"
-    return Completion(text, finish_reason=reason, usage=reply.usage, reasoning=reasoning_of(message))
-
-
-def reasoning_of(message: Mapping[str, Any]) -> str:
-    """What the model wrote before its reply, where the server keeps the two apart."""
-    return next((text for name in ("reasoning_content", "reasoning") if isinstance(text := message.get(name), str)), "")
-
-
-def _ending(text: str, stop: Sequence[str]) -> str:
-    """The stop text that must have ended `text`: the one of a tag that is open, or of a fence; `""` if none is."""
-    for each in stop:
-        if each.startswith("</") and text.count(f"<{each[2:]}") > text.count(each):
-            return each
-        if each.strip().startswith("```") and sum(line.startswith("```") for line in text.splitlines()) % 2:
-            return each
-    return ""

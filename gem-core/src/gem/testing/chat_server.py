@@ -40,6 +40,10 @@ class Trouble:
     """No answer until the client gives up."""
     garble: float = 0.0
     """Status 200 with something that is not JSON."""
+    error: float = 0.0
+    """Status 200 with an error in place of a reply."""
+    hang_up: float = 0.0
+    """The connection ends instead of an answer."""
     retry_after: float = 0.01
     """Seconds of that header."""
     latency: Callable[[random.Random], float] = lambda rng: 0.0
@@ -109,18 +113,25 @@ def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[Cha
         thread.join(30)
 
 
+_KINDS = ("fail", "limit", "truncate", "stall", "garble", "error", "hang_up")
+_PASSES = 5
+"""Of the event loop, in which it notices connections that clients have closed."""
+
+
 class _Handler:
     """Answers one request, or does not."""
 
     def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer) -> None:
         self._answer, self._trouble, self._state = answer, trouble, state
         self._rng = random.Random(trouble.seed)
-        shares = {kind: getattr(trouble, kind) for kind in ("fail", "limit", "truncate", "stall", "garble")}
+        shares = {kind: getattr(trouble, kind) for kind in _KINDS}
         self._kinds = [*shares, ""]
         self._weights = [*shares.values(), 1.0 - sum(shares.values())]
 
     async def handle(self, request: "web.Request") -> "web.StreamResponse":
         state = self._state
+        for _ in range(_PASSES):  # a request that its client has given up before this one does not count any more
+            await asyncio.sleep(0)
         state.requests += 1
         state.now += 1
         state.most = max(state.most, state.now)
@@ -147,6 +158,12 @@ class _Handler:
             return web.json_response({"error": {"message": "slow down"}}, status=429, headers=after)
         if kind == "garble":
             return web.Response(text="<html>not JSON</html>")
+        if kind == "error":
+            return web.json_response({"error": {"code": 502, "message": "the provider is down"}})
+        if kind == "hang_up":
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
         content = json.dumps(self._completion(body)).encode()
         if kind == "truncate":
             response = web.StreamResponse(headers={"Content-Type": "application/json"})

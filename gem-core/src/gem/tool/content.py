@@ -1,6 +1,7 @@
 """What a tool returns: text, or a list of content parts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from gem.core import ContentPart, Observation
 
@@ -28,6 +29,18 @@ def wrap(before: str, content: Content, after: str) -> Content:
         return before + content + after
     first, last = ([ContentPart(type="text", text=text)] if text else [] for text in (before, after))
     return [*first, *content, *last]
+
+
+def join(contents: Sequence[Content]) -> Content:
+    """All `contents`, in order; texts are parted by an empty line."""
+    if all(isinstance(each, str) for each in contents):
+        return "\n\n".join(cast("Sequence[str]", contents))
+    return [part for each in contents for part in parts_of(each)]
+
+
+def parts_of(content: Content) -> list[ContentPart]:
+    """`content` as content parts."""
+    return [ContentPart(type="text", text=content)] if isinstance(content, str) else content
 
 
 def map_texts(content: Content, change: Callable[[str], str]) -> Content:

@@ -1,6 +1,7 @@
 """`ToolEnv`: tools for the agent of an environment."""
 
 import inspect
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -11,8 +12,10 @@ from gem.errors import BadArguments, ConfigError, ToolError
 from gem.escaping import escape_marks
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
-from gem.tool.content import Content, check_content, map_texts, shorten, wrap
+from gem.tool.content import Content, check_content, join, map_texts, shorten, wrap
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
+from gem.tool.formats.base import DOUBLED
+from gem.tool.formats.json_call import described as described_tool
 from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
@@ -74,7 +77,8 @@ class ToolEnv(Wrapper):
     A reply with a call runs the tool, and the tool's result is the next observation; the env is not involved. A reply
     without a call goes to the env unchanged. Text after a call is dropped. A call is *refused* if it is malformed,
     names an unknown tool, has invalid arguments, is one of several in a reply, or comes when all calls are used up: the
-    observation then says what was wrong, and the episode continues.
+    observation then says what was wrong, and the episode continues. The format `openai` allows for several calls in a
+    reply: they are carried out in order, and the info's `calls` has the name, the status and the answer of each.
 
     The env's own turn limit counts the replies that reach it. `ToolEnv` counts calls: at most `max_calls` are carried
     out, and with the `max_refused`-th refused one the episode is truncated, so that it always ends.
@@ -151,7 +155,14 @@ class ToolEnv(Wrapper):
         self._over = None
         observation, info = self.env.reset(seed=seed, options=options)
         self._over = False
-        instructions = self.format.describe(self.tools)
+        described = instructions = self.format.describe(self.tools)
+        if self.format.by_api:
+            tools = [described_tool(tool) for tool in self.tools.values()]
+            info = {
+                **info,
+                "tools": [*info.get("tools", ()), *tools],
+                "tools_text": [*info.get("tools_text", ()), described],
+            }
         if self.max_calls is not None:
             instructions += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
         return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
@@ -196,17 +207,28 @@ class ToolEnv(Wrapper):
 
     def is_tool_call(self, action: str) -> bool:
         """Whether a reply is a call, valid or not: this env then answers it, and the env inside does not receive it."""
-        return self._parse(action) is not None
+        return bool(self._parse(action))
 
-    def _parse(self, action: str) -> ToolCall | BadCall | None:
-        parsed = self.format.read(action, self._known)
-        return None if isinstance(parsed, ToolCall) and parsed.name not in self.tools else parsed
+    def _parse(self, action: str) -> Sequence[ToolCall | BadCall]:
+        parsed = self.format.read_each(action, self._known)
+        below = sum(isinstance(call, ToolCall) and call.name not in self.tools for call in parsed)
+        if below == len(parsed):
+            return ()
+        return [DOUBLED] * len(parsed) if below else parsed
 
     def _step(self, action: str) -> Step:
-        parsed = self._parse(action)
-        if parsed is None:
+        calls = self._parse(action)
+        if not calls:
             step = self.env.step(action)
             return step._replace(info=self._with_counts(step.info, use_tool=False))
+        steps: list[Step] = []
+        for call in calls:
+            steps.append(self._carry_out(call))
+            if steps[-1].done:
+                break
+        return _as_one(steps) if len(calls) > 1 else steps[0]
+
+    def _carry_out(self, parsed: ToolCall | BadCall) -> Step:
         if isinstance(parsed, ToolCall) and self._used_up:
             parsed = BadCall("over_budget", f"All {self.max_calls} calls are used up. Go on without a tool.")
         if isinstance(parsed, BadCall):
@@ -282,6 +304,16 @@ class ToolEnv(Wrapper):
             "tool_success_counter": sum(result.success for result in self._results),
             "tool_refused_counter": self._refused,
         }
+
+
+def _as_one(steps: Sequence[Step]) -> Step:
+    """The steps of the calls of one reply as one step."""
+    calls = [{**step.info["tool"], "answer": step.observation} for step in steps]
+    return steps[-1]._replace(
+        observation=join([step.observation for step in steps]),
+        reward=math.fsum(step.reward for step in steps),
+        info={**steps[-1].info, "calls": calls},
+    )
 
 
 def tool_envs(env: Env) -> Iterator[ToolEnv]:

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -44,6 +44,9 @@ class CallFormat(ABC):
 
     name: str
     """What `format=` calls it."""
+    by_api: bool = False
+    """Whether a chat API can carry tools and calls in fields of their own. The `info` of a reset then has `tools`, the
+    description of each as these APIs take it, and `tools_text`, what the observation says about them."""
 
     @abstractmethod
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
@@ -55,6 +58,11 @@ class CallFormat(ABC):
 
         It takes time linear in the text and never raises.
         """
+
+    def read_each(self, text: str, tools: Mapping[str, Tool]) -> Sequence[ToolCall | BadCall]:
+        """What `read` finds, as a list; every call of a reply, where the format allows for several."""
+        found = self.read(text, tools)
+        return () if found is None else (found,)
 
     @abstractmethod
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from gem.escaping import escape_marks
@@ -16,36 +16,34 @@ _EXAMPLE = '{"tool_calls": [{"type": "function", "function": {"name": "NAME", "a
 
 
 class OpenAI(CallFormat):
-    """The message of a chat API in which the model called a tool: `{"content": …, "tool_calls": [{…}]}`.
+    """The message of a chat API in which the model called tools: `{"content": …, "tool_calls": [{…}]}`.
 
     A policy that asks such an API returns the message as JSON if it has `tool_calls`, and else its content. The API
-    itself ends the reply after the call, so there is nothing to stop at.
+    itself ends the reply after the calls, so there is nothing to stop at. All calls of a message are carried out.
     """
 
     name = "openai"
+    by_api = True
 
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
         return ()
 
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
+        calls = self.read_each(text, tools)
+        return DOUBLED if len(calls) > 1 else calls[0] if calls else None
+
+    def read_each(self, text: str, tools: Mapping[str, Tool]) -> Sequence[ToolCall | BadCall]:
         if _MESSAGE.match(text) is None:
-            return None
+            return ()
         try:
             calls = read_object(text)["tool_calls"]
         except (ValueError, KeyError) as error:
-            return malformed(f"the message is no JSON object: {error}", _EXAMPLE)
-        if calls is None or calls == []:
-            return None
+            return (malformed(f"the message is no JSON object: {error}", _EXAMPLE),)
+        if calls is None:
+            return ()
         if not isinstance(calls, list):
-            return malformed('"tool_calls" is no list', _EXAMPLE)
-        listed = cast("list[object]", calls)
-        if len(listed) > 1:
-            return DOUBLED
-        call = listed[0]
-        function = cast("dict[str, object]", call).get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict):
-            return malformed('the call has no "function" that is an object', _EXAMPLE)
-        return read_call(cast("dict[str, object]", function), tools, len(text), _EXAMPLE)
+            return (malformed('"tool_calls" is no list', _EXAMPLE),)
+        return [_read(call, tools, len(text)) for call in cast("list[object]", calls)]
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
         arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
@@ -55,7 +53,14 @@ class OpenAI(CallFormat):
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
         listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
-        return f"You can call these tools, one in a reply:\n{listed}\nTo call one, reply with {_EXAMPLE} alone."
+        return f"You can call these tools, several in a reply:\n{listed}\nTo call them, reply with {_EXAMPLE} alone."
 
     def frame(self, content: Content) -> Content:
         return content
+
+
+def _read(call: object, tools: Mapping[str, Tool], end: int) -> ToolCall | BadCall:
+    function = cast("dict[str, object]", call).get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return malformed('the call has no "function" that is an object', _EXAMPLE)
+    return read_call(cast("dict[str, object]", function), tools, end, _EXAMPLE)

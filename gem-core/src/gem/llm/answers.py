@@ -1,0 +1,176 @@
+"""Reading the answer of a chat API: a reply, or why there is none."""
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+from gem.failure import one_line
+from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, TryAgain
+from gem.rollout.transcript import Usage
+
+RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""The statuses of a server that may answer later."""
+LONGEST_WAIT = 60.0
+"""Most seconds before a retry."""
+
+_NO_ACCESS = frozenset({401, 402, 403, 404, 405})
+_NO_MONEY = ("insufficient_quota", "billing_hard_limit")
+_TOO_LONG = (
+    "context_length", "context length", "maximum context", "max_model_len", "context size", "context_size",
+    "prompt is too long", "input token count",
+)  # fmt: skip
+"""Words of OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Google about a conversation that does not fit."""
+_BROKEN_OFF = frozenset({"abort", "error", "cancelled"})
+"""Finish reasons of a server that could not complete the reply."""
+
+_IN_TEXT = (
+    "use a call format in text, such as format=hermes of tool_env (`--tool-arg format=hermes`); vLLM takes tools if it "
+    "is started with --enable-auto-tool-choice and --tool-call-parser"
+)
+_INSTEAD: Mapping[str, str] = {
+    "max_tokens": "set max_completion_tokens instead",
+    "max_completion_tokens": "set max_tokens instead",
+    "stop": "set stop=false; what a reply says after a tool call is then dropped",
+    "tools": _IN_TEXT,
+    "tool_choice": _IN_TEXT,
+    "model": "check the name of the model",
+}
+_UNSUPPORTED = re.compile("support|unrecogni[sz]ed|unknown|permitted|allowed|forbidden|too large", re.IGNORECASE)
+"""Words about a field that a server does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """The answer to one request."""
+
+    message: Mapping[str, Any]
+    """The assistant's message: `content`, and `tool_calls` if the model called tools."""
+    finish_reason: str
+    """`stop`, `length`, `tool_calls`, or another word of the server."""
+    stop_reason: str | None
+    """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
+    usage: Usage
+    """Its tokens, 0 if the server does not count them; its time, and the requests that were made."""
+    logprobs: tuple[Mapping[str, Any], ...] = ()
+    """Each sampled token with its `token`, `logprob` and `bytes`, if the request asked for `logprobs`."""
+
+
+def read_reply(content: bytes, url: str, sent: Sequence[str], seconds: float, requests: int) -> ChatReply:
+    """The reply in an answer with status 200.
+
+    Raises:
+        TryAgain: it is not a chat completion, or one that broke off.
+        RequestRefused, ContextExceeded, AccessRefused: it is an error, in spite of its status; or the server's filter
+            has removed the reply.
+    """
+    try:
+        answer = json.loads(content)
+        if error := answer.get("error"):
+            raise refusal(_status_of(error), content, {}, url, sent)
+        choice = answer["choices"][0]
+        message = choice["message"]
+        if not isinstance(message, dict):
+            raise TypeError("the message is not an object")
+        reason = choice.get("finish_reason") or "stop"
+        stopped_at = choice.get("stop_reason")
+        reply = ChatReply(
+            cast("Mapping[str, Any]", message),
+            reason,
+            stopped_at if isinstance(stopped_at, str) else None,
+            _usage(answer.get("usage"), seconds, requests),
+            tuple(cast("Mapping[str, Any]", choice.get("logprobs") or {}).get("content") or ()),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise TryAgain(f"the answer is not a chat completion ({one_line(error)}): {content[:200]!r}") from None
+    if reason in _BROKEN_OFF:
+        raise TryAgain(f"the server ended the reply with {reason!r}")
+    if reason == "content_filter":
+        raise RequestRefused(f"{url}: the server's filter removed the reply")
+    return reply
+
+
+def _status_of(error: object) -> int:
+    code = cast("dict[str, object]", error).get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 500
+
+
+def _usage(counted: Mapping[str, Any] | None, seconds: float, requests: int) -> Usage:
+    counted = counted or {}
+
+    def tokens(of: Mapping[str, Any], name: str) -> int:
+        count = of.get(name)
+        return count if isinstance(count, int) else 0
+
+    return Usage(
+        tokens(counted, "prompt_tokens"),
+        tokens(counted, "completion_tokens"),
+        tokens(counted.get("prompt_tokens_details") or {}, "cached_tokens"),
+        tokens(counted.get("completion_tokens_details") or {}, "reasoning_tokens"),
+        seconds,
+        requests,
+    )
+
+
+def refusal(status: int, content: bytes, headers: Mapping[str, str], url: str, sent: Sequence[str]) -> Exception:
+    """The exception for an answer with another status than 200.
+
+    Args:
+        status: of the answer.
+        content: its body.
+        headers: its headers.
+        url: the address that was asked.
+        sent: the names of the fields of the request.
+    """
+    text = " ".join(content.decode(errors="replace").split())
+    what = f"status {status}: {text[:500]}"
+    if 300 <= status < 400:
+        return AccessRefused(f"{url} has moved to {headers.get('Location')!r}; set base_url to that address")
+    if status in _NO_ACCESS or any(word in text for word in _NO_MONEY):
+        return AccessRefused(f"{url} refuses every request; check the key, the model and the address. It says: {what}")
+    if status in RETRIED:
+        return TryAgain(what, _pause(headers), limited=status == 429)
+    if any(word in text.lower() for word in _TOO_LONG):
+        return ContextExceeded(what)
+    field = _field(content, text, [name for name in sent if name != "messages"])
+    if field is not None:
+        instead = _INSTEAD.get(field, f"leave {field} out")
+        return AccessRefused(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
+    return RequestRefused(f"{url} refuses this request: {what}")
+
+
+def _field(content: bytes, text: str, fields: Sequence[str]) -> str | None:
+    """The field of the request that an error is about, if it is about one and not about the messages."""
+    try:
+        answer = json.loads(content)
+        error = answer.get("error")
+        about: dict[str, Any] = cast("dict[str, Any]", error) if isinstance(error, dict) else answer
+        at: list[object] = [about.get("param")]
+        if isinstance(details := answer.get("detail"), list):  # a server on FastAPI
+            at += [part for each in cast("list[Any]", details) for part in each["loc"]]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        at = []
+    named = [re.split(r"[.\[]", str(each))[0] for each in at if each]
+    if not named and _UNSUPPORTED.search(text):
+        named = re.findall(r"['\"`](\w+)['\"`]", text)
+    if not named and "tool choice" in text:  # vLLM
+        named = ["tools"]
+    return next((name for name in named if name in fields), None)
+
+
+def _pause(headers: Mapping[str, str]) -> float | None:
+    """The pause in seconds that headers ask for: a number, or the date at which it ends. None for no pause."""
+    for name, unit in (("Retry-After-Ms", 0.001), ("Retry-After", 1.0)):
+        given = headers.get(name, "")
+        try:
+            return min(LONGEST_WAIT, max(0.0, float(given) * unit)) or None
+        except ValueError:
+            pass
+        try:
+            return min(LONGEST_WAIT, max(0.0, parsedate_to_datetime(given).timestamp() - time.time())) or None
+        except ValueError:
+            pass
+    return None

@@ -1,0 +1,146 @@
+"""Tool calls of a chat API: the env's tools go with the request, and calls and results have the form of the API."""
+
+import json
+
+import pytest
+import tool_samples
+from tool_samples import Talk
+
+import gem
+from gem.llm import ChatPolicy
+from gem.llm.messages import messages_of
+from gem.rollout import rollout
+from gem.rollout.transcript import Completion, Transcript
+from gem.testing.chat_server import chat_server
+from gem.tool import tool
+from gem.wrappers.tool_env import ToolEnv
+
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+
+
+def call(id, name, arguments="{}", **fields):
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **fields}
+
+
+def calling(*calls, content=None, **fields):
+    return {"message": {"role": "assistant", "content": content, "tool_calls": list(calls), **fields}}
+
+
+@tool
+def look(where: str) -> list:
+    """Look at something."""
+    return [{"type": "text", "text": f"This is {where}."}, PICTURE]
+
+
+def play(answers, tools, *, format="openai", **settings):
+    """The episode in which a server gives these answers, and the requests."""
+    replies = iter(answers)
+    with chat_server(lambda messages: next(replies)) as server:
+        policy = ChatPolicy("any", base_url=server.url, **settings)
+        with gem.make_vec("tool_samples:Talk", 1, wrappers=[lambda env: ToolEnv(env, tools, format=format)]) as envs:
+            [episode] = rollout(policy, envs, starts=[0])
+        policy.close()
+    return episode, server.bodies
+
+
+def test_calls_and_results_travel_in_the_fields_of_the_api():
+    answers = [
+        calling(call("c1", "now"), call("c2", "book", '{"day": 1, "hour": 9}'), content="Let me see."),
+        calling(call("c3", "search", '{"query": "hats"}')),
+        "A hat.",
+    ]
+    episode, [first, second, third] = play(answers, [tool_samples.now, tool_samples.book, tool_samples.search])
+
+    assert (episode.success, episode.failure) == (True, None)
+    assert [each["function"]["name"] for each in first["tools"]] == ["now", "book", "search"]
+    assert first["tools"][1]["function"]["parameters"]["required"] == ["day", "hour"]
+    assert first["messages"] == [{"role": "user", "content": "What is there?\n\nYou have 10 calls."}]
+    assert second["messages"][1:] == [
+        {"role": "assistant", "content": "Let me see.", "tool_calls": answers[0]["message"]["tool_calls"]},
+        {"role": "tool", "tool_call_id": "c1", "content": "noon"},
+        {"role": "tool", "tool_call_id": "c2", "content": "booked 1, 9:00"},
+    ]
+    assert third["messages"][4:] == [
+        {"role": "assistant", "content": None, "tool_calls": answers[1]["message"]["tool_calls"]},
+        {"role": "tool", "tool_call_id": "c3", "content": "3 documents on hats"},
+    ]
+    assert first["tools"] == second["tools"] == third["tools"]
+    assert [turn.info["tool_use_counter"] for turn in episode.turns] == [2, 3, 3]
+    assert episode.turns[0].observation.startswith("What is there?\n\nYou can call these tools")
+
+
+def test_each_call_of_a_message_has_its_answer_also_if_it_is_refused():
+    bad = [call("a", "nothing"), call("b", "search", '{"query"'), call("c", "now"), call("c", "now", "")]
+    episode, [_, second] = play([calling(*bad), "A hat."], [tool_samples.now, tool_samples.search])
+
+    assistant, *results = second["messages"][1:]
+    assert [each["function"]["arguments"] for each in assistant["tool_calls"]] == ["{}", "{}", "{}", "{}"]
+    assert [each["tool_call_id"] for each in results] == ["a", "b", "c", "c"]
+    assert "There is no tool 'nothing'" in results[0]["content"]
+    assert "I could not read your call" in results[1]["content"]
+    assert [each["content"] for each in results[2:]] == ["noon", "noon"]
+    info = episode.turns[0].info
+    assert (info["tool_use_counter"], info["tool_refused_counter"]) == (2, 2)
+    assert [each["status"] for each in info["calls"]] == ["unknown", "malformed", "ok", "ok"]
+
+
+def test_calls_beyond_the_budget_are_refused_and_the_episode_ends_at_its_limit_of_refused_calls():
+    with ToolEnv(Talk(), tool_samples.now, format="openai", max_calls=2, max_refused=2, tool_reward=0.25) as env:
+        env.reset(seed=0)
+        step = env.step(json.dumps(calling(*(call(str(number), "now") for number in range(9)))["message"]))
+
+    assert [each["status"] for each in step.info["calls"]] == ["ok", "ok", "over_budget", "over_budget"]
+    assert step.truncated
+    assert step.reward == 0.5
+
+
+def test_a_message_with_calls_of_two_tool_envs_is_refused():
+    inner = ToolEnv(Talk(), tool_samples.now, format="openai")
+    with ToolEnv(inner, tool_samples.book, format="openai") as env:
+        _, info = env.reset(seed=0)
+        both = calling(call("1", "now"), call("2", "book", '{"day": 1, "hour": 9}'))
+        refused = env.step(json.dumps(both["message"]))
+        passed = env.step(json.dumps(calling(call("1", "now"), call("2", "now"))["message"]))
+
+    assert [each["function"]["name"] for each in info["tools"]] == ["now", "book"]
+    assert [each["status"] for each in refused.info["calls"]] == ["doubled", "doubled"]
+    assert [each["answer"] for each in passed.info["calls"]] == ["noon", "noon"]
+
+
+def test_pictures_in_results_follow_in_a_message_of_the_user():
+    first = calling(call("a", "look", '{"where": "here"}'), call("b", "look", '{"where": "there"}'))
+    _, [_, second] = play([first, "A hat."], look)
+
+    assert second["messages"][2:] == [
+        {"role": "tool", "tool_call_id": "a", "content": "This is here."},
+        {"role": "tool", "tool_call_id": "b", "content": "This is there."},
+        {"role": "user", "content": [PICTURE, PICTURE]},
+    ]
+
+
+@pytest.mark.parametrize("sent_back", [False, True])
+def test_reasoning_is_kept_apart_and_sent_back_by_choice(sent_back):
+    answers = [calling(call("a", "now"), reasoning_content="I need the time."), "A hat."]
+    episode, [_, second] = play(answers, tool_samples.now, return_reasoning=sent_back)
+
+    assert episode.turns[0].completion.reasoning == "I need the time."
+    assert "reasoning" not in episode.turns[0].action
+    assert second["messages"][1].get("reasoning_content") == ("I need the time." if sent_back else None)
+
+
+def test_tools_in_another_format_are_text():
+    answers = ["<now></now>", "A hat."]
+    episode, [first, second] = play(answers, tool_samples.now, format="tags")
+
+    assert episode.success
+    assert "tools" not in first
+    assert "You can call" in first["messages"][0]["content"]
+    assert [each["role"] for each in second["messages"]] == ["user", "assistant", "user"]
+
+
+def test_a_conversation_without_tools_keeps_the_json_that_a_model_writes():
+    transcript = Transcript("Write a call.")
+    said = json.dumps(calling(call("a", "now"))["message"])
+    transcript.add(Completion(said), 0.0, "More.", {})
+
+    assert [each["content"] for each in messages_of(transcript)] == ["Write a call.", said, "More."]
