@@ -14,7 +14,7 @@ OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12
 # What is imported is compiled once, and not again in each of the processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all test-vllm coverage pythons lint format docs clean
+.PHONY: help demo test test-all test-vllm coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
@@ -26,6 +26,7 @@ help:
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
 	@echo "make docs     build the site: the guides, and a reference from the docstrings"
+	@echo "make dist     build and check the wheels and source distributions of a release, into dist"
 	@echo "make clean    remove $(VENV)"
 
 demo: $(VENV)/demo
@@ -72,6 +73,9 @@ format: $(VENV)/dev
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "The site is in build/site. To look at it, search included: $(BIN)/mkdocs serve"
+
+dist: $(VENV)/dev
+	$(BIN)/python .ci/dist.py
 
 clean:
 	rm -rf $(VENV)

@@ -7,7 +7,8 @@ runs a document's blocks in order, in the current folder, as a reader would who 
 - A block whose first line is a comment with a file's name (`# coin.py`) is that file. Files are written first.
 - `python` blocks run in one namespace; in a README each has its own, because people copy one of them.
 - In `console` blocks the lines that begin with `$ ` are commands; `COMMANDS` says how each is run. Whatever else
-  appears there must be part of what the command before it prints; `…` matches anything.
+  appears there must be part of what the command before it prints; `…` matches anything. A command that ends in
+  `# exit status 1` has to fail with it.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
 """
 
@@ -26,6 +27,7 @@ _NOT_RUN = re.compile(r"<!-- not run: \S.* -->\n\Z")
 _FILE = re.compile(r"# ([\w./-]+\.(?:py|toml))\n")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _INLINE = re.compile(r"`([^`]+)`")
+_STATUS = re.compile(r"# exit status ([0-9]+)$")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 SITE = ".site"
@@ -139,7 +141,7 @@ def _run_command(command: str, shown: list[str]) -> None:
         check=False,
     )
     session = f"$ {command}\n{done.stdout}{done.stderr}"
-    assert done.returncode == 0, session
+    assert done.returncode == int((_STATUS.search(command) or [0, 0])[1]), session
     printed = _spaced(done.stdout + done.stderr)
     for line in shown:
         pattern = ".*".join(re.escape(_spaced(part).strip()) for part in line.split("…"))
