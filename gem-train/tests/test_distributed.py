@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from safetensors.torch import load_file
 
 from gem.cli.main import main
+from gem.record import read
 
 pytestmark = pytest.mark.full
 
@@ -40,23 +41,37 @@ SETTINGS: dict[str, object] = {
 }
 
 
-def words(out: Path, **settings: object) -> list[str]:
-    command = ["train", "core:Echo-v0", "--out", str(out)]
-    for key, value in {**SETTINGS, **settings}.items():
-        command += ["--set", f"{key}={value}"]
-    return command
+IMITATION: dict[str, object] = {
+    "steps": 8,
+    "checkpoint_every": 3,
+    "eval_every": 2,
+    "data.episodes": 41,
+    "rollout.num_envs": 6,
+    "optim.episodes": 7,
+    "optim.micro_tokens": 60,
+    "optim.lr": 0.001,
+    "threads": 1,
+    "device": "cpu",
+}
 
 
-def alone(out: Path, **settings: object) -> Path:
-    done = CliRunner().invoke(main, words(out, **settings))
+def words(out: Path, command: str = "train", **settings: object) -> list[str]:
+    given = [command, "core:Echo-v0", "--out", str(out)]
+    for key, value in {**(SETTINGS if command == "train" else IMITATION), **settings}.items():
+        given += ["--set", f"{key}={value}"]
+    return given
+
+
+def alone(out: Path, command: str = "train", **settings: object) -> Path:
+    done = CliRunner().invoke(main, words(out, command, **settings))
     assert done.exit_code == 0, done.stderr
     return out
 
 
-def start(out: Path, **settings: object) -> subprocess.Popen[str]:
+def start(out: Path, command: str = "train", **settings: object) -> subprocess.Popen[str]:
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     return subprocess.Popen(
-        [*torchrun, "-m", "gem", *words(out, **settings)],
+        [*torchrun, "-m", "gem", *words(out, command, **settings)],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -64,17 +79,17 @@ def start(out: Path, **settings: object) -> subprocess.Popen[str]:
     )
 
 
-def together(out: Path, **settings: object) -> str:
+def together(out: Path, command: str = "train", **settings: object) -> str:
     """Run in two processes; returns what they printed."""
-    process = start(out, **settings)
+    process = start(out, command, **settings)
     printed = process.communicate(timeout=300)[0]
     assert process.returncode == 0, printed
     return printed
 
 
-def wait_for(out: Path, step: int, process: subprocess.Popen[str]) -> None:
+def wait_for(out: Path, step: int, process: subprocess.Popen[str], phase: str = "train") -> None:
     deadline, written = time.monotonic() + 300, out / "metrics.jsonl"
-    while not (written.exists() and f'"train", "step": {step}' in written.read_text()):
+    while not (written.exists() and f'"{phase}", "step": {step}' in written.read_text()):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -91,21 +106,27 @@ def lines(out: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
 
 
-def assert_same(ours: Path, theirs: Path, file: str = "model.safetensors") -> None:
-    """Metrics, recorded episodes and weights are the same, but for rounding."""
+def compare_lines(ours: Path, theirs: Path) -> None:
     for mine, other in zip(lines(ours), lines(theirs), strict=True):
         assert mine.keys() == other.keys()
         for name in mine:
             if not name.startswith(("seconds", "tokens_per_second", "phase")):
                 assert mine[name] == pytest.approx(other[name], rel=1e-4, abs=1e-5), (name, mine["step"])
-    recorded = [
-        [json.loads(line) for line in (out / "episodes.jsonl").read_text().splitlines()] for out in (ours, theirs)
-    ]
-    seeds, texts = ([[each[key] for each in episodes] for episodes in recorded] for key in ("seed", "turns"))
-    assert seeds[0] == seeds[1]
-    assert [[turn["action"] for turn in turns] for turns in texts[0]] == [
-        [turn["action"] for turn in turns] for turns in texts[1]
-    ]
+
+
+def assert_same(ours: Path, theirs: Path, file: str = "model.safetensors") -> None:
+    """Metrics, recorded episodes and weights are the same, but for rounding."""
+    compare_lines(ours, theirs)
+    compare_weights(ours, theirs, file)
+    assert played(ours / "episodes.jsonl") == played(theirs / "episodes.jsonl")
+
+
+def played(recording: Path) -> list[tuple[int, list[str]]]:
+    """The seed and the actions of each episode."""
+    return [(episode.seed, [turn.action for turn in episode.turns]) for episode in read(recording)]
+
+
+def compare_weights(ours: Path, theirs: Path, file: str) -> None:
     newest = max((ours / "checkpoint").glob("step-*"), key=lambda path: int(path.name[5:])).name
     mine, other = (load_file(out / "checkpoint" / newest / "model" / file) for out in (ours, theirs))
     assert mine.keys() == other.keys()
@@ -152,6 +173,32 @@ def test_an_adapter_is_trained_by_two_processes_as_by_one(tmp_path: Path) -> Non
     assert_same(tmp_path / "two", alone(tmp_path / "one", **settings), "adapter_model.safetensors")
     saved = load_file(tmp_path / "two" / "checkpoint" / "step-2" / "model" / "adapter_model.safetensors")
     assert all(torch.count_nonzero(tensor) for tensor in saved.values())
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_imitation_in_two_processes_ends_as_in_one_also_when_it_was_stopped(
+    tmp_path: Path, kill: signal.Signals
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    process = start(two, "sft")
+    wait_for(two, 4, process, "sft")
+    if kill == signal.SIGKILL:
+        os.kill(process_of_rank(1, process.pid), kill)
+    else:
+        process.send_signal(kill)
+    printed = process.communicate(timeout=120)[0].replace("\n", " ")
+    if kill == signal.SIGKILL:
+        assert process.returncode != 0
+        assert "another process of the run has ended" in printed
+        assert f"The same command with --out {two} resumes" in printed
+    else:
+        assert "torchrun --nproc-per-node 2 -m gem sft" in printed
+    assert not (two / "summary.json").exists()
+    assert "resum" in together(two, "sft")
+    alone(one, "sft")
+    assert played(two / "demonstrations.jsonl") == played(one / "demonstrations.jsonl")
+    compare_lines(two, one)
+    compare_weights(two, one, "model.safetensors")
 
 
 def test_an_error_of_all_processes_is_printed_once(tmp_path: Path) -> None:

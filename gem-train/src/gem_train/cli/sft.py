@@ -7,6 +7,7 @@ import click
 
 from gem.cli.options import Seed, as_json
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
+from gem_train.distributed.world import is_first, reported_once
 
 
 @click.command()
@@ -23,6 +24,7 @@ from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stde
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
 @as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+@reported_once()
 def sft(
     id: str,
     file: Path | None,
@@ -60,18 +62,26 @@ def sft(
     with stray_prints_to_stderr():
         check_sft(config, Path("runs") if out is None else out)
 
-    print_waiting("loading PyTorch and transformers")
+    first = is_first()
+    if first:
+        print_waiting("loading PyTorch and transformers")
     from transformers.utils import logging
 
+    from gem_train.distributed.processes import connect
     from gem_train.runs.display import Display
     from gem_train.runs.folder import new_run_path
     from gem_train.sft.training import sft as run
 
     logging.disable_progress_bar()  # transformers would draw one at every checkpoint, over ours
     name = f"{config.id or Path(config.data.recording).stem}-sft-seed{config.seed}"
-    with Display(quiet=as_json) as display, stray_prints_to_stderr():
-        summary = run(config, out or new_run_path(name), display)
-    if as_json:
+    with (
+        Display(quiet=as_json or not first, silent=not first) as display,
+        stray_prints_to_stderr(),
+        connect(config.device, config.distributed.timeout) as world,
+    ):
+        path = world.first(lambda: out or new_run_path(name))
+        summary = run(config, path, display, world)
+    if as_json and first:
         from dataclasses import asdict
 
         print_json(asdict(summary))

@@ -10,6 +10,7 @@ from gem.errors import ConfigError
 from gem_train.config.sections import (
     ATTENTION,
     LOG_PROBS,
+    DistributedConfig,
     LogConfig,
     LoraConfig,
     RunConfig,
@@ -97,6 +98,7 @@ class SFTConfig(RunConfig):
     optim: SFTOptimConfig = SFTOptimConfig()
     lora: LoraConfig = LoraConfig()
     log: LogConfig = LogConfig()
+    distributed: DistributedConfig = DistributedConfig()
 
 
 _TINY: dict[str, Any] = {"device": "cpu", "threads": 1, "steps": 600, "optim": {"lr": 2e-3}}

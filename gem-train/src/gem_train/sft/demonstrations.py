@@ -11,11 +11,12 @@ from gem import seeding
 from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError
 from gem.record import EpisodeRecord, Recorder, episode_of, read
-from gem.rollout import rollout
+from gem.rollout import assign, rollout
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Episode
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
+from gem_train.distributed.world import ALONE, World, flat
 from gem_train.sft.config import DataConfig, SFTConfig
 from gem_train.sft.imitation import tokenized
 
@@ -39,19 +40,19 @@ class Encoded(NamedTuple):
     """Episodes that lost turns, because the model's context is shorter."""
 
 
-def demonstrations(config: SFTConfig, progress: Progress) -> tuple[list[Episode], int]:
+def demonstrations(config: SFTConfig, progress: Progress, world: World = ALONE) -> tuple[list[Episode], int]:
     """The episodes to imitate, and how many there were to choose from.
+
+    Args:
+        config: the settings.
+        progress: is told how many episodes were played.
+        world: the processes of the run; each of them plays its share, and the first reads a recording.
 
     Raises:
         ConfigError: none is wanted, or the recording cannot be read.
         RecordError: a line of it is not an episode.
     """
-    recording = config.data.recording
-    try:
-        episodes = [episode_of(record) for record in read(recording) if _is_whole(record)] if recording else None
-    except OSError as error:
-        raise ConfigError(f"cannot read the recording {recording}: {error.strerror}") from error
-    found = list(_play(config, progress)) if episodes is None else episodes
+    found = flat(world.together(lambda: _found(config, progress, world)))
     wanted = [episode for episode in found if _is_wanted(episode, config.data)]
     if not wanted:
         best = max((episode.total_reward for episode in found), default=0.0)
@@ -63,24 +64,40 @@ def demonstrations(config: SFTConfig, progress: Progress) -> tuple[list[Episode]
     return wanted, len(found)
 
 
-def _play(config: SFTConfig, progress: Progress) -> Iterable[Episode]:
+def _found(config: SFTConfig, progress: Progress, world: World) -> list[Episode]:
+    """This process's share of the episodes to choose from."""
+    recording = config.data.recording
+    if not recording:
+        return _play(config, progress, world)
+    try:
+        return [episode_of(record) for record in read(recording) if _is_whole(record)] if world.rank == 0 else []
+    except OSError as error:
+        raise ConfigError(f"cannot read the recording {recording}: {error.strerror}") from error
+
+
+def _play(config: SFTConfig, progress: Progress, world: World) -> list[Episode]:
+    """This process's share of what is played, in the order of seeds, however episodes finish."""
     total = config.data.episodes
-    seeds = (seeding.derive(config.seed, "sft", index) for index in range(total))
+    seeds = [seeding.derive(config.seed, "sft", index) for index in range(total)]
+    place = {seed: index for index, seed in enumerate(seeds)}
     with (
         closing(make_policy(config.data.policy)) as policy,
         make_vec(
             config.id,
-            min(config.rollout.num_envs, total),
+            -(-min(config.rollout.num_envs, total) // world.size),
             backend=config.rollout.backend,
             wrappers=config.wrappers,
             info_methods=policy.info_methods,
             env_kwargs=config.env,
         ) as envs,
     ):
-        progress(0, total)
-        for done, episode in enumerate(rollout(policy, envs, seeds), start=1):
-            progress(done, total)
-            yield episode
+        starts = world.share(list(assign(seeds, envs.shares)))
+        progress(0, len(starts))
+        played: list[Episode] = []
+        for episode in rollout(policy, envs, starts):
+            played.append(episode)
+            progress(len(played), len(starts))
+    return sorted(played, key=lambda episode: place[episode.seed])
 
 
 def _is_whole(record: EpisodeRecord) -> bool:

@@ -45,7 +45,8 @@ class SFTFolder(RunFolder):
     @property
     def resume_command(self) -> str:
         """The command that resumes the run."""
-        return f"gemx sft {shlex.join(['--config', str(self.path / 'config.toml'), '--out', str(self.path)])}"
+        words = shlex.join(["--config", str(self.path / "config.toml"), "--out", str(self.path)])
+        return f"{self._world.command} sft {words}"
 
     @property
     def demonstrations(self) -> Path:

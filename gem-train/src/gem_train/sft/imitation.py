@@ -21,7 +21,7 @@ from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.batch import TokenSequence, collate
 from gem_train.config.sections import OptimConfig, WarmupConfig
-from gem_train.distributed.processes import whole
+from gem_train.distributed.processes import own_optimizer_state, whole
 from gem_train.distributed.world import ALONE, World, flat
 from gem_train.learning.head import Scorer, chunked_scores
 from gem_train.learning.optimizer import make_optimizer
@@ -82,15 +82,17 @@ class Imitator:
         self._optimizer.step()
         return {"loss": total, "tokens": tokens, "grad_norm": norm}
 
-    @torch.inference_mode()
+    @torch.no_grad()  # inference mode would be that of the buffers too which FSDP makes in a first pass
     def loss(self, sequences: Sequence[TokenSequence]) -> float:
         """The mean loss per token in nats, without a change."""
         parts, tokens = self._parts(sequences)
-        return sum(self._loss(part).item() for part in parts) / tokens
+        total = sum(self._loss(part).item() * counts for part, counts in self._world.deal(parts))
+        return sum(self._world.gather(total)) / tokens
 
     def _parts(self, sequences: Sequence[TokenSequence]) -> tuple[list[Packed], int]:
         """The micro-batches, and how many ids of all of them together are imitated."""
-        parts = [part.to(self._model.device) for part in pack(sequences, self._optim.micro_tokens)]
+        limit = self._world.portion(self._optim.micro_tokens, sum(map(len, sequences)))
+        parts = [part.to(self._model.device) for part in pack(sequences, limit)]
         if self._target == "all":
             parts = [replace(part, sampled=part.positions > 0) for part in parts]
         return parts, sum(int(part.sampled.sum()) for part in parts)
@@ -100,11 +102,11 @@ class Imitator:
 
     def state(self) -> dict[str, Any]:
         """What `restore` needs besides the model's weights."""
-        return {"optimizer": self._optimizer.state_dict()}
+        return {"optimizer": self._world.collect(self._optimizer.state_dict())}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`; the model already has its weights."""
-        self._optimizer.load_state_dict(state["optimizer"])
+        self._optimizer.load_state_dict(own_optimizer_state(state["optimizer"], self._trained))
 
 
 def imitate(

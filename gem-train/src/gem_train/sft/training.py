@@ -16,11 +16,13 @@ from gem.rollout.transcript import Episode
 from gem_train.batch import TokenSequence
 from gem_train.chat.make import make_chat
 from gem_train.chat.rewriting import rewriting_warning
+from gem_train.distributed.spectator import Spectator
+from gem_train.distributed.world import ALONE, World
 from gem_train.learning.kernels import find_kernel
 from gem_train.learning.liger import find_scorer
 from gem_train.models.checks import context_limit
 from gem_train.models.devices import find_device, torch_settings
-from gem_train.models.loading import LoadedModel, load_model, make_tiny
+from gem_train.models.loading import LoadedModel, blocks_of, load_model, make_tiny
 from gem_train.models.lora import check_peft, choose_trained
 from gem_train.preflight import TINY
 from gem_train.runs.checkpoints import step_of
@@ -33,7 +35,7 @@ from gem_train.sft.folder import SFTFolder, SFTSummary
 from gem_train.sft.imitation import Imitator
 
 
-def sft(config: SFTConfig, out: Path, display: Display) -> SFTSummary:
+def sft(config: SFTConfig, out: Path, display: Display, world: World = ALONE) -> SFTSummary:
     """Carry out, or resume, the imitation that `config` describes; returns the result.
 
     A run that was stopped at any moment resumes from its last checkpoint and ends with the same weights (on CPU, to the
@@ -43,12 +45,16 @@ def sft(config: SFTConfig, out: Path, display: Display) -> SFTSummary:
         config: the settings.
         out: the run folder.
         display: gets the events of the run.
+        world: the processes of the run; each of them calls this.
 
     Raises:
         ConfigError: the settings do not fit each other, there is nothing to imitate, or the folder holds another run.
-        TrainingStopped: the loss is not finite, memory ran out, or the run's files cannot be written.
+        TrainingStopped: the loss is not finite, memory ran out, the run's files cannot be written, or another process
+            of it has ended.
     """
-    with SFTFolder(out, config.as_data()) as folder:
+    kind = _Spectator if world.rank else SFTFolder
+    advice = f"The same command with --out {out} resumes from the newest checkpoint"
+    with world.guarded(advice), kind(out, config.as_data(), world) as folder:
         summary = folder.result()
         if summary is not None:
             display.note("this run has finished already; its result:")
@@ -59,21 +65,25 @@ def sft(config: SFTConfig, out: Path, display: Display) -> SFTSummary:
             if config.lora.rank:
                 check_peft()
             with torch_settings(config.threads):
-                summary = _Run(config, folder, display).carry_out()
+                summary = _Run(config, folder, display, world).carry_out()
         display.result(_in_words(summary, folder))
         return summary
+
+
+class _Spectator(Spectator, SFTFolder):
+    """The run folder as the other processes see it."""
 
 
 class _Run:
     """One run in this process."""
 
-    def __init__(self, config: SFTConfig, folder: SFTFolder, display: Display) -> None:
-        self._config, self._folder, self._display = config, folder, display
+    def __init__(self, config: SFTConfig, folder: SFTFolder, display: Display, world: World) -> None:
+        self._config, self._folder, self._display, self._world = config, folder, display, world
         memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
         checkpoint = folder.newest_checkpoint()
         if checkpoint is None:
             progress = functools.partial(display.measuring, f"{config.data.policy} play")
-            episodes, found = demonstrations.demonstrations(config, progress)
+            episodes, found = demonstrations.demonstrations(config, progress, world)
             display.note(f"imitating {len(episodes)} of {found} episodes")
         else:
             episodes = demonstrations.load(folder.demonstrations)
@@ -84,10 +94,11 @@ class _Run:
             else:
                 self._loaded = load_model(config.model if checkpoint is None else str(checkpoint), **settings)
             choose_trained(self._loaded.model, config.lora, config.seed)
+            world.shard(self._loaded.model, blocks_of(self._loaded.model))
         self._memory = memory("learn")
         half = config.dtype == "bfloat16"
         scorer = find_scorer(config.optim.log_probs, self._loaded.model.device, half=half)
-        self._imitator = Imitator(self._loaded.model, config.optim, config.optim.loss, scorer)
+        self._imitator = Imitator(self._loaded.model, config.optim, config.optim.loss, scorer, world)
         self._started = time.monotonic()
         self._step = 0
         self._before: float | None = None
@@ -95,7 +106,8 @@ class _Run:
         folder.claim()
         if checkpoint is None:
             folder.rewind(None)
-            demonstrations.save(folder.demonstrations, episodes, config)
+            if not world.rank:
+                demonstrations.save(folder.demonstrations, episodes, config)
         else:
             self._resume(torch.load(checkpoint / "state.pt", weights_only=True), step_of(checkpoint))
         self._encode(self._loaded, episodes)
@@ -158,6 +170,7 @@ class _Run:
                 self._folder.write_metrics("sft", 0, {"held_out_loss": self._before})
         values: dict[str, Any] = {}
         for batch in self._batches():
+            self._world.together(lambda: None)  # where Ctrl-C interrupts all processes of the run
             with defer_interrupts():
                 self._changing = True
                 lr = config.optim.lr * (1 - self._step / steps)
