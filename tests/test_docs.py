@@ -46,6 +46,7 @@ LONG = {
     "docs/training.md",
     "docs/hook-reference.md",
     "docs/publishing.md",
+    "docs/viewing.md",
     "docs/writing-a-tool-pack.md",
     "docs/writing-an-environment.md",
     "gem-core/README.md",

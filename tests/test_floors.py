@@ -1,4 +1,4 @@
-"""benchmarks/floors.py finds lists of replies that win without looking, where there are any."""
+"""Floors: those that packs bring along are true, and benchmarks/floors.py finds replies that win without looking."""
 
 import json
 import subprocess
@@ -6,6 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import gem
+from gem.cli.floors import measure_floors, packaged_floors
+from gem.packs.discovery import OWN_PACKS
+from gem.packs.registry import registry
 
 PROGRAM = Path(__file__).parents[1] / "benchmarks" / "floors.py"
 NEED_PLAY = ["game:GuessTheNumber-v0", "game:Mastermind-v0-easy"]
@@ -28,3 +33,40 @@ def test_a_list_of_replies_wins_most_games_only_where_every_game_is_the_same(
     assert rows[ALWAYS_THE_SAME]["blind"] == 1
     assert rows["game:GuessTheNumber-v0"]["blind"] >= 0.4
     assert rows["game:Mastermind-v0-easy"]["blind"] > rows["game:Mastermind-v0-easy"]["constant"]
+
+
+@pytest.mark.parametrize("distribution", sorted(OWN_PACKS - {"gem-train"}))
+def test_a_pack_brings_the_floors_of_all_its_environments_along(distribution: str) -> None:
+    entries = [entry for entry in registry().entries() if entry.pack and entry.pack.distribution == distribution]
+    assert entries[0].pack
+    floors = packaged_floors(entries[0].pack)
+
+    assert floors is not None
+    assert list(floors.floors) == [entry.spec.id for entry in entries]
+    known = [each for each in floors.floors.values() if each["random"] is not None]
+    assert all(each["random"] <= (1.0 if each["expert"] is None else each["expert"]) for each in known)
+    # Of those that need nothing else, random play is known.
+    other = [entry.spec for entry in entries if "data-set" not in entry.spec.tags and not entry.spec.extra]
+    assert [spec.id for spec in other if floors.floors[spec.id]["random"] is None] == []
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["game:GuessTheNumber-v0-easy"]
+    + [
+        pytest.param(id, marks=pytest.mark.full)
+        for id in (
+            "game:Hangman-v0-easy",
+            "logic:Rules-v0",
+            "math:Algebra-v0-easy",
+            "rg:maze",
+            "tools:MultiHop-v0-hard",
+        )
+    ],
+)
+def test_the_floors_of_a_pack_are_what_is_measured_again(id: str) -> None:
+    pack = registry().find(id).pack
+    floors = pack and packaged_floors(pack)
+
+    assert floors
+    assert measure_floors([gem.get_spec(id)], floors.episodes, print).floors[id] == floors.floors[id]

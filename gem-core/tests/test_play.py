@@ -1,5 +1,11 @@
 """`gemx play`: a person at the terminal, or a pipe."""
 
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,7 +71,9 @@ def test_hint_shows_the_expert_action_and_uses_no_turn() -> None:
 
     assert f"\\boxed{{{answers()[0]}}}" in done.stdout
     assert "Left after 0 turns" in done.stdout
-    assert "This environment does not have an expert." in play(":hint", id="sample_envs:NoExpert").stdout
+    assert (
+        "There is no hint: this environment does not have an expert" in play(":hint", id="sample_envs:NoExpert").stdout
+    )
 
 
 def test_random_plays_a_well_formed_action() -> None:
@@ -165,12 +173,13 @@ def test_history_shows_the_episode_so_far() -> None:
 
 def test_an_episode_that_has_ended_is_recorded_and_can_be_reproduced(tmp_path: Path) -> None:
     file = tmp_path / "played.jsonl"
-    lines = "".join(f"{line}\n" for line in answers(seed=3))
+    lines = "".join(f":hint\n:hint\n{line}\n" if turn else f"{line}\n" for turn, line in enumerate(answers(seed=3)))
     done = CliRunner().invoke(main, ["play", "sample_envs:Sum", "--seed", "3", "--record", str(file)], input=lines)
 
     assert f"The episode is in {file}" in done.stdout
     [record] = read(file)
     assert (record.seed, record.success, record.policy, len(record.turns)) == (3, True, "human", 3)
+    assert record.labels == {"hints": 2}  # turns in which one was taken
     assert reproduce(record, trust=True) is None
 
 
@@ -180,3 +189,36 @@ def test_an_episode_that_was_left_is_not_recorded(tmp_path: Path) -> None:
 
     assert "Nothing was written" in done.stderr
     assert not file.exists()
+
+
+@pytest.mark.full
+def test_in_a_terminal_a_line_can_be_edited_and_a_hint_takes_no_turn(tmp_path: Path) -> None:
+    file = tmp_path / "played.jsonl"
+    command = [sys.executable, "-m", "gem", "play", "core:Echo-v0", "--seed", "1", "--record", str(file)]
+    ours, theirs = pty.openpty()
+    shown = ""
+
+    def wait_for(text: str) -> str:
+        """What is shown from here on, up to `text`."""
+        nonlocal shown
+        before = len(shown)
+        while text not in shown[before:]:
+            assert select.select([ours], [], [], 60)[0], shown
+            shown += re.sub(r"\x1b\[[?\d;]*\w|\r", "", os.read(ours, 65536).decode())
+        return shown[before:]
+
+    environ = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as game:
+        os.close(theirs)
+        wait_for("> ")
+        os.write(ours, b":hint\n")
+        hint = wait_for("\n> ").splitlines()[1]
+        os.write(ours, b":history\n")
+        assert "Say the word" in wait_for("\n> ")
+        os.write(ours, hint.encode() + b"xy\x7f\x7f\n")
+        wait_for("Success: 1 turn, return 1.")
+        assert game.wait(60) == 0
+    os.close(ours)
+
+    [record] = read(file)
+    assert (record.success, record.labels, [turn.action for turn in record.turns]) == (True, {"hints": 1}, [hint])

@@ -1,6 +1,7 @@
 """`gemx list`: every environment of the installed packs."""
 
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gem.cli.options import as_json
-from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
+from gem.errors import ConfigError
 from gem.packs.discovery import OWN_PACKS, how_to_install, missing_owners
 from gem.packs.registry import RegistryEntry, registry
 
@@ -17,36 +19,65 @@ from gem.packs.registry import RegistryEntry, registry
 @click.argument("pattern", required=False)
 @click.option("--pack", metavar="NAME", help="Only those of this pack, such as gem-envs-games.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only those with this tag. May be repeated.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a page with a card per environment, which can be searched.",
+)
+@click.option(
+    "--floors",
+    "episodes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="For --html and --json: play N episodes at random and N by the expert, instead of what packs say of them.",
+)
 @as_json
-def list_envs(pattern: str | None, pack: str | None, tags: tuple[str, ...], as_json: bool) -> None:
+def list_envs(
+    pattern: str | None, pack: str | None, tags: tuple[str, ...], html: Path | None, episodes: int | None, as_json: bool
+) -> None:
     """List the environments.
 
-    PATTERN is a namespace, such as `game`, or a part of an id, such as `sudoku` or `game:*-easy`.
+    PATTERN is a namespace, such as `game`, a part of an id, such as `sudoku` or `game:*-easy`, or words of a
+    description. With --json, --floors prints the floors alone, in the form of the file floors.json of a pack.
     """
     with stray_prints_to_stderr():
-        entries = registry().entries()
-    rows = [
-        _row(entry)
-        for entry in entries
-        if (pattern is None or _matches(pattern, entry.spec.id))
-        and (pack is None or (entry.pack is not None and pack == entry.pack.distribution))
-        and set(tags) <= set(entry.spec.tags)
-    ]
+        entries = [
+            entry
+            for entry in registry().entries()
+            if (pattern is None or _matches(pattern, entry))
+            and (pack is None or (entry.pack is not None and pack == entry.pack.distribution))
+            and set(tags) <= set(entry.spec.tags)
+        ]
+        if episodes and not (html or as_json):
+            raise ConfigError("--floors is for a page or for JSON: give --html FILE or --json")
+        floors = None
+        if html or episodes:  # imported here, because a list without floors needs nothing that plays
+            from gem.cli.cards import page_of_cards
+            from gem.cli.floors import measure_floors
+
+            if episodes:
+                floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
+            if html and entries:
+                html.write_text(page_of_cards(entries, floors), encoding="utf-8")
     if as_json:
-        print_json({"envs": rows})
+        print_json(floors.model_dump() if floors else {"envs": [_row(entry) for entry in entries]})
         return
     warn_of_failures(registry().packs)
-    if rows:
-        console().print(_table(rows))
-    else:
+    if not entries:
         echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack)
+    elif html:
+        echo(f"{html}: {len(entries)} environments; open it in a browser")
+    else:
+        console().print(_table([_row(entry) for entry in entries]))
 
 
-def _matches(pattern: str, id: str) -> bool:
+def _matches(pattern: str, entry: RegistryEntry) -> bool:
+    spec = entry.spec
     if any(pattern in pack.namespaces for pack in registry().packs):
-        return id.startswith(f"{pattern}:")
-    return fnmatchcase(id.lower(), f"*{pattern.lower()}*")
+        return spec.id.startswith(f"{pattern}:")
+    return fnmatchcase(spec.id.lower(), f"*{pattern.lower()}*") or pattern.lower() in spec.description.lower()
 
 
 def _row(entry: RegistryEntry) -> dict[str, Any]:

@@ -23,6 +23,7 @@ FENCE = "```"
 HUMAN = "human"
 """The policy in recordings of people."""
 _OPENING = re.compile(r"`{3,}|~{3,}")
+NO_HINT = "There is no hint: this environment does not have an expert, or it does not know what to say here."
 HELP = """\
 :hint        what the environment's expert would say
 :random      play a random action
@@ -39,7 +40,7 @@ HELP = """\
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Append the episode to FILE when it has ended.",
+    help="Append the episode to FILE when it has ended, with the number of turns with a :hint.",
 )
 @tools
 @tool_arguments
@@ -71,7 +72,8 @@ def play(
         transcript = Transcript(*env.reset(seed=seed))
         echo(f"{id}, seed {seed}\nType :help for the commands.\n", dim=True)
         print_text(as_text(transcript.observation))
-        while (action := _next_action(env, transcript)) is not None:
+        hints: list[int] = []
+        while (action := _next_action(env, transcript, hints)) is not None:
             step = env.step(action)
             transcript.add(Completion(action), step.reward, step.observation, step.info)
             echo(f"\nreward {step.reward:g}", dim=True)
@@ -79,15 +81,16 @@ def play(
             if step.done:
                 _print_outcome(step, transcript)
                 if record:
-                    _record(record, env, seed, transcript, step, started, time.perf_counter() - clock)
+                    seconds = time.perf_counter() - clock
+                    _record(record, env, seed, transcript, step, started, seconds, len(set(hints)))
                 return
     echo(f"\nLeft after {_count(transcript)}, return {_total(transcript):g}.", dim=True)
     if record:
         echo(f"Nothing was written to {record}: the episode had not ended.", err=True)
 
 
-def _next_action(env: Env, transcript: Transcript) -> str | None:
-    """The reply that was typed, in the form that `env` reads; None to leave."""
+def _next_action(env: Env, transcript: Transcript, hints: list[int]) -> str | None:
+    """The reply that was typed, in the form that `env` reads; None to leave. Turns with a hint go into `hints`."""
     while (line := _read("> ")) is not None:
         command, _, rest = line.lstrip().partition(" ")
         match command.rstrip():
@@ -96,7 +99,9 @@ def _next_action(env: Env, transcript: Transcript) -> str | None:
             case ":help":
                 echo(HELP, nl=False)
             case ":hint":
-                echo(env.expert_action() or "This environment does not have an expert.")
+                if (hint := env.expert_action()) is not None:
+                    hints.append(len(transcript.turns))
+                echo(hint or NO_HINT)
             case ":history":
                 _print_history(transcript)
             case ":random":
@@ -167,7 +172,14 @@ def _print_outcome(step: Step, transcript: Transcript) -> None:
 
 
 def _record(
-    path: Path, env: Env, seed: int, transcript: Transcript, step: Step, started: datetime, seconds: float
+    path: Path,
+    env: Env,
+    seed: int,
+    transcript: Transcript,
+    step: Step,
+    started: datetime,
+    seconds: float,
+    hints: int,
 ) -> None:
     assert env.spec is not None
     episode = Episode(
@@ -184,7 +196,7 @@ def _record(
         seconds=seconds,
     )
     with Recorder(path, policy=HUMAN) as recorder:
-        recorder.write(episode)
+        recorder.write(episode, {"hints": hints} if hints else None)
     echo(f"The episode is in {path}: `gemx view {path}` shows it.", dim=True)
 
 

@@ -78,7 +78,7 @@ def page_server(runs: Sequence[Path], episodes: int, port: int) -> http.server.T
         def do_GET(self) -> None:
             # A page of the web whose name leads to this machine must not read the runs.
             if self.headers.get("Host", "").partition(":")[0] not in (LOCAL, "localhost"):
-                self._answer(403, "text/plain", f"open http://{LOCAL}:{self.server.server_address[1]}/")
+                self._answer(403, "text/plain", f"open the address with {LOCAL} instead")
             elif self.path.partition("?")[0] != "/":
                 self._answer(404, "text/plain", "there is only one page: /")
             else:

@@ -1,0 +1,47 @@
+"""The page of `gemx list --html`: a card per environment."""
+
+from collections.abc import Mapping, Sequence
+
+from gem.cli.floors import Floors, packaged_floors
+from gem.cli.output import echo
+from gem.errors import ConfigError
+from gem.packs.discovery import Pack
+from gem.packs.registry import RegistryEntry, registry
+from gem.view.cards import Card, cards_page
+
+
+def page_of_cards(entries: Sequence[RegistryEntry], measured: Floors | None) -> str:
+    """The page of `entries`, with the floors that were `measured`, or with those that their packs bring along."""
+    known: dict[str, Mapping[str, float | None]] = {}
+    episodes: set[int] = set()
+    for floors in [measured] if measured else [_packaged(pack) for pack in registry().packs]:
+        if floors is not None:
+            known.update(floors.floors)
+            episodes.add(floors.episodes)
+    counts = " or ".join(map(str, sorted(episodes)))
+    note = f"Floors: success over {counts} episodes, " if counts else "Floors are not known: --floors N measures them, "
+    note += "of random well-formed actions, and of the environment's own expert."
+    return cards_page([_card(entry, known.get(entry.spec.id, {})) for entry in entries], note)
+
+
+def _packaged(pack: Pack) -> Floors | None:
+    try:
+        return packaged_floors(pack)
+    except ConfigError as error:
+        echo(str(error), err=True)
+        return None
+
+
+def _card(entry: RegistryEntry, floors: Mapping[str, float | None]) -> Card:
+    spec, pack = entry.spec, entry.pack
+    limit = spec.kwargs.get("max_turns", spec.max_turns) or (1 if "single-turn" in spec.tags else None)
+    return Card(
+        id=spec.id,
+        description=spec.description,
+        pack=f"{pack.distribution} {pack.version}" if pack else "registered here",
+        tags=spec.tags,
+        turns="a turn limit of its own" if limit is None else "one turn" if limit == 1 else f"at most {limit} turns",
+        extra=spec.extra,
+        random=floors.get("random"),
+        expert=floors.get("expert"),
+    )
