@@ -6,7 +6,7 @@ from gem.cli.floors import Floors, packaged_floors
 from gem.cli.output import echo
 from gem.errors import ConfigError
 from gem.packs.discovery import Pack
-from gem.packs.registry import RegistryEntry, registry
+from gem.packs.registry import RegistryEntry
 from gem.view.cards import Card, cards_page
 
 
@@ -14,7 +14,8 @@ def page_of_cards(entries: Sequence[RegistryEntry], measured: Floors | None) -> 
     """The page of `entries`, with the floors that were `measured`, or with those that their packs bring along."""
     known: dict[str, Mapping[str, float | None]] = {}
     episodes: set[int] = set()
-    for floors in [measured] if measured else [_packaged(pack) for pack in registry().packs]:
+    packs = {entry.pack.distribution: entry.pack for entry in entries if entry.pack}
+    for floors in [measured] if measured else map(_packaged, packs.values()):
         if floors is not None:
             known.update(floors.floors)
             episodes.add(floors.episodes)
