@@ -276,29 +276,48 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
     assert "faulty-pack: faulty:A: 'no_such_module:A' cannot be imported" in gemx("doctor").stdout
 
 
-def test_run_as_json_has_exactly_the_promised_fields() -> None:
+def test_eval_as_json_has_exactly_the_promised_fields() -> None:
     expert = gemx_json("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "8", "--seed", "3")
 
-    assert list(expert.items()) == [
+    fields = [
         ("id", "sample_envs:Sum"),
-        ("policy", "expert"),
+        ("group", ""),
         ("episodes", 8),
-        ("seed", 3),
+        ("items", 8),
+        ("failures", 0),
         ("success", 1.0),
         ("success_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
+        ("k", 1),
+        ("pass_at", {"1": 1.0}),
+        ("pass_at_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
+        ("pass_hat", {"1": 1.0}),
+        ("pass_hat_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
         ("return_mean", 3.0),
+        ("return_ci", [3.0, 3.0]),
         ("turns_mean", 3.0),
         ("calls_mean", None),
         ("refused_mean", None),
-        ("failures", 0),
         ("cut_off", 0),
+        ("prompt_tokens", 0),
+        ("completion_tokens", 0),
+        ("cost", None),
+        ("latency_median", None),
+        ("latency_p95", None),
+        ("floors", {}),
+    ]
+    assert list(expert.items()) == [
+        ("model", "expert"),
+        ("seed", 3),
         ("asked", 8),
-        ("resumed", 0),
         ("partial", False),
+        ("budget_spent", False),
+        *fields,
+        ("ids", [dict(fields)]),
+        ("resumed", 0),
     ]
 
 
-def test_run_gives_the_same_numbers_however_many_envs_play() -> None:
+def test_eval_gives_the_same_numbers_however_many_envs_play() -> None:
     one, many = (
         gemx("eval", "core:Echo-v0", "--episodes", "40", "--num-envs", number, "--json").stdout for number in ("1", "7")
     )
@@ -307,7 +326,7 @@ def test_run_gives_the_same_numbers_however_many_envs_play() -> None:
     assert 0 < json.loads(one)["success"] < 1
 
 
-def test_run_plays_the_episodes_of_the_derived_seeds() -> None:
+def test_eval_plays_the_episodes_of_the_derived_seeds() -> None:
     won = 0
     for i in range(30):
         env = gem.make("core:Echo-v0")
@@ -318,23 +337,25 @@ def test_run_plays_the_episodes_of_the_derived_seeds() -> None:
     assert played["success"] == pytest.approx(won / 30)
 
 
-def test_run_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
+def test_eval_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
     done = gemx("eval", "vector_envs:Shadowing", "--episodes", "1", "--arg", "seed=3", "--arg", "backend=x", "--json")
 
     assert json.loads(done.stdout)["return_mean"] == 3.0
 
 
-def test_run_puts_the_named_wrappers_around_every_env() -> None:
+def test_eval_puts_the_named_wrappers_around_every_env() -> None:
     played = ("eval", "tool_samples:Listener", "--model", "expert", "--episodes", "3")
 
     assert gemx_json(*played)["turns_mean"] == 3.0
     assert gemx_json(*played, "--wrappers", "episode_tracking,tool_samples:impatient")["turns_mean"] == 2.0
 
 
-def test_run_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> None:
-    path = str(tmp_path / "episodes.jsonl")
+def test_eval_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> None:
+    path = str(tmp_path / "out" / "episodes.jsonl")
     options = ["--tools", "tool_samples:python,tool_samples:search", "--tool-arg", "max_calls=3"]
-    played = gemx("eval", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--out", tmp_path)
+    played = gemx(
+        "eval", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--out", tmp_path / "out"
+    )
 
     assert played.exit_code == 0
     (record,) = read(Path(path))
@@ -391,21 +412,21 @@ def test_tools_shows_what_an_agent_sees() -> None:
     assert gemx_json("tools") == {"tools": []}
 
 
-def test_run_counts_tool_calls_where_there_are_tools() -> None:
+def test_eval_counts_tool_calls_where_there_are_tools() -> None:
     options = ["--tools", "tool_samples:python", "--model", "tool_samples:Caller", "--episodes", "3"]
 
     assert "mean tool calls  2.00, and 1.00 refused" in gemx("eval", "sample_envs:Sum", *options).stdout
     assert "mean tool calls" not in gemx("eval", "sample_envs:Sum").stdout
 
 
-def test_run_prints_a_table_with_the_interval() -> None:
+def test_eval_prints_a_table_with_the_interval() -> None:
     done = gemx("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "4", "--arg", "rounds=2")
 
     assert "100.0%, 95% interval 51.0% to 100.0%" in done.stdout
     assert "2.000" in done.stdout
 
 
-def test_run_counts_failures_and_shows_each_once_with_its_place() -> None:
+def test_eval_counts_failures_and_shows_each_once_with_its_place() -> None:
     done = gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12")
     played = json.loads(gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12", "--json").stdout)
 
@@ -418,7 +439,7 @@ def test_run_counts_failures_and_shows_each_once_with_its_place() -> None:
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_run_exits_with_1_when_every_episode_failed() -> None:
+def test_eval_exits_with_1_when_every_episode_failed() -> None:
     odd = next(seed for seed in range(99) if seeding.derive(seed, "run", 0) % 2)
     done = gemx("eval", "sample_envs:Fragile", "--episodes", "1", "--seed", str(odd), "--json")
 

@@ -45,7 +45,7 @@ WRONG = [
     (["lst"], 1, "there is no command 'lst'"),
     (["info", "core:Ecko-v0"], 1, "Did you mean 'core:Echo-v0'?"),
     (["info", "sample_envs:Nothing"], 1, "no 'Nothing'"),
-    (["eval"], 2, "Missing argument"),
+    (["eval"], 2, "give an ID"),
     (["eval", "core:Echo-v0", "--episodes", "0"], 2, "--episodes"),
     (["eval", "core:Echo-v0", "--bogus"], 2, "--bogus"),
     (["--bogus"], 2, "--bogus"),

@@ -58,7 +58,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("runs/there/is/none", [], "the folder 'runs/there/is/none' does not exist"),
         ("openai:", [], "model is the name of a model at the server, not empty"),
         ("openai:one", ["model=two"], "'openai:one' names its model already; leave out the setting 'model', 'two'"),
-        (".", [], "the policy '.' is a trained model, which needs gem-train: install it"),
+        (".", [], "'.' is a model that runs here, which needs gem-train: install it"),
     ],
 )
 def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:
@@ -109,15 +109,15 @@ def test_a_name_that_a_pack_offers_is_that_policy_where_a_folder_is_called_the_s
     monkeypatch.chdir(tmp_path)
     (tmp_path / "expert").mkdir()
 
-    assert run(ECHO, "--model", "expert", "--episodes", "2")["policy"] == "expert"
+    assert run(ECHO, "--model", "expert", "--episodes", "2")["model"] == "expert"
     (tmp_path / "checkpoint").mkdir()
-    assert "the policy 'checkpoint' is a trained model" in gemx("eval", ECHO, "--model", "checkpoint").stderr
+    assert "'checkpoint' is a model that runs here" in gemx("eval", ECHO, "--model", "checkpoint").stderr
 
 
-def test_settings_of_a_policy_reach_it_and_are_in_the_report() -> None:
+def test_settings_of_a_policy_reach_it_and_those_that_change_replies_are_in_the_report() -> None:
     printed = run(ECHO, "--model", "policy_samples:parrot", "--model-arg", "word=x", "--model-arg", "at_once=1")
 
-    assert printed["policy"] == "policy_samples:parrot(word='x', at_once=1)"
+    assert printed["model"] == "policy_samples:parrot(word='x')"
     with pytest.raises(PolicyError, match="does not take settings"):
         make_policy({"name": "policy_samples:READY", "word": 1})
     assert isinstance(make_policy("policy_samples:parrot"), FunctionPolicy)
@@ -161,18 +161,20 @@ def never_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     CALLS.clear()
 
 
-def test_several_ids_share_the_episodes_and_are_reported_one_by_one() -> None:
-    printed = run(ECHO, f"{SUM},{SUM}", "--model", "expert", "--episodes", "30")
-    shown = gemx("eval", ECHO, f"{SUM},{SUM}", "--model", "expert", "--episodes", "30").stdout.splitlines()
+def test_every_id_is_played_as_often_and_reported_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    options = (ECHO, f"{SUM},{SUM}", "--model", "expert", "--episodes", "10")
+    printed = run(*options)
+    shown = gemx("eval", *options).stdout.splitlines()
 
-    assert (printed["id"], printed["episodes"]) == (f"{ECHO},{SUM},{SUM}", 30)
+    assert (printed["id"], printed["episodes"], printed["items"]) == ("all", 20, 20)
     assert [(each["id"], each["episodes"], each["turns_mean"]) for each in printed["ids"]] == [
         (ECHO, 10, 1.0),
-        (SUM, 20, 3.0),
+        (SUM, 10, 3.0),
     ]
     assert [line.split() for line in shown[-2:]] == [
         [ECHO, "100.0%", "72.2%", "to", "100.0%", "1.000", "10", "0"],
-        [SUM, "100.0%", "83.9%", "to", "100.0%", "3.000", "20", "0"],
+        [SUM, "100.0%", "72.2%", "to", "100.0%", "3.000", "10", "0"],
     ]
 
 
@@ -184,15 +186,15 @@ def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.Monk
         slots.append(num_envs)
         return make_vec(ids, num_envs, **options)
 
-    monkeypatch.setattr("gem.cli.eval.make_vec", watched)
+    monkeypatch.setattr("gem.evals.evaluation.make_vec", watched)
     for episodes, options in [("3", ["--num-envs", "64"]), ("100", []), ("5", ["--num-envs", "2"])]:
         run(ECHO, "--episodes", episodes, *options)
     assert slots == [3, 16, 2]
 
 
 def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = ("test_rollout:Endless", "--episodes", "3", "--out", tmp_path)
+    path = tmp_path / "out" / "episodes.jsonl"
+    options = ("test_rollout:Endless", "--episodes", "3", "--out", tmp_path / "out")
 
     assert run(*options, "--max-turns", "4")["cut_off"] == 3
     assert run(*options, "--max-turns", "4")["resumed"] == 3
@@ -205,9 +207,8 @@ def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Pa
 
 
 def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_run(tmp_path: Path) -> None:
-    options = (SUM, "--episodes", "20", "--out", tmp_path)
+    options = (SUM, "--episodes", "20", "--out", tmp_path / "out")
     policy = ("--model", "policy_samples:parrot")
-    # The same policy by name and settings, whose server gets well again.
     flaky = run(*options, *policy, "--model-arg", "fails_at=is 7.")
     assert 0 < flaky["failures"] < 20
     assert (flaky["episodes"], flaky["partial"]) == (20, False)
@@ -217,12 +218,11 @@ def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_ru
     assert again["resumed"] == 20 - flaky["failures"]
     assert again["episodes"] == 20
     assert len(CALLS) - calls >= flaky["failures"]
-    assert run(*options, *policy)["resumed"] == 0
 
 
 def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = [SUM, "--model", "policy_samples:parrot", "--out", str(tmp_path)]
+    path = tmp_path / "out" / "episodes.jsonl"
+    options = [SUM, "--model", "policy_samples:parrot", "--out", str(tmp_path / "out")]
     whole = run(*options, "--episodes", "9")
     CALLS.clear()
 
@@ -234,34 +234,34 @@ def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        ["--model", "expert"],
-        ["--model-arg", "word=x"],
-        ["--seed", "1"],
-        ["--arg", "rounds=2"],
-        ["--arg", "max_turns=9"],
-        ["--wrappers", "concat"],
+        (["--model", "expert"], '(model: "policy_samples:parrot", not "expert")'),
+        (["--model-arg", "word=x"], """not {"name": "policy_samples:parrot", "word": "x"})"""),
+        (["--seed", "1"], "(seed: 0, not 1)"),
+        (["--arg", "rounds=2"], '(arguments: {"max_turns": 2}, not {"max_turns": 2, "rounds": 2})'),
+        (["--wrappers", "concat"], '(wrappers: [], not ["concat"])'),
     ],
 )
-def test_episodes_with_other_settings_do_not_count(change: list[str], tmp_path: Path) -> None:
-    options = [
-        SUM,
-        "--model",
-        "policy_samples:parrot",
-        "--arg",
-        "max_turns=2",
-        "--episodes",
-        "4",
-        "--out",
-        str(tmp_path),
-    ]
-    run(*options)
-    other = gemx("eval", *options, *change, "--json")
+def test_a_folder_holds_one_evaluation(change: list[str], message: str, tmp_path: Path) -> None:
+    options = [SUM, "--model", "policy_samples:parrot", "--arg", "max_turns=2", "--episodes", "2", "--no-floors"]
+    run(*options, "--out", tmp_path / "out")
+    held = {path: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    done = gemx("eval", *options, *change, "--out", tmp_path / "out")
 
-    assert json.loads(other.stdout)["resumed"] == 0
-    assert json.loads(other.stdout)["episodes"] == 4
-    assert "also holds 4 episodes of another policy, setting or seed" in other.stderr
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "holds another evaluation" in done.stderr
+    assert message in done.stderr
+    assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == held
+
+
+def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
+    held = list(tmp_path.iterdir())
+    done = gemx("eval", ECHO, "--out", tmp_path)
+
+    assert f"{tmp_path} holds something else (never_imported.py): choose another --out" in done.stderr
+    assert "does not hold an evaluation: it has no eval.json" in gemx("eval", "--resume", tmp_path).stderr
+    assert list(tmp_path.iterdir()) == held
 
 
 @pytest.mark.parametrize(
@@ -275,8 +275,8 @@ def test_episodes_with_other_settings_do_not_count(change: list[str], tmp_path: 
 def test_a_file_that_was_altered_resumes_with_the_episodes_that_are_whole(
     change: dict[str, Any], resumed: int, tmp_path: Path
 ) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = (ECHO, "--episodes", "3", "--out", tmp_path)
+    path = tmp_path / "out" / "episodes.jsonl"
+    options = (ECHO, "--episodes", "3", "--out", tmp_path / "out")
     run(*options)
     first, *others = path.read_text().splitlines()
     path.write_text("\n".join([json.dumps({**json.loads(first), **change}), *others, ""]))
@@ -285,19 +285,29 @@ def test_a_file_that_was_altered_resumes_with_the_episodes_that_are_whole(
     assert (again["episodes"], again["resumed"], again["calls_mean"]) == (3, resumed, None)
 
 
-def test_a_mixture_is_resumed_with_the_same_id_for_every_seed(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = [f"{ECHO},{SUM}", "--model", "expert", "--out", str(tmp_path)]
-    run(*options, "--episodes", "7")
-    printed = run(*options, "--episodes", "20")
+def test_several_ids_are_resumed_with_the_same_items(tmp_path: Path) -> None:
+    options = [f"{ECHO},{SUM}", "--model", "expert", "--out", str(tmp_path / "out")]
+    run(*options, "--episodes", "3")
+    printed = run(*options, "--episodes", "8", "--k", "2")
 
-    assert (printed["resumed"], [each["episodes"] for each in printed["ids"]]) == (7, [10, 10])
-    assert len({record.seed for record in read(path)}) == 20
+    assert (printed["resumed"], [each["episodes"] for each in printed["ids"]]) == (6, [16, 16])
+    played = [(record.id, record.seed, record.group) for record in read(tmp_path / "out")]
+    assert len(set(played)) == len(played) == 32
 
 
 def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    options = [ECHO, "--model", "policy_samples:Breaking", "--episodes", "9", "--num-envs", "1", "--out", str(tmp_path)]
+    path = tmp_path / "out" / "episodes.jsonl"
+    options = [
+        ECHO,
+        "--model",
+        "policy_samples:Breaking",
+        "--episodes",
+        "9",
+        "--num-envs",
+        "1",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     done = gemx("eval", *options, "--json")
     printed = json.loads(done.stdout)
 
@@ -311,9 +321,12 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_disk_ends_the_evaluation_with_the_report_so_far(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
+    path = tmp_path / "out" / "episodes.jsonl"
+    path.parent.mkdir()
+    run(ECHO, "--episodes", "1", "--out", str(path.parent))
+    path.unlink()
     path.symlink_to("/dev/full")
-    done = gemx("eval", ECHO, "--episodes", "5", "--out", str(tmp_path), "--json")
+    done = gemx("eval", ECHO, "--episodes", "5", "--out", str(tmp_path / "out"), "--json")
     printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
@@ -322,12 +335,12 @@ def test_a_full_disk_ends_the_evaluation_with_the_report_so_far(tmp_path: Path) 
 
 
 def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
+    path = tmp_path / "out" / "episodes.jsonl"
     (tmp_path / "slow.py").write_text(
         "import time\ndef answer(observation):\n    time.sleep(0.02 if 'slow' in __file__ else 0)\n    return 'x'\n"
     )
     command = [sys.executable, "-m", "gem", "eval", ECHO, "--model", "slow:answer", "--episodes", "2000"]
-    command += ["--num-envs", "4", "--out", str(tmp_path), "--json"]
+    command += ["--num-envs", "4", "--out", str(tmp_path / "out"), "--json"]
     playing = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     deadline = time.monotonic() + 60
     while (not path.exists() or path.stat().st_size == 0) and time.monotonic() < deadline:
@@ -338,7 +351,7 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
 
     assert playing.returncode == 130
     assert "Traceback" not in err
-    assert f"The same command, with --out {tmp_path}, continues" in err
+    assert f"`gemx eval --resume {tmp_path / 'out'}` plays what is missing." in err
     assert 0 < printed["episodes"] < 2000
     assert printed["partial"] is True
     assert len(list(read(path))) == printed["episodes"]

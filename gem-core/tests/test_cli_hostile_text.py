@@ -31,8 +31,8 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEM_PACKS", "core,hostile-pack,broken-pack")
     monkeypatch.setattr(registry, "_registry", registry.Registry())
-    file = tmp_path / "episodes.jsonl"
-    done = CliRunner().invoke(main, ["eval", "hostile:Env-v0", "--episodes", "1", "--out", str(tmp_path)])
+    file = tmp_path / "out" / "episodes.jsonl"
+    done = CliRunner().invoke(main, ["eval", "hostile:Env-v0", "--episodes", "1", "--out", str(file.parent)])
     assert done.exit_code == 0, done.output
     episode: dict[str, Any] = json.loads(file.read_text())
     episode["turns"][0]["observation"] = f"{HOSTILE} as recorded"
@@ -64,8 +64,8 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["check", "hostile:Unpromising-v0"], ""),
         (["doctor"], ""),
         (["--debug", "doctor"], ""),
-        (["reproduce", "episodes.jsonl", "--trust"], ""),
-        (["rescore", "episodes.jsonl", "--trust"], ""),
+        (["reproduce", "out", "--trust"], ""),
+        (["rescore", "out", "--trust"], ""),
         (["info", f"hostile:{HOSTILE}"], ""),
         (["eval", "hostile:Env-v0", "--model", HOSTILE], ""),
     ],

@@ -41,8 +41,8 @@ def alter(file: Path, number: int, **changes: Any) -> None:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """Twelve episodes, all of them won."""
-    path = tmp_path / "episodes.jsonl"
-    done = gemx("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "12", "--out", str(tmp_path))
+    path = tmp_path / "out" / "episodes.jsonl"
+    done = gemx("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "12", "--out", str(path.parent))
     assert done.exit_code == 0
     return path
 
@@ -55,7 +55,8 @@ def test_what_was_run_comes_out_the_same(file: Path) -> None:
 
 
 def test_recording_continues_in_the_same_file(file: Path) -> None:
-    gemx("eval", "core:Echo-v0", "--episodes", "3", "--out", str(file.parent))
+    options = ("--model", "expert", "--episodes", "15", "--out", str(file.parent))
+    gemx("eval", "sample_envs:Sum", *options)
 
     assert gemx("reproduce", str(file)).stdout.startswith("15 of 15 ")
 
@@ -63,7 +64,7 @@ def test_recording_continues_in_the_same_file(file: Path) -> None:
 def test_a_file_that_is_not_a_recording_is_not_written_to(tmp_path: Path) -> None:
     diary = tmp_path / "episodes.jsonl"
     diary.write_text("Dear diary")
-    done = gemx("eval", "core:Echo-v0", "--out", str(tmp_path))
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--record", str(diary)], input=":random\n")
 
     assert (done.exit_code, diary.read_text()) == (1, "Dear diary")
     assert "choose another file" in done.stderr
@@ -183,8 +184,8 @@ def test_a_name_in_a_recording_cannot_add_a_line_of_its_own(file: Path, changes:
 
 
 def test_failed_episodes_and_a_torn_line_are_left_out_and_reported(tmp_path: Path) -> None:
-    path = tmp_path / "episodes.jsonl"
-    gemx("eval", "sample_envs:Fragile", "--episodes", "30", "--out", str(tmp_path))
+    path = tmp_path / "out" / "episodes.jsonl"
+    gemx("eval", "sample_envs:Fragile", "--episodes", "30", "--out", str(path.parent))
     with path.open("ab") as file:
         file.write(b'{"gem_record": 1')
     done = gemx("reproduce", str(path))

@@ -70,12 +70,12 @@ def test_it_asks_each_row_once_if_a_worker_is_killed_which_costs_one_answer_at_m
 
 
 def test_gemx_eval_plays_each_row_and_then_those_that_its_recording_lacks(many, tmp_path):
-    recording = tmp_path / "episodes.jsonl"
+    recording = tmp_path / "out" / "episodes.jsonl"
     data = json.dumps({"name": many["data"], "limit": 30})
 
     def run(*options):
         words = ["eval", TELLING, "--each-row", "--model", "expert", "--arg", f"data={data}", *options]
-        done = CliRunner().invoke(main, [*words, "--num-envs", "7", "--out", str(tmp_path), "--json"])
+        done = CliRunner().invoke(main, [*words, "--num-envs", "7", "--out", str(recording.parent), "--json"])
         return json.loads(done.stdout)
 
     first = run()
@@ -96,7 +96,7 @@ def test_gemx_eval_plays_each_row_and_then_those_that_its_recording_lacks(many, 
         ([TELLING], "TellingSums needs data"),
         (
             [TELLING, "--arg", "data=dataset_envs:made", "--episodes", "5"],
-            "there are rows: leave --episodes out",
+            "there are rows: leave episodes out",
         ),
     ],
 )

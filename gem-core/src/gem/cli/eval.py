@@ -1,14 +1,11 @@
-"""`gemx eval`: measure a model or another policy on environments."""
+"""`gemx eval`: measure a model, or another policy, on environments."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import click
 
-from gem import seeding
 from gem.cli.error_output import error_line
 from gem.cli.eval_report import print_failures, print_report, with_progress
 from gem.cli.options import (
@@ -25,26 +22,23 @@ from gem.cli.options import (
 )
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
 from gem.errors import ConfigError
+from gem.evals import Evaluation, Group, Settings, read_settings, read_suite
+from gem.evals.evaluate import make_settings
+from gem.evals.plan import EPISODES, MOST_ROWS
+from gem.evals.settings import NUM_ENVS
+from gem.evals.suite import make_group
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
-from gem.packs.preflight import check_envs, check_wrappers
-from gem.packs.registry import get_spec
-from gem.packs.spec import EnvSpec
-from gem.record import EPISODES_FILE, Recorder, load_recorded
-from gem.rollout import rows
-from gem.rollout.evaluation import Report
-from gem.rollout.loop import MOST_TURNS, assign, rollout
-from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
-from gem.rollout.transcript import Episode, Start
-from gem.vector import BackendName, make_vec
+from gem.rollout.loop import MOST_TURNS
+from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
+from gem.vector import BackendName
 
-EPISODES = 100
-"""The default of --episodes."""
-MOST_SLOTS = 16
-"""The default of --num-envs."""
+BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
+RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_floors", "as_json", "resume"}
+"""What may be given beside --resume."""
 
 
 @click.command("eval")
-@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@click.argument("ids", metavar="ID…", nargs=-1)
 @click.option(
     "--model",
     default="random",
@@ -60,10 +54,17 @@ MOST_SLOTS = 16
     metavar="KEY=VALUE",
     help="A setting of the model, such as temperature=0.7.",
 )
-@click.option("--episodes", type=click.IntRange(min=1), help=f"How many to play.  [default: {EPISODES}]")
-@click.option("--each-row", is_flag=True, help="Play every row of the data sets once, instead of --episodes.")
-@click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every episode its own seed.")
-@click.option("--num-envs", type=click.IntRange(min=1), help=f"Most episodes at once.  [default: {MOST_SLOTS}]")
+@click.option("--suite", metavar="FILE[:NAME]", help="Play the groups of a TOML file, or some of them, instead of ID.")
+@click.option(
+    "--episodes",
+    type=click.IntRange(min=1),
+    help="Items of each ID: seeds, or rows of a data set, no row twice.  "
+    f"[default: {EPISODES}; of a data set of at most {MOST_ROWS:,} rows all]",
+)
+@click.option("--each-row", is_flag=True, help="Play every row of the data sets once, however many.")
+@click.option("--k", type=click.IntRange(min=1), help="Attempts at each item; gives pass@k and pass^k.  [default: 1]")
+@click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every item its own seed.")
+@click.option("--num-envs", type=click.IntRange(min=1), help=f"Most episodes at once.  [default: {NUM_ENVS}]")
 @click.option(
     "--max-turns",
     type=click.IntRange(min=1),
@@ -72,15 +73,24 @@ MOST_SLOTS = 16
 @click.option(
     "--backend",
     type=click.Choice(get_args(BackendName)),
-    default="sync",
-    show_default=True,
-    help="Where the environments run: here, or in threads, processes or Ray actors.",
+    help="Where the environments run: here, or in threads, processes or Ray actors.  [default: sync]",
 )
+@click.option("--max-tokens", type=click.IntRange(min=1), help="End before more tokens are used, read and written.")
+@click.option("--max-cost", type=float, help="End before more is spent, in the unit of --prices.")
+@click.option("--max-minutes", type=float, help="End after so many minutes.")
+@click.option("--prices", metavar="IN,OUT[,CACHED]", help="Of a million tokens read and written, such as 0.25,2.")
+@click.option("--no-floors", is_flag=True, help="Do not play random and the expert on the same items.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="Keep the evaluation in FOLDER: each episode as it finishes. Those that it has already are not played again.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Play what the evaluation in FOLDER lacks; everything else is as FOLDER says.",
 )
 @tools
 @tool_arguments
@@ -88,129 +98,113 @@ MOST_SLOTS = 16
 @arguments
 @as_json
 @click.pass_context
-def evaluate(  # noqa: PLR0915
-    ctx: click.Context,
-    *,
-    ids: Sequence[str],
-    model: str,
-    base_url: str | None,
-    model_arguments: Sequence[str],
-    episodes: int | None,
-    each_row: bool,
-    seed: int,
-    num_envs: int | None,
-    max_turns: int | None,
-    backend: BackendName,
-    out: Path | None,
-    tools: str,
-    tool_arguments: Sequence[str],
-    wrappers: str,
-    arguments: Sequence[str],
-    as_json: bool,
-) -> None:
-    """Play a model on the environment ID, and print its success with a 95% Wilson interval.
+def evaluate(ctx: click.Context, **given: Any) -> None:
+    """Measure a model on the environments ID: success with a 95% interval, return, tokens and latency.
 
-    Several IDs share the episodes equally, and are reported one by one as well. With --each-row every row of every data
-    set is played exactly once. An episode in which the environment or the model raised an error is a failure: it is
-    counted, printed on standard error, and left out of the means. The exit status is 1 if every episode failed.
+    ID may be a pattern, such as 'game:*-easy'. Random play and the expert are measured on the same items. An episode in
+    which the environment or the model raised an error is a failure: it is counted, printed on standard error, and left
+    out of the means. The exit status is 1 if every episode failed.
 
-    Ctrl-C prints the report so far. With --out, the same command then plays what is missing.
+    Ctrl-C, and a budget that is spent, print the report so far. With --out, the same command, or --resume FOLDER, then
+    plays what is missing.
     """
     with stray_prints_to_stderr():
-        player = _parse_model(model, base_url, model_arguments)
-        record = out / EPISODES_FILE if out else None
-        plan = _plan(ids, parse_wrappers(wrappers, tools, tool_arguments), parse_arguments(arguments), player)
-        starts = plan.starts(seed, episodes, each_row=each_row)
-        asked = len(starts)
-        played: list[Episode] = []
+        settings = _resumed(ctx, given) if given["resume"] else _settings(ctx, given)
+        out = given["resume"] or given["out"]
+        evaluation = Evaluation(settings, out)
+        _print_notes(evaluation, out)
+        if name_and_settings(settings.model)[0] in LOCAL_MODELS and evaluation.played < evaluation.asked:
+            print_waiting("loading the model")
         stopped: BaseException | None = None
-        with ExitStack() as opened:
-            recorder = opened.enter_context(Recorder(record, policy=player)) if record else None
-            if record:
-                recorded = _resume(record, plan, starts, player, max_turns)
-                played += recorded.values()
-                starts = [start for start in starts if start not in recorded]
-            before = tuple(played)
-            if starts:
-                if name_and_settings(player)[0] == CHECKPOINT:
-                    print_waiting("loading the model")
-                made = opened.enter_context(closing(make_policy(player)))
-                envs = opened.enter_context(
-                    make_vec(
-                        plan.names,
-                        min(num_envs or MOST_SLOTS, len(starts)),
-                        backend=backend,
-                        wrappers=plan.wrappers,
-                        info_methods=made.info_methods,
-                        env_kwargs=plan.kwargs,
-                    )
-                )
-                playing = rollout(made, envs, starts, max_turns=max_turns)
-                try:
-                    for episode in with_progress(playing, asked, before):
-                        played.append(episode)
-                        if recorder:
-                            recorder.write(episode)
-                except (Exception, KeyboardInterrupt) as error:
-                    stopped = error
-    if stopped and not played:
+        try:
+            with_progress(evaluation)
+        except (Exception, KeyboardInterrupt) as error:
+            stopped = error
+    if stopped and not evaluation.played:
         if isinstance(stopped, KeyboardInterrupt):
             echo("Interrupted before any episode had ended.", err=True)
         raise stopped
-    total = Report.of(played, id=",".join(plan.names), policy=_title(player), seed=seed)
-    each = Report.per_id(played, policy=total.policy, seed=seed)
-    if as_json:
-        object = total.as_json() | {"asked": asked, "resumed": len(before), "partial": len(played) < asked}
-        if len(plan.specs) > 1:
-            object["ids"] = [report.as_json() for report in each]
-        if isinstance(stopped, Exception):
-            object["error"] = error_line(stopped)
-        print_json(object)
+    failed = [each for outcomes in evaluation.outcomes for each in outcomes.values() if each.failure]
+    if given["as_json"]:
+        error = {"error": error_line(stopped)} if isinstance(stopped, Exception) else {}
+        print_json({**evaluation.as_json(), "resumed": evaluation.resumed, **error})
     else:
-        print_report(total, each, asked)
-    print_failures([episode for episode in played if episode.failure], debug=ctx.find_root().params["debug"])
-    if record and record.is_file() and (stopped or total.failures):
-        what = "continues from what the file holds" if stopped else "plays the failed episodes again"
-        echo(f"The same command, with --out {out}, {what}.", err=True)
+        print_report(evaluation)
+    print_failures(failed, debug=ctx.find_root().params["debug"])
+    if out and (stopped or failed or evaluation.played < evaluation.asked):
+        what = "plays the failed episodes again" if evaluation.played == evaluation.asked else "plays what is missing"
+        echo(f"`gemx eval --resume {out}` {what}.", err=True)
     if stopped:
         raise stopped
-    if total.failures == total.episodes:
+    if len(failed) == evaluation.played:
         ctx.exit(1)
 
 
-class _Plan(NamedTuple):
-    """The checked arguments of the command."""
-
-    names: list[str]
-    """The ids as given; a repeated one has a larger share."""
-    specs: list[EnvSpec]
-    """One per distinct id."""
-    shares: dict[str, int]
-    wrappers: list[ComponentRef]
-    kwargs: dict[str, Any]
-
-    def starts(self, seed: int, episodes: int | None, *, each_row: bool) -> list[Start]:
-        """The start of every episode; more episodes begin with the same ones."""
-        if not each_row:
-            return list(assign([seeding.derive(seed, "run", i) for i in range(episodes or EPISODES)], self.shares))
-        if episodes is not None:
-            raise ConfigError("--each-row plays as many episodes as there are rows: leave --episodes out")
-        return rows.each_row(self.names, seed=seed, wrappers=self.wrappers, env_kwargs=self.kwargs)
+def _given(ctx: click.Context) -> set[str]:
+    """The options that are on the command line."""
+    default = click.core.ParameterSource.DEFAULT
+    return {name for name in ctx.params if ctx.get_parameter_source(name) != default}
 
 
-def _plan(ids: Iterable[str], wrappers: list[ComponentRef], kwargs: dict[str, Any], policy: ComponentRef) -> _Plan:
-    """Check all names, that of the policy included, and then build each env once.
+def _option(name: str) -> str:
+    return "ID" if name == "ids" else "--" + name.replace("arguments", "arg").replace("_", "-")
 
-    Raises:
-        GemError: a name does not exist, or settings are refused.
-    """
-    names = [str(name) for each in ids for name in as_list(each)]
-    for name in names:
-        get_spec(name)
-    check_wrappers(wrappers)
-    check_policy(policy)
-    specs = check_envs(names, wrappers, **kwargs)
-    return _Plan(names, list(specs.values()), Counter(specs[name].id for name in names), wrappers, kwargs)
+
+def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
+    return make_settings(
+        model=_parse_model(given["model"], given["base_url"], given["model_arguments"]),
+        groups=_groups(ctx, given),
+        seed=given["seed"],
+        num_envs=given["num_envs"] or NUM_ENVS,
+        backend=given["backend"] or "sync",
+        floors=not given["no_floors"],
+        budget=_budget(given),
+    )
+
+
+def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
+    if refused := sorted(_given(ctx) - RESUMABLE):
+        raise ConfigError(f"--resume takes everything but limits from its folder: leave out {_option(refused[0])}")
+    kept = read_settings(given["resume"]).model_dump()
+    name, own = name_and_settings(kept["model"])
+    changed = pairs_of("--model-arg", "timeout=60", given["model_arguments"])
+    if given["base_url"]:
+        changed["base_url"] = given["base_url"]
+    kept["model"] = {"name": name, **own, **changed}
+    kept |= {name: given[name] for name in ("num_envs", "backend") if given[name] is not None}
+    kept["floors"] = kept["floors"] and not given["no_floors"]
+    kept["budget"] |= _budget(given)
+    return make_settings(**kept)
+
+
+def _budget(given: dict[str, Any]) -> dict[str, Any]:
+    budget = {name: given[name] for name in BUDGET if given[name] is not None}
+    if "prices" in budget:
+        try:
+            budget["prices"] = [float(each) for each in budget["prices"].split(",")]
+        except ValueError:
+            raise ConfigError(f"--prices takes IN,OUT[,CACHED], such as 0.25,2, not {budget['prices']!r}") from None
+    return budget
+
+
+def _groups(ctx: click.Context, given: dict[str, Any]) -> Sequence[Group]:
+    own = {name: given[name] for name in ("episodes", "k", "max_turns") if given[name] is not None}
+    if given["each_row"]:
+        own["each_row"] = True
+    if not given["suite"]:
+        if not given["ids"]:
+            raise click.UsageError("give an ID (`gemx list` shows every one), --suite FILE or --resume FOLDER")
+        layers = parse_wrappers(given["wrappers"], given["tools"], given["tool_arguments"])
+        names = [name for each in given["ids"] for name in as_list(each)]
+        return [
+            make_group("", {"ids": names, "wrappers": layers, "kwargs": parse_arguments(given["arguments"]), **own})
+        ]
+    for name in ("ids", "wrappers", "tools", "tool_arguments", "arguments"):
+        if given[name]:
+            raise ConfigError(f"a group of --suite has {name} of its own: leave out {_option(name)}")
+    path, _, names = given["suite"].partition(":") if not Path(given["suite"]).is_file() else (given["suite"], "", "")
+    groups = read_suite(Path(path), names)
+    return [make_group("", {**each.model_dump(), **own}) for each in groups] if own else groups
 
 
 def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> ComponentRef:
@@ -224,24 +218,13 @@ def _parse_model(model: str, base_url: str | None, settings: Sequence[str]) -> C
     return policy_ref({"name": name, **own, **given, **({"base_url": base_url} if base_url else {})})
 
 
-def _title(policy: ComponentRef) -> str:
-    """A short description of a policy: `random`, or `checkpoint(path='runs/a')`."""
-    name, settings = name_and_settings(policy)
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
-
-
-def _resume(
-    path: Path, plan: _Plan, starts: Sequence[Start], policy: ComponentRef, max_turns: int | None
-) -> dict[Start, Episode]:
-    """The episodes that the recording `path` holds; prints how many."""
-    resumed = load_recorded(path, plan.specs, starts, policy, max_turns, since=written_at(policy))
-    if resumed.episodes:
+def _print_notes(evaluation: Evaluation, out: Path | None) -> None:
+    for note in evaluation.notes:
+        echo(note, fg="yellow", err=True)
+    if evaluation.resumed:
         echo(
-            f"{path} holds {len(resumed.episodes)} of the {len(starts)} episodes; they are not played again.", err=True
+            f"{out} holds {evaluation.resumed} of the {evaluation.asked} episodes; they are not played again.", err=True
         )
-    if resumed.others:
-        others = "an episode" if resumed.others == 1 else f"{resumed.others} episodes"
-        echo(
-            f"{path} also holds {others} of another policy, setting or seed, not in this report.", fg="yellow", err=True
-        )
-    return resumed.episodes
+    if evaluation.others:
+        others = "an episode" if evaluation.others == 1 else f"{evaluation.others} episodes"
+        echo(f"{out} also holds {others} that this evaluation does not ask for.", fg="yellow", err=True)

@@ -1,112 +1,191 @@
 """The progress bar and the report of `gemx eval`."""
 
+import math
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Sequence
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from gem.cli.error_output import frame_to_show
 from gem.cli.output import console, echo
+from gem.evals import Evaluation, Outcome, Summary
 from gem.failure import Failure
-from gem.rollout.evaluation import Report
-from gem.rollout.transcript import Episode
 
 MOST_FAILURES = 10
 """The most distinct failures that are printed."""
+NARROW = 120
+"""Columns below which the table of several ids leaves some out."""
 
 
-def with_progress(episodes: Iterable[Episode], total: int, before: Sequence[Episode]) -> Iterator[Episode]:
-    """The same episodes, with a progress bar on standard error, if that is a terminal.
-
-    Args:
-        episodes: the new episodes.
-        total: the number of all episodes, `before` included.
-        before: episodes from a recording.
-    """
+def with_progress(evaluation: Evaluation) -> None:
+    """Play the evaluation, with a progress bar on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        deque(evaluation.play(), maxlen=0)
+        return
     columns = (
-        TextColumn("playing"),
+        TextColumn("{task.description}"),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[so_far]}"),
+        _SoFar(evaluation),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    failed = sum(episode.failure is not None for episode in before)
-    won = sum(episode.success for episode in before)
-    line = Progress(
-        *columns, console=console(stderr=True), transient=True, expand=True, disable=not sys.stderr.isatty()
-    )
-    with line:
-        task = line.add_task("playing", total=total, completed=len(before), so_far=_so_far(won, len(before), failed))
-        for played, episode in enumerate(episodes, start=len(before) + 1):
-            won, failed = won + episode.success, failed + (episode.failure is not None)
-            line.update(task, completed=played, so_far=_so_far(won, played, failed))
-            yield episode
+    with Progress(*columns, console=console(stderr=True), transient=True, expand=True) as bar:
+        task = bar.add_task("playing", total=evaluation.asked)
+        phase = ""
+        for _ in evaluation.play():
+            if phase != evaluation.phase:
+                phase = evaluation.phase
+                bar.reset(task, description=phase, total=evaluation.phase_size)
+            bar.update(task, completed=evaluation.phase_done)
 
 
-def _so_far(won: int, played: int, failed: int) -> str:
-    sound = played - failed
-    success = f"success {won / sound:.0%}" if sound else ""
-    return f"{success} {failed} failed".strip() if failed else success
+class _SoFar(ProgressColumn):
+    """Success, tokens and cost so far; the tokens grow while episodes run."""
+
+    max_refresh = 0.2
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        super().__init__()
+        self._evaluation = evaluation
+
+    def render(self, task: Task) -> Text:
+        parts: list[str] = []
+        won, sound, failed = self._evaluation.counts()
+        if sound:
+            parts.append(f"success {won / sound:.0%}")
+        meter = self._evaluation.meter
+        if meter is not None and (tokens := meter.spent.prompt + meter.spent.completion):
+            parts.append(f"{short(tokens)} tokens")
+        if meter is not None and meter.cost is not None:
+            parts.append(f"cost {meter.cost:.2f}")
+        if failed:
+            parts.append(f"{failed} failed")
+        return Text(", ".join(parts))
 
 
-def print_report(total: Report, each: Sequence[Report], asked: int) -> None:
-    """Print the report of all episodes and, for several ids, that of each; `asked` episodes were requested."""
+def short(count: float) -> str:
+    """A large number in a few characters: 950, 12.3k, 4.56M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.3g}{letter}"
+    return f"{count:.0f}"
+
+
+def print_report(evaluation: Evaluation) -> None:
+    """Print the report of all episodes and, for several ids, that of each."""
+    each, total = evaluation.summaries(), evaluation.total()
     grid = Table(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
     grid.add_row("environment", total.id if len(each) < 2 else f"{len(each)}, listed below")
-    grid.add_row("model", total.policy)
-    if total.episodes < asked:
-        grid.add_row("episodes", f"{total.episodes} of {asked}: a partial report, seed {total.seed}", style="yellow")
+    grid.add_row("model", evaluation.title)
+    seed = f"seed {evaluation.settings.seed}"
+    if total.episodes < evaluation.asked:
+        why = "the budget is spent, " if evaluation.budget_spent else ""
+        episodes = f"{total.episodes:,} of {evaluation.asked:,}: a partial report, {why}{seed}"
+        grid.add_row("episodes", episodes, style="yellow")
     else:
-        grid.add_row("episodes", f"{total.episodes}, seed {total.seed}")
-    if total.failures < total.episodes:
-        grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total)}", style="bold")
-        grid.add_row("mean return", f"{total.return_mean:.3f}")
-        grid.add_row("mean turns", f"{total.turns_mean:.2f}")
-        if total.calls_mean is not None:
-            grid.add_row("mean tool calls", f"{total.calls_mean:.2f}, and {total.refused_mean:.2f} refused")
-    grid.add_row("failures", str(total.failures), style="bold red" if total.failures else None)
+        attempts = f", {total.k} attempts at each of {total.items:,} items" if total.k > 1 else ""
+        grid.add_row("episodes", f"{total.episodes:,}{attempts}, {seed}")
+    if total.items:
+        _add_results(grid, total)
+    grid.add_row("failures", f"{total.failures:,}", style="bold red" if total.failures else None)
     if total.cut_off:
-        grid.add_row(
-            "cut off",
-            f"{total.cut_off}, which had not ended at the limit of turns (--max-turns) or of the model's context",
-        )
+        limits = "which had not ended at the limit of turns (--max-turns) or of the model's context"
+        grid.add_row("cut off", f"{total.cut_off:,}, {limits}")
     console().print(grid)
     if len(each) > 1:
         console().print()
         console().print(_by_id(each))
 
 
-def _by_id(reports: Sequence[Report]) -> Table:
+def _add_results(grid: Table, total: Summary) -> None:
+    grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total.success_ci)}", style="bold")
+    for floor, of_floor in total.floors.items():
+        if of_floor.items:
+            grid.add_row(f"  {floor}", f"{of_floor.success:.1%}, {_interval(of_floor.success_ci)}")
+    if total.k > 1:
+        grid.add_row(f"pass@{total.k}", f"{total.pass_at[total.k]:.1%}, {_interval(total.pass_at_ci)}")
+        grid.add_row(f"pass^{total.k}", f"{total.pass_hat[total.k]:.1%}, {_interval(total.pass_hat_ci)}")
+    low, high = total.return_ci
+    within = "" if math.isnan(low) else f", {low:.3f} to {high:.3f}"
+    grid.add_row("mean return", f"{total.return_mean:.3f}{within}")
+    grid.add_row("mean turns", f"{total.turns_mean:.2f}")
+    if total.calls_mean is not None:
+        refused = f", and {total.refused_mean:.2f} refused" if total.refused_mean is not None else ""
+        grid.add_row("mean tool calls", f"{total.calls_mean:.2f}{refused}")
+    if total.prompt_tokens or total.completion_tokens:
+        cost = f"; cost {total.cost:,.4g}" if total.cost is not None else ""
+        grid.add_row("tokens", f"{total.prompt_tokens:,} read, {total.completion_tokens:,} written{cost}")
+    if not math.isnan(total.latency_median):
+        grid.add_row("latency", f"{total.latency_median:.3g} s a reply, 95% within {total.latency_p95:.3g} s")
+
+
+def _by_id(summaries: Sequence[Summary]) -> Table:
+    """A row per id; in a narrow terminal without some columns."""
+    k = max(each.k for each in summaries)
+    floors = [name for name in ("random", "expert") if any(name in each.floors for each in summaries)]
+    powers = [f"pass@{k}", f"pass^{k}"] if k > 1 else []
+    titles = ["success", "95% interval", *floors, *powers, "return", "episodes", "failed"]
+    if console().width < NARROW:
+        of_little_use = {
+            "return",
+            "episodes",
+            f"pass^{k}",
+            "" if any(each.failures for each in summaries) else "failed",
+        }
+        titles = [title for title in titles if title not in of_little_use]
     rows = Table(box=None, pad_edge=False, header_style="dim")
-    rows.add_column("environment")
-    for title in ("success", "95% interval", "return", "episodes", "failed"):
+    grouped = any(each.group for each in summaries)
+    for title in (["group"] if grouped else []) + ["environment"]:
+        rows.add_column(title, overflow="fold")
+    for title in titles:
         rows.add_column(title, justify="right", no_wrap=True)
-    for report in reports:
-        measured = (f"{report.success:.1%}", _interval(report), f"{report.return_mean:.3f}")
-        known = report.failures < report.episodes
-        rows.add_row(report.id, *(measured if known else ("", "", "")), str(report.episodes), str(report.failures))
+    for each in summaries:
+        cells = _cells(each, floors, k)
+        rows.add_row(*([each.group] if grouped else []), each.id, *(cells.get(title, "") for title in titles))
     return rows
 
 
-def _interval(report: Report) -> str:
-    low, high = report.success_ci
+def _cells(each: Summary, floors: Sequence[str], k: int) -> dict[str, str]:
+    """The cells of a row by title."""
+    cells = {"episodes": f"{each.episodes:,}", "failed": f"{each.failures:,}"}
+    if not each.items:
+        return cells
+    at, hat = each.pass_at.get(k, math.nan), each.pass_hat.get(k, math.nan)
+    beside = {name: each.floors[name].success for name in floors if name in each.floors}
+    shares = {"success": each.success, f"pass@{k}": at, f"pass^{k}": hat, **beside}
+    cells |= {title: f"{share:.1%}" for title, share in shares.items() if not math.isnan(share)}
+    return {**cells, "95% interval": _interval(each.success_ci), "return": f"{each.return_mean:.3f}"}
+
+
+def _interval(interval: tuple[float, float]) -> str:
+    low, high = interval
     return f"{low:.1%} to {high:.1%}"
 
 
-def print_failures(failed: Sequence[Episode], *, debug: bool) -> None:
+def print_failures(failed: Sequence[Outcome], *, debug: bool) -> None:
     """Print each distinct failure once, with its place; with `debug`, its whole traceback."""
     failures: Counter[Failure] = Counter()
     seeds: dict[Failure, int] = {}
-    for episode in failed:
-        assert episode.failure is not None
-        failures[episode.failure] += 1
-        seeds.setdefault(episode.failure, episode.seed)
+    for outcome in failed:
+        assert outcome.failure is not None
+        failures[outcome.failure] += 1
+        seeds.setdefault(outcome.failure, outcome.seed)
     for failure, count in failures.most_common(MOST_FAILURES):
         echo(f"{count} failed, such as seed {seeds[failure]}: {failure.error}", fg="red", err=True)
         echo(failure.traceback if debug else _raised_at(failure), err=True)

@@ -25,7 +25,7 @@ class RecordedEpisodes(NamedTuple):
 
 
 def load_recorded(
-    path: Path,
+    recording: Path | Iterable[EpisodeRecord],
     specs: Iterable[EnvSpec],
     starts: Collection[Start],
     policy: ComponentRef,
@@ -35,7 +35,7 @@ def load_recorded(
     """The episodes of a run that a recording contains; none if the file does not exist.
 
     Args:
-        path: the file.
+        recording: the file, or what was read from it.
         specs: the envs, with all kwargs and wrappers.
         starts: of the episodes of the run, with ids.
         policy: the policy of the run.
@@ -48,12 +48,12 @@ def load_recorded(
     """
     found: dict[Start, Episode] = {}
     others = 0
-    if not path.is_file():
-        return RecordedEpisodes(found, others)
+    if isinstance(recording, Path):
+        recording = read(recording) if recording.is_file() else ()
     by_id = {spec.id: spec for spec in specs}
     wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
     asked = set(starts)
-    for record in read(path):
+    for record in recording:
         start = Start(record.seed, record.id, record.options, record.group)
         if (
             start not in asked

@@ -51,10 +51,14 @@ def clustered_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float]
     Source: L. Kish, "Survey Sampling" (1965), section 8.2: the design effect.
     """
     counted = [(won, tried) for won, tried in counts if tried]
-    items, attempts = len(counted), sum(tried for _, tried in counted)
+    return rates_interval([won / tried for won, tried in counted], sum(tried for _, tried in counted))
+
+
+def rates_interval(rates: Sequence[float], attempts: int) -> tuple[float, float]:
+    """The same of the rate of each item, or of another chance that is estimated per item, such as pass@k."""
+    items = len(rates)
     if items == 0:
         return 0.0, 1.0
-    rates = [won / tried for won, tried in counted]
     rate = fmean(rates)
     effective = float(items)
     if items > 1 and 0.0 < rate < 1.0:

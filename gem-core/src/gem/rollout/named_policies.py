@@ -16,6 +16,8 @@ from gem.rollout.policy import Policy
 
 CHECKPOINT = "checkpoint"
 """The policy of gem-train for the folder of a trained model."""
+LOCAL_MODELS = (CHECKPOINT, "hf", "vllm")
+"""The policies of gem-train, which load a model."""
 
 
 def policy_ref(policy: ComponentRef) -> ComponentRef:
@@ -41,9 +43,10 @@ def policy_ref(policy: ComponentRef) -> ComponentRef:
 def written_at(policy: ComponentRef) -> datetime | None:
     """When the weights of a policy in a folder were last written; None for other policies."""
     name, settings = name_and_settings(policy)
-    if name != CHECKPOINT:
+    folder = Path(str(settings.get("path") or settings.get("model") or "")).expanduser()
+    if name not in LOCAL_MODELS or not folder.is_dir():
         return None
-    weights = Path(str(settings.get("path", ""))).expanduser().rglob("*.safetensors")
+    weights = folder.rglob("*.safetensors")
     times = [file.stat().st_mtime for file in weights if file.is_file()]
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
@@ -55,10 +58,11 @@ def check_policy(policy: ComponentRef) -> None:
         UnknownId: it does not.
     """
     name, settings = name_and_settings(policy_ref(policy))
-    if name == CHECKPOINT and find_offer("policy", name) is None:
+    kind = name.partition(":")[0]
+    if kind in LOCAL_MODELS and find_offer("policy", kind) is None:
         what = settings.get("path", name)
         raise UnknownId(
-            f"the policy {what!r} is a trained model, which needs gem-train: install it; `gemx doctor` shows what is "
+            f"{what!r} is a model that runs here, which needs gem-train: install it; `gemx doctor` shows what is "
             "installed, and why a pack is not loaded"
         )
     if "/" in name and ":" not in name:

@@ -58,7 +58,7 @@ class InfoPolicy(Policy):
                 raise MissingInfo(f"this environment does not have an expert: its {method}() returned None")
             self._ready[slot] = Completion(action)
 
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
         ready, self._ready = self._ready, {}
         return ready
 

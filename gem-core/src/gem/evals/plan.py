@@ -1,0 +1,94 @@
+"""From settings to episodes: which start is played how often."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from gem import seeding
+from gem.errors import ConfigError, UnknownId
+from gem.evals.settings import Group
+from gem.packs.make import make
+from gem.packs.preflight import check_envs
+from gem.packs.registry import get_spec, registry
+from gem.packs.spec import EnvSpec
+from gem.rollout.rows import table_of
+from gem.rollout.transcript import Start
+
+EPISODES = 100
+"""Items of an id, unless settings say otherwise."""
+MOST_ROWS = 2000
+"""Rows of a data set that is played whole, unless settings say otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A checked group: its envs, with all arguments and wrappers, and the start of every episode."""
+
+    group: Group
+    specs: dict[str, EnvSpec]
+    starts: list[Start]
+    notes: list[str]
+    """What the user may not expect."""
+
+
+def plan(group: Group, seed: int) -> Plan:
+    """Check a group, and list its episodes. The k attempts at an item follow each other, and ids take turns.
+
+    More episodes begin with the same ones.
+
+    Raises:
+        UnknownId: an id is not registered, or a pattern matches none.
+        PackError, SpecError, MissingExtra: see `gem.make`.
+        DataUnavailable, ConfigError: see `gem.data.open_table`.
+    """
+    specs = {spec.id: spec for spec in check_envs(expand(group.ids), group.layers, **group.kwargs).values()}
+    notes: list[str] = []
+    items = [_items(spec, group, seed, notes) for spec in specs.values()]
+    in_turn = (start for each in itertools.zip_longest(*items) for start in each if start is not None)
+    starts = [replace(start, group=attempt) for start in in_turn for attempt in range(group.k)]
+    return Plan(group, specs, starts, notes)
+
+
+def expand(names: Iterable[str]) -> list[str]:
+    """Ids and patterns as ids, each once.
+
+    Raises:
+        UnknownId: an id is not registered, or a pattern matches none.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        if "*" in name or "?" in name:
+            registry().load()
+            matching = [entry.spec.id for entry in registry().entries() if fnmatchcase(entry.spec.id, name)]
+            if not matching:
+                raise UnknownId(f"no installed pack has an id that matches {name!r}; `gemx list` shows every one")
+            found |= dict.fromkeys(matching)
+        else:
+            found[get_spec(name).id] = None
+    return list(found)
+
+
+def _items(spec: EnvSpec, group: Group, seed: int, notes: list[str]) -> Sequence[Start]:
+    """What is played of one id, each once."""
+    id, rows = spec.id, _count_rows(spec)
+    if rows is None:
+        if group.each_row:
+            raise ConfigError(f"{id!r} does not ask the rows of one data set, so its rows cannot be played each")
+        return [Start(seeding.derive(seed, "run", i), id) for i in range(group.episodes or EPISODES)]
+    chosen = range(rows)
+    if not group.each_row and (group.episodes is not None or rows > MOST_ROWS):
+        wanted = group.episodes or EPISODES
+        drawn = np.random.default_rng(seeding.derive(seed, "rows", id)).permutation(rows)[:wanted]
+        chosen = [int(index) for index in drawn]
+        if group.episodes is None:
+            notes.append(f"{id} has {rows:,} rows: {wanted} of them are drawn; --each-row plays all.")
+    return [Start(seeding.derive(seed, "row", index), id, {"index": index}) for index in chosen]
+
+
+def _count_rows(spec: EnvSpec) -> int | None:
+    with make(spec) as env:
+        table = table_of(env)
+        return None if table is None else len(table)
