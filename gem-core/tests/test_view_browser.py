@@ -124,7 +124,8 @@ if CHROMIUM:
         assert [each for each in browser.requests if not each.startswith(("file:", "about:"))] == []
         # A program that got into the page all the same would not run.
         browser.evaluate(
-            "const it = document.createElement('script'); it.textContent = 'document.title = 7'; document.body.append(it)"
+            "const it = document.createElement('script'); it.textContent = 'document.title = 7';"
+            "document.body.append(it)"
         )
         assert browser.evaluate("document.title") == "gemx view"
         assert browser.faults[0].count("Content Security Policy")
