@@ -66,3 +66,10 @@ def test_the_last_guess_earns_by_its_distance_if_it_is_in_range(guess, reward):
     assert step.truncated
     assert step.reward == pytest.approx(reward)
     assert "my number was 5" in step.observation
+
+
+@pytest.mark.parametrize(("guess", "reward"), [("5", 1.0), ("6", 0.0)])
+def test_without_near_misses_only_the_number_is_rewarded(guess, reward):
+    env = started(5, max_number=10, max_turns=2, near_misses=False)
+    assert env.step("\\boxed{4}").reward == 0.0
+    assert env.step(f"\\boxed{{{guess}}}").reward == reward

@@ -28,13 +28,22 @@ class GuessTheNumber(DrawnSettings):
         min_number: the smallest number it can be; at most nine digits.
         max_number: the largest; at most nine digits.
         max_turns: guesses in an episode.
+        near_misses: whether the last guess earns a reward for being near. That discourages guesses at the edges of the
+            range, which a model may give up before it has learned to read the answers.
 
-    Where any of the three is None, each episode draws all three: a smallest number from 1 to 10, a range of 6 to 51
-    numbers, and ``ceil(sqrt(max_number - min_number)) + 1`` turns.
+    Where any of the first three is None, each episode draws all three: a smallest number from 1 to 10, a range of 6 to
+    51 numbers, and ``ceil(sqrt(max_number - min_number)) + 1`` turns.
     """
 
-    def __init__(self, min_number: int | None = 1, max_number: int | None = 20, max_turns: int | None = 20) -> None:
+    def __init__(
+        self,
+        min_number: int | None = 1,
+        max_number: int | None = 20,
+        max_turns: int | None = 20,
+        near_misses: bool = True,
+    ) -> None:
         super().__init__(max_turns=max_turns)
+        self._near_misses = near_misses
         self._fix_or_draw(min_number=min_number, max_number=max_number)
 
     def _configure(self, min_number: int, max_number: int) -> None:
@@ -86,7 +95,7 @@ class GuessTheNumber(DrawnSettings):
         return Step.cut_off(f"{message} That was your last guess: my number was {self.number}.", self._closeness(guess))
 
     def _closeness(self, guess: int) -> float:
-        if not self.min_number <= guess <= self.max_number:
+        if not (self._near_misses and self.min_number <= guess <= self.max_number):
             return 0.0
         return 1.0 - abs(guess - self.number) / (self.max_number - self.min_number)
 
