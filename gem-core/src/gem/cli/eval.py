@@ -28,8 +28,8 @@ from gem.evals.plan import EPISODES, MOST_ROWS
 from gem.evals.settings import NUM_ENVS
 from gem.evals.suite import make_group
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
-from gem.rollout.loop import MOST_TURNS
 from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
+from gem.rollout.running import MOST_TURNS
 from gem.vector import BackendName
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")

@@ -11,7 +11,7 @@ from gem.packs.component_ref import ComponentRef
 from gem.packs.spec import EnvSpec
 from gem.record.file import pack_of, read
 from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
-from gem.rollout.loop import turn_limit
+from gem.rollout.running import turn_limit
 from gem.rollout.transcript import Completion, Episode, Start, Turn
 
 

@@ -2,9 +2,10 @@
 
 from gem.failure import Failure
 from gem.rollout.evaluation import Report
-from gem.rollout.loop import assign, rollout, turn_limit
+from gem.rollout.loop import assign, rollout
 from gem.rollout.policy import Policy
 from gem.rollout.rows import each_row, table_of
+from gem.rollout.running import turn_limit
 from gem.rollout.transcript import Completion, Episode, Start, Transcript, Turn
 
 __all__ = [

@@ -9,25 +9,20 @@ from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 from gem import seeding
 from gem.checks import check_int
-from gem.core import Step
 from gem.errors import ConfigError, PolicyError
 from gem.failure import Failure
-from gem.packs.spec import EnvSpec
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
+from gem.rollout.running import RunningEpisode
 from gem.rollout.transcript import Completion, Episode, Start, Transcript
 from gem.vector import Reset, SlotResult, VectorEnv
 from gem.vector.mixture import options_for
 
 PAUSE = 0.001
 """Seconds to wait for the envs when neither side had a result."""
-
-MOST_TURNS = 1000
-"""The default turn limit of a rollout, for envs that never end; the `max_turns` of the env, if that is more."""
 
 
 def rollout(
@@ -81,7 +76,7 @@ def rollout(
             for result in results:
                 episode = active.stepped(result)
                 if episode is None:
-                    waiting[result.slot] = active.transcripts[result.slot]
+                    waiting[result.slot] = active.transcript(result.slot)
                 else:
                     ended[result.slot] = episode
             if waiting:
@@ -96,13 +91,8 @@ def rollout(
             pause = 0.0 if results or answers or time.perf_counter() - asked > PAUSE else PAUSE
             yield from active.freed(active.answered(answers), policy, upcoming)
     finally:
-        for slot in active.transcripts:
+        for slot in active.conversations:
             policy.forget(slot)
-
-
-def turn_limit(spec: EnvSpec, max_turns: int | None = None) -> int:
-    """The turn limit of a rollout with `max_turns`."""
-    return max_turns or max(MOST_TURNS, spec.max_turns or 0)
 
 
 def assign(starts: Iterable[int | Start], shares: Mapping[str, float]) -> Iterator[Start]:
@@ -162,25 +152,29 @@ class _ActiveEpisodes:
     def __init__(self, envs: VectorEnv, max_turns: int | None) -> None:
         self._envs = envs
         self._max_turns = max_turns
-        self._starts: dict[int, Start] = {}
-        self._specs: dict[int, EnvSpec] = {}
-        self._limits: dict[int, int] = {}
-        self._clocks: dict[int, float] = {}
-        self._completions: dict[int, Completion] = {}
         self._free = list(range(envs.num_envs))
-        self.transcripts: dict[int, Transcript] = {}
+        self._running: dict[int, RunningEpisode] = {}
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
+
+    @property
+    def conversations(self) -> list[int]:
+        """The slots whose episodes the policy may know."""
+        return [slot for slot, running in self._running.items() if running.transcript is not None]
+
+    def transcript(self, slot: int) -> Transcript:
+        """The conversation of the episode in `slot`, whose env has been reset."""
+        transcript = self._running[slot].transcript
+        assert transcript is not None
+        return transcript
 
     def start(self, starts: Iterator[Start]) -> bool:
         """Start the next episodes in the free slots; returns whether any episode is running."""
         begun = dict(zip(self._free, starts, strict=False))
         self._free = self._free[len(begun) :]
-        self._clocks.update(dict.fromkeys(begun, time.perf_counter()))
         for slot, start in begun.items():
-            spec = self._specs[slot] = self._envs.spec_of(slot, start.id)
-            self._starts[slot] = replace(start, id=spec.id)
-            self._limits[slot] = turn_limit(spec, self._max_turns)
+            spec = self._envs.spec_of(slot, start.id)
+            self._running[slot] = RunningEpisode(replace(start, id=spec.id), spec, self._max_turns)
         mixture = bool(self._envs.shares)
         resets = {
             slot: Reset(start.seed, options_for(start.id, start.options) if mixture else start.options)
@@ -194,6 +188,7 @@ class _ActiveEpisodes:
         """Start others in the slots of the episodes that have `ended`, and then yield these."""
         for slot in ended:
             policy.forget(slot)
+            del self._running[slot]
         self._free += ended
         self.start(starts)
         yield from ended.values()
@@ -201,70 +196,30 @@ class _ActiveEpisodes:
     def answered(self, answers: Mapping[int, Completion | Failure]) -> dict[int, Episode]:
         """Pass completions to the envs; returns the episodes that the policy cannot continue."""
         completions: dict[int, Completion] = {}
-        full: list[int] = []
-        failures: dict[int, Failure] = {}
+        ended: dict[int, Episode] = {}
         for slot, each in answers.items():
             if slot not in self.in_policy:
                 raise PolicyError(f"the policy returned a completion for slot {slot!r}, which did not have a request")
             if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 if each.out_of_context:
-                    full.append(slot)
+                    ended[slot] = self._running[slot].truncated(out_of_context=True)
                 else:
                     completions[slot] = each
             elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
-                failures[slot] = each
+                ended[slot] = self._running[slot].failed(each)
             else:
                 raise PolicyError(f"recv() of a policy returns a gem.Completion for each slot, not {each!r:.80}")
         self.in_policy -= answers.keys()
         self._envs.send({slot: completion.text for slot, completion in completions.items()}, autoreset="off")
-        self._completions.update(completions)
+        for slot, completion in completions.items():
+            self._running[slot].said(completion)
         self.in_envs |= completions.keys()
-        failed = {slot: self._episode(slot, None, failure) for slot, failure in failures.items()}
-        return failed | {slot: self._truncated(slot, out_of_context=True) for slot in full}
+        return ended
 
     def stepped(self, result: SlotResult) -> Episode | None:
         """Add the result of an env; returns the episode if it has ended."""
-        slot = result.slot
-        self.in_envs.discard(slot)
-        if result.step is None:
-            return self._episode(slot, None, result.failure)
-        step = result.step
-        transcript = self.transcripts.get(slot)
-        if transcript is None:
-            self.transcripts[slot] = Transcript(step.observation, step.info, start=self._starts[slot])
-        else:
-            transcript.add(self._completions.pop(slot), step.reward, step.observation, step.info)
-            if len(transcript.turns) >= self._limits[slot] and not step.done:
-                return self._truncated(slot)
-        if step.done:
-            return self._episode(slot, step, None)
-        self.in_policy.add(slot)
-        return None
-
-    def _truncated(self, slot: int, *, out_of_context: bool = False) -> Episode:
-        """The episode of `slot`, truncated after its last turn."""
-        transcript = self.transcripts[slot]
-        transcript.info["success"] = False
-        step = Step(transcript.observation, 0.0, False, True, transcript.info)
-        return replace(self._episode(slot, step, None), cut_off=True, out_of_context=out_of_context)
-
-    def _episode(self, slot: int, step: Step | None, failure: Failure | None) -> Episode:
-        start, spec = self._starts.pop(slot), self._specs.pop(slot)
-        seconds = time.perf_counter() - self._clocks.pop(slot)
-        transcript = self.transcripts.pop(slot, Transcript(""))
-        return Episode(
-            id=spec.id,
-            seed=start.seed,
-            group=start.group,
-            turns=tuple(transcript.turns),
-            observation=transcript.observation,
-            terminated=step is not None and step.terminated,
-            truncated=step is not None and step.truncated,
-            success=step is not None and bool(step.info["success"]),
-            failure=failure,
-            failed_on=self._completions.pop(slot, None),
-            options=start.options,
-            spec=spec,
-            started=datetime.now(UTC) - timedelta(seconds=seconds),
-            seconds=seconds,
-        )
+        self.in_envs.discard(result.slot)
+        episode = self._running[result.slot].stepped(result.step, result.failure)
+        if episode is None:
+            self.in_policy.add(result.slot)
+        return episode
