@@ -41,6 +41,7 @@ LONG = {
     "docs/policies.md",
     "docs/recording.md",
     "docs/scale.md",
+    "docs/sessions.md",
     "docs/tools.md",
     "docs/training-runs.md",
     "docs/training.md",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import NothingToLearn
+from gem.rollout.segments import segments_of
 from gem.rollout.transcript import Episode
 
 Ints = NDArray[np.int64]
@@ -163,22 +164,12 @@ def _table(completed: Sequence[Episode], failed: Sequence[Episode]) -> EpisodeTa
 
 
 def _sequences(episode: Episode, first_row: int) -> Iterable[TokenSequence]:
-    pieces: list[tuple[Sequence[int], Sequence[float], int]] = []
-    for row, turn in enumerate(episode.turns, start=first_row):
-        completion = turn.completion
-        if completion.new_segment and pieces:
-            yield _sequence(pieces)
-            pieces = []
-        pieces.append((completion.prompt_ids, (), -1))
-        pieces.append((completion.ids, completion.logprobs, row))
-    if pieces:  # an episode may end before its first turn
-        yield _sequence(pieces)
-
-
-def _sequence(pieces: list[tuple[Sequence[int], Sequence[float], int]]) -> TokenSequence:
-    turn = np.concatenate([np.full(len(ids), row, np.int64) for ids, _, row in pieces])
-    logprobs = np.concatenate(
-        [np.array(logprobs if row >= 0 else [0.0] * len(ids), np.float32) for ids, logprobs, row in pieces]
-    )
-    ids = np.concatenate([np.array(ids, np.int64) for ids, _, _ in pieces])
-    return TokenSequence(ids, turn >= 0, logprobs, turn)
+    for segment in segments_of(episode.turns):
+        read = len(segment.prompt_ids)
+        turn = np.array([-1] * read + list(segment.turns), np.int64)
+        yield TokenSequence(
+            np.array(segment.prompt_ids + segment.response_ids, np.int64),
+            turn >= 0,
+            np.array([0.0] * read + list(segment.logprobs), np.float32),
+            np.where(turn >= 0, turn + first_row, -1),
+        )

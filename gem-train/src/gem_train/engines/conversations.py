@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gem.chat import conversation
 from gem.chat.encoder import Prompt
 from gem.rollout.transcript import FinishReason, Start
 from gem_train.engines.noise import Noise
@@ -21,7 +22,6 @@ _RECENT = 8
 class Request:
     """A reply in progress."""
 
-    prompt: Prompt
     stops: tuple[str, ...]
     noise: Noise
     limit: int
@@ -34,14 +34,12 @@ class Request:
 
 
 @dataclass(slots=True, eq=False)
-class Conversation:
+class Conversation(conversation.Conversation):
     """The state of one transcript."""
 
-    seed: int
+    seed: int = field(kw_only=True)
     """Of the sampler when the conversation began."""
-    start: Start
-    context: list[int] = field(default_factory=list[int])
-    """Every id read or sampled."""
+    start: Start = field(kw_only=True)
     cached: int = 0
     """How many of them have keys and values in the cache."""
     row: int = NONE
@@ -62,8 +60,7 @@ class Conversation:
         """Extend the context by a prompt. What a new segment shares with the context so far remains cached."""
         if prompt.new_segment:
             self.cached = min(self.cached, shared_length(self.context, list(prompt.ids)))
-            self.context = []
-        self.context.extend(prompt.ids)
+        conversation.Conversation.read(self, prompt)
         # The last id is always read anew, for the logits behind it.
         self.cached = min(self.cached, len(self.context) - 1)
 

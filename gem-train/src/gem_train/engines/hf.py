@@ -104,19 +104,17 @@ class HFSampler(Sampler):
             conversation = self._conversations.get(slot)
             if conversation is None:
                 start = transcript.start or Start(next(self._unnamed))
-                conversation = self._conversations[slot] = Conversation(self._seed, start)
-            prompt = self.chat.prompt(transcript, conversation.context)
-            conversation.read(prompt)
-            room = self._limit - len(conversation.context)
-            if room <= 0:
+                conversation = Conversation(self.chat, self._limit, self.max_new_tokens, seed=self._seed, start=start)
+                self._conversations[slot] = conversation
+            limit = conversation.ask(transcript)
+            if not limit:
                 self._ready[slot] = Completion("", finish_reason="context")
                 continue
             conversation.request = Request(
-                prompt,
                 tuple(filter(None, transcript.info.get("stop", ()))),
                 Noise(conversation.seed, conversation.start, len(transcript.turns)),
-                limit=min(room, self.max_new_tokens),
-                finish_reason="context" if room < self.max_new_tokens else "length",
+                limit=limit,
+                finish_reason=conversation.if_cut,
             )
             self._waiting[slot] = conversation
 
@@ -206,15 +204,8 @@ class HFSampler(Sampler):
     def _finish(self, slot: int, request: Request) -> None:
         conversation = self._running.pop(slot)
         conversation.request, conversation.running = None, False
-        ids = tuple(request.ids)
-        self._ready[slot] = Completion(
-            text=self.chat.text(ids),
-            prompt_ids=request.prompt.ids,
-            ids=ids,
-            logprobs=tuple(request.logprobs),
-            finish_reason=request.finish_reason,
-            new_segment=request.prompt.new_segment,
-            weight_versions=tuple(request.versions),
+        self._ready[slot] = conversation.completion(
+            request.ids, request.logprobs, request.finish_reason, request.versions
         )
 
 

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 
 from gem.failure import Failure
@@ -42,15 +42,19 @@ class ThreadBackend:
     Args:
         env_set: the envs.
         num_workers: threads; by default one per slot, or as many as the operating system allows.
+        deliver: called with each result, in the thread of its env, instead of keeping it for `recv`.
     """
 
-    def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
+    def __init__(
+        self, env_set: EnvSet, num_workers: int | None, deliver: Callable[[SlotResult], None] | None = None
+    ) -> None:
         self._env_set = env_set
         self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.seed_streams)]
         self._most = num_workers or len(self._slots)
         self._threads: set[threading.Thread] = set()
         self._todo: SimpleQueue[_ThreadSlot | None] = SimpleQueue()
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
+        self._deliver = deliver or self._done.put
         self._next_check = 0.0
         self._closed = False
         # A call either ends or is abandoned, not both.
@@ -63,7 +67,7 @@ class ThreadBackend:
     def recv(self, timeout: float | None) -> list[SlotResult]:
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            due = self._replace_overdue()
+            due = self.replace_overdue()
             deadlines = [deadline for deadline in (until, due) if deadline is not None]
             results = drain(self._done, max(0.0, min(deadlines) - time.monotonic()) if deadlines else None)
             if results or (until is not None and time.monotonic() >= until):
@@ -112,13 +116,13 @@ class ThreadBackend:
                 slot_thread.since = slot_thread.thread = None
                 if slot_thread.abandoned or self._closed:
                     break
-            self._done.put(result)
+            self._deliver(result)
         else:
             return
         slot_thread.slot.close()
 
-    def _replace_overdue(self) -> float | None:
-        """Rebuild the slots with an overdue call; returns when to check again."""
+    def replace_overdue(self) -> float | None:
+        """Rebuild the slots with an overdue call; returns when to check again, by `time.monotonic`."""
         limit = self._env_set.step_timeout
         if limit is None:
             return None
@@ -138,7 +142,7 @@ class ThreadBackend:
 
     def _replace(self, slot_thread: _ThreadSlot, limit: float) -> None:
         with self._lock:
-            if slot_thread.thread is None:
+            if slot_thread.thread is None or slot_thread.abandoned:
                 return
             slot_thread.abandoned = True
             thread = slot_thread.thread

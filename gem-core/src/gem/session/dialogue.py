@@ -1,0 +1,206 @@
+"""What a session does between two calls of its env: no input or output, so that any trainer can drive it."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, SupportsInt, cast
+
+from gem.chat.conversation import Conversation
+from gem.chat.encoder import ChatEncoder
+from gem.chat.stops import StopTexts
+from gem.chat.tokenizer import ChatTokenizer, FileTokenizer
+from gem.checks import check_int
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem.failure import Failure, failure_of
+from gem.rollout.running import RunningEpisode
+from gem.rollout.transcript import Completion, Episode, FinishReason, Start, Transcript
+from gem.session.envs import EnvChoice
+from gem.session.result import Result
+from gem.vector.messages import Reset, SlotResult
+
+
+class Dialogue:
+    """One episode after another, as a message for the env and its result at a time.
+
+    Args:
+        envs: what is played.
+        max_turns: turns after which an episode is truncated; see `gem.rollout.rollout`.
+    """
+
+    def __init__(self, envs: EnvChoice, max_turns: int | None = None) -> None:
+        self._envs = envs
+        self._max_turns = None if max_turns is None else check_int("max_turns", max_turns, 1)
+        self._running: RunningEpisode | None = None
+        self._result: Result | None = None
+
+    @property
+    def result(self) -> Result:
+        """The episode that has ended.
+
+        Raises:
+            ResetNeeded: none has.
+        """
+        if self._result is None:
+            raise ResetNeeded("the episode of this session has not ended")
+        return self._result
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is a result, so that nothing is to be said."""
+        return self._result is not None
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The texts that end the next reply, such as the end of a tool call. They are part of the reply."""
+        return tuple(filter(None, self._transcript.info.get("stop", ())))
+
+    def fail(self, error: BaseException | str) -> None:
+        """End the episode as failed, because no reply could be made."""
+        running = self._playing
+        self._end(running.failed(failure_of(error) if isinstance(error, BaseException) else Failure(error, error)))
+
+    @property
+    def _playing(self) -> RunningEpisode:
+        if self._running is None:
+            if self._result is not None:
+                raise EpisodeOver("the episode of this session has ended; start another")
+            raise ResetNeeded("start an episode first")
+        return self._running
+
+    @property
+    def _transcript(self) -> Transcript:
+        transcript = self._playing.transcript
+        if transcript is None:
+            raise ResetNeeded("the env of this session has not answered yet")
+        return transcript
+
+    def _begin(self, seed: int, options: Mapping[str, Any] | None, id: str | None, group: int) -> Reset:
+        """The message with which an episode starts; one that is running is abandoned."""
+        name, spec = self._envs.spec(id)
+        start = Start(seed, name, options, group)
+        self._result = None
+        self._running = RunningEpisode(start, spec, self._max_turns)
+        return self._envs.reset(start)
+
+    def _reply(self, completion: Completion) -> str:
+        """The message that carries a reply."""
+        self._playing.said(completion)
+        return completion.text
+
+    def _hear(self, result: SlotResult) -> bool:
+        """Take the env's answer; returns whether the episode continues."""
+        episode = self._playing.stepped(result.step, result.failure)
+        if episode is not None:
+            self._end(episode)
+        return episode is None
+
+    def _end(self, episode: Episode) -> None:
+        self._running, self._result = None, Result(episode)
+
+
+class TokenDialogue(Dialogue):
+    """The same with ids.
+
+    Args:
+        envs: what is played.
+        chat: the tokenizer and its chat template.
+        max_context: most ids of a context, read and sampled; an episode that fills it is truncated.
+        max_new_tokens: most ids of a reply.
+        max_turns: turns after which an episode is truncated.
+    """
+
+    def __init__(
+        self,
+        envs: EnvChoice,
+        chat: ChatEncoder,
+        *,
+        max_context: int | None = None,
+        max_new_tokens: int | None = None,
+        max_turns: int | None = None,
+    ) -> None:
+        super().__init__(envs, max_turns)
+        self.chat = chat
+        """Renders the conversation."""
+        self._positions = sys.maxsize if max_context is None else check_int("max_context", max_context, 1)
+        self._most = sys.maxsize if max_new_tokens is None else check_int("max_new_tokens", max_new_tokens, 1)
+        self._stops = StopTexts(chat)
+        self._conversation = self._new_conversation()
+
+    @property
+    def stop_ids(self) -> tuple[int, ...]:
+        """The ids that end a reply. They are part of it."""
+        return self.chat.stop_ids
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Most ids of the next reply; None for no limit."""
+        if self._positions == self._most == sys.maxsize:
+            return None
+        return max(0, min(self._conversation.room, self._most))
+
+    @property
+    def context(self) -> list[int]:
+        """All ids that the model has read and sampled so far, and that it reads before the next reply."""
+        return list(self._conversation.context)
+
+    @property
+    def read_anew(self) -> int:
+        """How many ids at the end of the context have not been read before: all of them in a new segment."""
+        return len(self._conversation.prompt.ids)
+
+    def _new_conversation(self) -> Conversation:
+        return Conversation(self.chat, self._positions, self._most)
+
+    def _begin_ids(self, seed: int, options: Mapping[str, Any] | None, id: str | None, group: int) -> Reset:
+        self._conversation = self._new_conversation()
+        return self._begin(seed, options, id, group)
+
+    def _say(
+        self, ids: Sequence[SupportsInt], logprobs: Sequence[float] | None, finish_reason: FinishReason | None
+    ) -> str:
+        stop = self.stop
+        conversation = self._conversation
+        said = [int(id) for id in ids]
+        scores = [0.0] * len(said) if logprobs is None else [float(each) for each in logprobs]
+        if len(scores) != len(said):
+            raise ConfigError(f"a reply of {len(said)} ids has {len(scores)} log-probabilities")
+        if finish_reason not in (None, "stop", "length", "context"):
+            raise ConfigError(f"finish_reason is 'stop', 'length' or 'context', not {finish_reason!r}")
+        reason, limit = conversation.if_cut, min(conversation.room, self._most)
+        length = self._ending(said[:limit], stop)
+        if length:
+            reason = "stop"
+        elif len(said) < limit:
+            reason = finish_reason or "stop"
+        length = length or limit
+        completion = conversation.completion(said[:length], scores[:length], reason)
+        conversation.context += completion.ids
+        return self._reply(completion)
+
+    def _ending(self, ids: list[int], stop: tuple[str, ...]) -> int:
+        """How many of the ids are the reply: up to the first that ends it; 0 if none does."""
+        ends = frozenset(self.chat.stop_ids)
+        for index, id in enumerate(ids):
+            if id in ends or (stop and self._stops.reached(stop, ids[: index + 1])):
+                return index + 1
+        return 0
+
+    def _ids(self, result: SlotResult) -> list[int] | None:
+        """What to read next; None at the end."""
+        if not self._hear(result):
+            return None
+        if not self._conversation.ask(self._transcript):
+            self._end(self._playing.truncated(out_of_context=True))
+            return None
+        return self.context
+
+
+def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **settings: Any) -> ChatEncoder:
+    """The encoder of a tokenizer, or of the folder of a model."""
+    if isinstance(tokenizer, ChatEncoder):
+        given = [name for name, value in settings.items() if value]
+        if given:
+            raise ConfigError(f"the encoder has {', '.join(given)} already; give them to ChatEncoder")
+        return tokenizer
+    found = FileTokenizer.load(tokenizer) if isinstance(tokenizer, str | Path) else tokenizer
+    return ChatEncoder(cast("ChatTokenizer", found), **{name: value for name, value in settings.items() if value})

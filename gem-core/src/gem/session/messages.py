@@ -1,0 +1,35 @@
+"""A dialogue in chat messages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gem.llm.answers import ChatReply
+from gem.llm.messages import completion_of, messages_of
+from gem.rollout.transcript import FinishReason, Usage
+from gem.session.dialogue import Dialogue
+from gem.vector.messages import SlotResult
+
+Message = dict[str, Any]
+"""As chat APIs take it: a `role`, its `content`, and `tool_calls` or a `tool_call_id`."""
+
+
+class MessageDialogue(Dialogue):
+    """One episode after another, with chat messages. Tools of the call format `openai` are those of the chat API."""
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools that a request has, as a chat API takes them; empty for tools that are called in text."""
+        return list(self._transcript.first_info.get("tools", ()))
+
+    @property
+    def messages(self) -> list[Message]:
+        """The conversation before the next reply."""
+        return messages_of(self._transcript)
+
+    def _say(self, message: str | Mapping[str, Any], finish_reason: FinishReason | None) -> str:
+        given = {"role": "assistant", "content": message} if isinstance(message, str) else dict(message)
+        reply = ChatReply(given, finish_reason or "unknown", None, Usage())
+        return self._reply(completion_of(reply, self.stop))
+
+    def _messages(self, result: SlotResult) -> list[Message] | None:
+        return self.messages if self._hear(result) else None

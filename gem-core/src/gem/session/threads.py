@@ -1,0 +1,158 @@
+"""Envs in the threads of the vector engine, for event loops: a call of an env never blocks one."""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gem import seeding
+from gem.vector.backend import EnvSet
+from gem.vector.backends.thread import ThreadBackend
+from gem.vector.messages import Build, Maker, SlotMessage, SlotResult
+
+_CLOSED = "this session is closed"
+_CHECK = 1.0
+"""Most seconds between two checks for calls that exceed their time limit."""
+
+
+class EnvThreads:
+    """So many envs, each of which carries out one message at a time; any number of event loops may use them.
+
+    Args:
+        maker: makes an env.
+        count: how many there are at most; each is built when it is first used.
+        step_timeout: seconds that one call may take.
+    """
+
+    def __init__(self, maker: Maker, count: int, step_timeout: float | None) -> None:
+        seeds: Sequence[int] = [seeding.fresh() for _ in range(count)]
+        self._limit = step_timeout
+        self._backend = ThreadBackend(EnvSet([maker] * count, seeds, (), step_timeout), None, self._arrived)
+        self._lock = threading.Lock()
+        self._free = deque(range(count))
+        self._queue: deque[asyncio.Future[int]] = deque()
+        """Who waits for an env."""
+        self._waiting: dict[int, asyncio.Future[SlotResult]] = {}
+        """Who waits for the answer of an env."""
+        self._left: set[int] = set()
+        """Envs in a call that nobody waits for."""
+        self._closed = False
+
+    async def check(self) -> None:
+        """Build one env, so that refused settings raise here."""
+        slot = await self.take()
+        try:
+            step = (await self.run(slot, Build())).step
+        finally:
+            self.give_back(slot)
+        if step is not None and step.info["refused"] is not None:
+            raise step.info["refused"]
+
+    async def take(self) -> int:
+        """The number of an env that is free, which is the caller's until `give_back`; waits for one."""
+        with self._lock:
+            self._check_open()
+            if self._free:
+                return self._free.popleft()
+            future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+            self._queue.append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            with self._lock:
+                if future in self._queue:
+                    self._queue.remove(future)
+            if future.done() and not future.cancelled():
+                self.give_back(future.result())
+            raise
+
+    def give_back(self, slot: int) -> None:
+        """Let others have it; if it is in a call, after that."""
+        with self._lock:
+            waiting = self._waiting.pop(slot, None)
+            if waiting is not None:
+                _later(waiting, lambda: _refuse(waiting))
+                self._left.add(slot)
+            elif slot not in self._left:
+                self._pass_on(slot)
+
+    async def run(self, slot: int, message: SlotMessage) -> SlotResult:
+        """Carry out a message."""
+        future: asyncio.Future[SlotResult] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._check_open()
+            self._waiting[slot] = future
+            self._backend.send({slot: message}, "off")
+        if self._limit is None:
+            return await future
+        while True:
+            with self._lock:
+                due = None if self._closed else self._backend.replace_overdue()
+            due = due or time.monotonic() + _CHECK
+            done, _ = await asyncio.wait([future], timeout=min(_CHECK, max(0.0, due - time.monotonic())))
+            if done:
+                return future.result()
+
+    async def close(self) -> None:
+        """Close every env and end every thread. Who waits for one is told. Closing twice is fine."""
+        with self._lock:
+            self._closed = True
+            waiting = [*self._waiting.values(), *self._queue]
+            self._waiting.clear()
+            self._queue.clear()
+        for future in waiting:
+            _later(future, lambda future=future: _refuse(future))
+        loop, closed = asyncio.get_running_loop(), asyncio.Event()
+
+        def close() -> None:
+            try:
+                self._backend.close()
+            finally:
+                loop.call_soon_threadsafe(closed.set)
+
+        threading.Thread(target=close, name="gem-close").start()
+        await closed.wait()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(_CLOSED)
+
+    def _arrived(self, result: SlotResult) -> None:
+        """In the thread of the env."""
+        with self._lock:
+            future = self._waiting.pop(result.slot, None)
+            if result.slot in self._left:
+                self._left.remove(result.slot)
+                self._pass_on(result.slot)
+        if future is not None:
+            _later(future, lambda: future.done() or future.set_result(result))
+
+    def _pass_on(self, slot: int) -> None:
+        """To who has waited longest, in a loop that still runs."""
+        while self._queue:
+            future = self._queue.popleft()
+            if _later(future, lambda future=future: self._hand_over(future, slot)):
+                return
+        self._free.append(slot)
+
+    def _hand_over(self, future: "asyncio.Future[int]", slot: int) -> None:
+        if future.done():  # it has been cancelled meanwhile
+            self.give_back(slot)
+        else:
+            future.set_result(slot)
+
+
+def _later(future: "asyncio.Future[Any]", act: Callable[[], object]) -> bool:
+    """Call `act` in the loop of a future, from any thread; False if that loop is closed."""
+    try:
+        future.get_loop().call_soon_threadsafe(act)
+    except RuntimeError:
+        return False
+    return True
+
+
+def _refuse(future: "asyncio.Future[Any]") -> None:
+    if not future.done():
+        future.set_exception(RuntimeError(_CLOSED))

@@ -1,0 +1,172 @@
+"""Many sessions at once in an event loop: none blocks it, and nothing is left."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+from session_samples import Count, tokenizer
+
+from gem.chat import ChatEncoder
+from gem.errors import ConfigError, ResetNeeded, SpecError
+from gem.session import Session, Sessions
+
+ID = "session_samples:Count"
+CHAT = ChatEncoder(tokenizer())
+END, SLEEP, HI = (list(CHAT.encode(f"{text}<|im_end|>")) for text in ("end", "sleep", "hi"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    before, envs = threading.active_count(), Count.open["envs"]
+    yield
+    until = time.monotonic() + 30
+    while (threading.active_count() > before or Count.open["envs"] > envs) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert (threading.active_count() <= before, Count.open["envs"]) == (True, envs)
+
+
+def test_many_sessions_at_once_give_what_one_gives():
+    async def play(session, seed):
+        read = [await session.start(seed, {"what": seed})]
+        read += [await session.said(reply, [-1.0] * len(reply)) for reply in (HI, HI[: seed % 3], END)]
+        return read, session.result
+
+    async def main():
+        async with Sessions(ID, CHAT, most=8) as sessions:
+            return await asyncio.gather(*(play(sessions.session(), seed) for seed in range(14, 64)))
+
+    alone = Session(ID, CHAT)
+    for seed, (read, result) in zip(range(14, 64), asyncio.run(main()), strict=True):
+        expected = [alone.start(seed, {"what": seed})]
+        expected += [alone.said(reply, [-1.0] * len(reply)) for reply in (HI, HI[: seed % 3], END)]
+        assert read == expected
+        assert result.segments == alone.result.segments
+        assert (result.episode, result.success) == (alone.result.episode, True)
+    alone.close()
+
+
+def test_an_env_that_takes_its_time_does_not_block_the_event_loop():
+    async def main():
+        async with Sessions(ID, CHAT, most=4) as sessions:
+            ticks = 0
+
+            async def tick():
+                nonlocal ticks
+                while True:
+                    await asyncio.sleep(0.01)
+                    ticks += 1
+
+            ticking = asyncio.create_task(tick())
+            each = [sessions.session() for _ in range(4)]
+            for session in each:
+                await session.start(0)
+            began = time.monotonic()
+            await asyncio.gather(*(session.said(SLEEP) for session in each))
+            passed = time.monotonic() - began
+            ticking.cancel()
+            for session in each:
+                session.close()
+            return ticks, passed
+
+    ticks, passed = asyncio.run(main())
+    assert ticks >= 5
+    assert passed < 4 * 0.5  # one after another
+
+
+def test_a_session_that_is_cancelled_gives_its_env_back_after_the_call():
+    async def main():
+        async with Sessions(ID, CHAT, most=1) as sessions:
+            first, second = sessions.session(), sessions.session()
+            await first.start(0)
+            waits = asyncio.create_task(second.start(0))
+            busy = asyncio.create_task(first.said(SLEEP))
+            await asyncio.sleep(0.05)
+            busy.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await busy
+            with pytest.raises(ResetNeeded):
+                await first.said(END)
+            assert await waits == await second.start(0)
+            assert await second.said(END) is None
+            # Who waits for an env may be cancelled too.
+            await second.start(0)
+            waits = asyncio.create_task(first.start(0))
+            await asyncio.sleep(0.01)
+            waits.cancel()
+            await second.said(END)
+            async with sessions.session() as third:
+                await third.start(0)
+                assert await third.said(HI) is not None
+            assert await sessions.session().start(0)
+
+    asyncio.run(main())
+
+
+def test_a_call_that_exceeds_its_time_limit_fails_its_episode_alone():
+    async def main():
+        async with Sessions(ID, CHAT, most=2, step_timeout=0.1) as sessions:
+            slow, quick = sessions.session(), sessions.session()
+            await slow.start(0)
+            await quick.start(0)
+            ends = await asyncio.gather(slow.said(SLEEP), quick.said(END))
+            assert ends == [None, None]
+            assert slow.result.failure.error == "TimeoutError: timed out after 0.1 s"
+            assert quick.result.success
+            await slow.start(1)
+            assert await slow.said(END) is None
+            assert slow.result.success
+
+    asyncio.run(main())
+
+
+def test_closing_tells_who_waits_and_leaves_nothing():
+    async def main():
+        sessions = Sessions(ID, CHAT, most=1)
+        first, second = sessions.session(), sessions.session()
+        await first.start(0)
+        tasks = [asyncio.create_task(each) for each in (first.said(SLEEP), second.start(0))]
+        await asyncio.sleep(0.05)
+        await sessions.close()
+        await sessions.close()
+        for task in tasks:
+            with pytest.raises(RuntimeError, match="this session is closed"):
+                await task
+        with pytest.raises(RuntimeError, match="this session is closed"):
+            await second.start(0)
+
+    asyncio.run(main())
+
+
+def test_one_set_of_sessions_serves_one_event_loop_after_another():
+    sessions = Sessions(ID, CHAT, most=1)
+
+    async def play():
+        session = sessions.session()
+        await session.start(0)
+        await session.said(END)
+        return session.result.total_reward
+
+    async def abandon():
+        await sessions.session().start(0)
+        await asyncio.wait_for(sessions.session().start(0), 0.01)
+
+    assert [asyncio.run(play()), asyncio.run(play())] == [10.0, 10.0]
+    asyncio.run(sessions.close())
+
+
+def test_messages_and_refused_settings():
+    async def main():
+        async with Sessions(ID, most=1) as sessions:
+            session = sessions.message_session()
+            assert (await session.start(0))[0]["role"] == "user"
+            assert len(await session.said("hi")) == 3
+            assert await session.said("fail") is None
+            assert session.result.failure.error == "ValueError: broken"
+            with pytest.raises(ConfigError, match="needs a tokenizer"):
+                sessions.session()
+        with pytest.raises(SpecError, match="max_turnz"):
+            async with Sessions(ID, CHAT, env_kwargs={"max_turnz": 3}):
+                pass
+
+    asyncio.run(main())
