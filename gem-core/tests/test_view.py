@@ -22,7 +22,7 @@ from gem.cli.view import page_server
 from gem.errors import RecordError
 from gem.record import Recorder
 from gem.rollout import rollout
-from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn
+from gem.rollout.transcript import Completion, Episode, TokenTexts, Turn, Usage
 from gem.view import page_of, run_of
 from gem.view.page import PROGRAM
 
@@ -54,6 +54,7 @@ def training(tmp_path: Path) -> Path:
     lines += [{"phase": "eval", "step": 0, "success": 0.1}, {"phase": "eval", "step": 3000, "success": float("nan")}]
     (folder / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + '\n{"phase": "tr')
     (folder / "config.toml").write_text("steps = 3000\n")
+    (folder / "summary.json").write_text('{"random_success": 0.25, "expert_success": null}')
     return folder
 
 
@@ -134,6 +135,14 @@ def test_the_page_has_the_tokens_of_the_replies_that_have_some(tmp_path: Path) -
     assert "tokens" not in second
 
 
+def test_the_page_has_what_a_server_counted_and_what_the_model_thought(tmp_path: Path) -> None:
+    said = Completion("it", usage=Usage(prompt=5, completion=7, seconds=0.5), reasoning="so be it")
+    [turn] = run_of(write(tmp_path / "served.jsonl", Turn("?", said, 0.0, {})))["episodes"][0]["turns"]
+
+    assert turn["reasoning"] == "so be it"
+    assert (turn["usage"]["prompt"], turn["usage"]["completion"], turn["usage"]["seconds"]) == (5, 7, 0.5)
+
+
 def test_runs_of_one_name_are_told_apart_by_their_paths(recording: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = recorded(tmp_path / "other" / recording.name)
@@ -143,14 +152,46 @@ def test_runs_of_one_name_are_told_apart_by_their_paths(recording: Path, tmp_pat
     assert [run["name"] for run in runs] == [str(recording), str(other), "alone.jsonl"]
 
 
-def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_summary(tmp_path: Path) -> None:
-    recorded(tmp_path / "episodes.jsonl")
-    for name in ("eval.json", "summary.json"):
-        (tmp_path / name).write_text(f'{{"of": "{name}"}}')
-    run = run_of(tmp_path)
+def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_results(tmp_path: Path) -> None:
+    done = invoke(
+        "eval",
+        "core:Echo-v0",
+        "--model",
+        "random",
+        "--episodes",
+        3,
+        "--k",
+        2,
+        "--out",
+        tmp_path / "evaluated",
+    )
+    assert done.exit_code == 0, done.output
+    run = run_of(tmp_path / "evaluated")
+    [result] = run["results"]
 
-    assert (run["kind"], run["name"], run["recorded"]) == ("evaluation", tmp_path.name, 5)
-    assert run["facts"] == {name: f'{{"of": "{name}"}}' for name in ("eval.json", "summary.json")}
+    assert (run["kind"], run["name"], run["recorded"]) == ("evaluation", "evaluated", 6)
+    assert list(run["facts"]) == ["eval.json", "summary.json"]
+    won = [
+        [each["success"] for each in run["episodes"] if each["seed"] == seed]
+        for seed in {each["seed"] for each in run["episodes"]}
+    ]
+    assert [len(attempts) for attempts in won] == [2, 2, 2]
+    assert (result["id"], result["episodes"], result["k"]) == ("core:Echo-v0", 6, 2)
+    assert result["success"] == pytest.approx(sum(map(sum, won)) / 6)
+    assert result["pass_at"] == pytest.approx(sum(map(any, won)) / 3)
+    assert result["pass_hat"] == pytest.approx(sum(map(all, won)) / 3)
+    assert (result["random"], result["expert"]) == (None, None)  # random play is not shown beside itself
+    (tmp_path / "evaluated" / "summary.json").unlink()  # as before its end
+    assert run_of(tmp_path / "evaluated")["results"] == []
+
+
+def test_the_floors_of_an_evaluation_are_beside_its_result(tmp_path: Path) -> None:
+    out = tmp_path / "evaluated"
+    invoke("eval", "core:Echo-v0", "--model", "policy_samples:parrot", "--episodes", 4, "--out", out)
+    [result] = run_of(out)["results"]
+
+    assert (result["success"], result["expert"]) == (0.0, 1.0)
+    assert 0 <= result["random"] < 1
 
 
 def test_a_failed_episode_is_neither_a_success_nor_a_loss(tmp_path: Path) -> None:
@@ -175,7 +216,8 @@ def test_a_training_run_has_its_curves_thinned_out_and_its_settings(training: Pa
     assert len(by_phase["train"]) <= 1001
     assert by_phase["eval"] == [(0, 0.1)]
     assert "words" not in run["curves"]
-    assert run["facts"] == {"config.toml": "steps = 3000\n"}
+    assert run["facts"]["config.toml"] == "steps = 3000\n"
+    assert run["floors"] == {"random": 0.25, "expert": None}
     assert run["recorded"] == 5
 
 

@@ -156,7 +156,7 @@ if CHROMIUM:
         assert [row[1] for row in rows[:2]] == ["30", "40"]  # the outcome differs, then the return
         assert rows[0][2:4] == ["success", "no success"]
         assert rows[1][-1] == "-1"
-        assert summary(browser).startswith("250 items in both")
+        assert summary(browser).startswith("250 episodes with equal starts in both")
         browser.evaluate("document.querySelector('tbody tr').click()")
         browser.evaluate("new Promise((done) => setTimeout(done, 50))")
         assert browser.evaluate("[...document.querySelectorAll('h2')].map((each) => each.textContent)") == [

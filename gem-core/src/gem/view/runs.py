@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,8 @@ from gem.rollout.estimates import item_of
 
 EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
 """Files of a folder: its episodes, and what only a training run has, and an evaluation."""
-FACTS = ("config.toml", EVALUATION, "summary.json")
+SUMMARY = "summary.json"
+FACTS = ("config.toml", EVALUATION, SUMMARY)
 """Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
 """Of a curve; longer ones are thinned out."""
@@ -34,7 +36,7 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     """
     if not path.is_dir():
         named = {"name": path.name, "path": str(path), "kind": "recording"}
-        return {**named, **_episodes(path, most), "curves": {}, "facts": {}}
+        return {**named, **_episodes(path, most), "curves": {}, "facts": {}, "results": [], "floors": {}}
     recording, metrics = path / EPISODES, path / METRICS
     if not recording.is_file() and not metrics.is_file():
         found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
@@ -43,7 +45,10 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     curves = _curves(metrics) if metrics.is_file() else {}
     kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
     named = {"name": path.resolve().name, "path": str(path), "kind": kind}
-    return {**named, **played, "curves": curves, "facts": _facts(path)}
+    summary = _summary(path)
+    results = [_result(each) for each in summary.get("ids", ())] if kind == "evaluation" else []
+    floors = {name: summary.get(f"{name}_success") for name in ("random", "expert")} if kind == "training" else {}
+    return {**named, **played, "curves": curves, "facts": _facts(path), "results": results, "floors": floors}
 
 
 def _episodes(path: Path, most: int | None) -> dict[str, Any]:
@@ -74,6 +79,8 @@ def _episode(record: EpisodeRecord) -> dict[str, Any]:
                 "reward": turn.reward,
                 "info": turn.info,
                 "finish": turn.finish_reason,
+                **({"reasoning": turn.reasoning} if turn.reasoning else {}),
+                **({"usage": asdict(turn.usage)} if turn.usage else {}),
                 **({"tokens": turn.tokens.model_dump(exclude_defaults=True)} if turn.tokens else {}),
             }
             for turn in record.turns
@@ -127,6 +134,26 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
 def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     every = math.ceil(len(points) / MOST_POINTS)
     return [*itertools.islice(points, 0, None, every), *([points[-1]] if (len(points) - 1) % every else [])]
+
+
+def _summary(path: Path) -> Mapping[str, Any]:
+    """What `summary.json` holds; nothing before the end of a run."""
+    try:
+        found = json.loads((path / SUMMARY).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _result(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page shows of an evaluation's result on one id (see `gem.evals.summary`)."""
+    k, floors = summary.get("k"), summary.get("floors", {})
+    plain = ("id", "group", "episodes", "failures", "success", "success_ci", "return_mean", "k")
+    return {
+        **{name: summary.get(name) for name in plain},
+        **{name: summary.get(name, {}).get(str(k)) for name in ("pass_at", "pass_hat")},
+        **{name: floors.get(name, {}).get("success") for name in ("random", "expert")},
+    }
 
 
 def _facts(path: Path) -> dict[str, str]:

@@ -54,7 +54,8 @@ const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ?
 const outcome_of = (episode) => (episode.end === "failed" ? "failed" : episode.success ? "success" : "no success");
 const outcome = (episode) => make("span", { class: "pill " + outcome_of(episode).replace(" ", "-") }, outcome_of(episode));
 const signed = (value) => (value > 0 ? "good" : value < 0 ? "bad" : "dim");
-const place_of = (episode) => (episode.options && episode.options.index !== undefined ? "row " + episode.options.index : episode.seed);
+const start_of = (episode) => (episode.options && episode.options.index !== undefined ? "row " + episode.options.index : episode.seed);
+const place_of = (episode) => start_of(episode) + (episode.group ? ` (${episode.group + 1})` : ""); // attempts at one item are numbered
 
 // Controls.
 

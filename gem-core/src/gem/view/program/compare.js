@@ -33,17 +33,22 @@ const PAIR_COLUMNS = [
 ];
 
 function compare_page() {
-  const [one, other] = [RUNS[state.first], RUNS[state.second]];
-  const pairs = pairs_of(one, other), [, wanted] = GROUPS[state.differ] ?? GROUPS[""];
+  let [one, other] = [RUNS[state.first], RUNS[state.second]], pairs = pairs_of(one, other);
+  if (!pairs.length && state.first === DEFAULTS.first && state.second === DEFAULTS.second) {
+    // At first the first two that can be compared.
+    const found = RUNS.flatMap((_, first) => RUNS.map((_, second) => [first, second])).find(([first, second]) => first < second && pairs_of(RUNS[first], RUNS[second]).length);
+    if (found) { note({ first: found[0], second: found[1] }); [one, other] = [RUNS[found[0]], RUNS[found[1]]]; pairs = pairs_of(one, other); }
+  }
+  const [, wanted] = GROUPS[state.differ] ?? GROUPS[""];
   const rows = pairs.filter(wanted);
   const tell = (name) => (value) => go({ [name]: Number(value), open: -1 });
   const controls = make("div", { class: "filters" },
     choice("first", "first", run_options(), { always: true, change: tell("first") }), choice("second", "second", run_options(), { always: true, change: tell("second") }),
     pairs.length ? choice("items", "differ", Object.entries(GROUPS).map(([name, [text, within]]) => [name, `${text} (${pairs.filter(within).length})`]).filter(([name, text]) => !name || !text.endsWith("(0)")), { change: (value) => go({ differ: value, open: -1 }) }) : null);
-  if (!pairs.length) return [controls, make("p", {}, "These runs share no item: play both from the same seed.")];
+  if (!pairs.length) return [controls, make("p", {}, "These runs share no item: evaluate both with the same seed.")];
   if (pairs[state.open]) return pair_page(one, other, pairs, rows);
   const left = one.episodes.length + other.episodes.length - 2 * pairs.length;
-  const [holder] = redrawn((more) => [make("p", { class: "summary" }, `${few(pairs.length, "item")} in both`, left ? ` · ${few(left, "episode")} in one only` : "", ` · a positive difference is in favour of ${other.name}`),
+  const [holder] = redrawn((more) => [make("p", { class: "summary" }, `${few(pairs.length, "episode")} with equal starts in both`, left ? ` · ${few(left, "episode")} in one only` : "", ` · a positive difference is in favour of ${other.name}`),
     ...table(rows, PAIR_COLUMNS, { more, open: (pair) => go({ open: pairs.indexOf(pair) }) })]);
   return [controls, holder];
 }

@@ -16,7 +16,7 @@ function ticks(low, high) { // round numbers, at most six
   return found;
 }
 
-function figure(name, lines) {
+function figure(name, lines, levels = []) {
   const W = 420, H = 220, left = 56, right = 12, top = 10, bottom = 26;
   const all = lines.flatMap((line) => line.points);
   const ends = (axis) => all.reduce(([low, high], point) => [Math.min(low, point[axis]), Math.max(high, point[axis])], [Infinity, -Infinity]);
@@ -28,6 +28,9 @@ function figure(name, lines) {
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": name });
   for (const value of ticks(y0, y1)) picture.append(svg("line", { class: "axis", x1: left, x2: W - right, y1: y(value), y2: y(value) }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, Math.abs(value) < 1e-9 * (y1 - y0) ? "0" : number(value, 3)));
   picture.append(svg("text", { x: left, y: H - 8 }, `step ${number(x0)}`), svg("text", { x: W - right, y: H - 8, "text-anchor": "end" }, number(x1)));
+  for (const [word, value] of levels) {
+    if (typeof value === "number") picture.append(svg("line", { class: "level", x1: left, x2: W - right, y1: y(value), y2: y(value) }), svg("text", { x: W - right, y: y(value) + (value > 0.9 ? 12 : -4), "text-anchor": "end" }, word));
+  }
   for (const { points, phase, colour } of lines) {
     picture.append(svg("polyline", { class: `series s${colour}` + (phase === "eval" ? " dashed" : ""), points: points.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join(" ") }));
     if (points.length < 12) picture.append(...points.map((p) => svg("circle", { class: `dot s${colour}`, cx: x(p[0]), cy: y(p[1]), r: 2.5 })));
@@ -57,7 +60,7 @@ function curves_page() {
     // Warming up is another thing than training: it has curves of its own.
     const lines = trained.flatMap(({ run, colour }) => (run.curves[name] ?? []).filter((line) => (line.phase === "warmup") === warm && line.points.length > 1)
       .map((line) => ({ ...line, colour, title: trained.length > 1 ? `${run.name} ${line.phase}` : line.phase })));
-    return lines.length ? figure(name + (warm ? " (warm-up)" : ""), lines) : null;
+    return lines.length ? figure(name + (warm ? " (warm-up)" : ""), lines, name === "success" && trained.length === 1 ? Object.entries(trained[0].run.floors) : []) : null;
   })))]);
   const input = (event) => { note({ metric: event.target.value }); redraw(); };
   return [make("div", { class: "filters" }, make("label", {}, "metric", make("input", { type: "search", placeholder: "a part of its name", value: state.metric, on: { input } })),

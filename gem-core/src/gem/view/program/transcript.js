@@ -26,7 +26,9 @@ function acted(turn, index) {
     make("span", { class: "pill " + signed(Number(turn.reward)) }, `reward ${number(turn.reward)}`),
     tool ? make("span", { class: "pill" }, shown(`tool ${tool.name ?? ""}: ${tool.status ?? ""}`)) : null,
     turn.finish !== "stop" ? make("span", { class: "pill bad" }, `cut: ${turn.finish}`) : null,
+    turn.usage ? make("span", {}, `${turn.usage.prompt} + ${few(turn.usage.completion, "token")}, ${number(turn.usage.seconds, 3)} s`) : null,
     ...short.map(([name, text]) => make("span", {}, shown(`${name} ${text}`)))],
+  turn.reasoning ? make("details", {}, make("summary", {}, "reasoning"), make("pre", { class: "dim" }, shown(turn.reasoning))) : null,
   turn.tokens && !state.plain ? token_view(turn.tokens) : make("pre", {}, shown(turn.action)),
   ...long.map(([name, text]) => make("details", {}, make("summary", {}, shown(name)), make("pre", {}, shown(text)))));
 }
@@ -44,7 +46,7 @@ const transcript = (episode) => [...episode.turns.map((_, index) => turn_of(epis
 
 function heading(episode) {
   const labels = Object.entries(episode.labels).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
-  const facts = [episode.id, `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, /^row /.test(place_of(episode)) ? place_of(episode) : `seed ${episode.seed}`, name_of(episode.policy), ...labels];
+  const facts = [episode.id, `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, `${start_of(episode) === episode.seed ? "seed " : ""}${place_of(episode)}`, name_of(episode.policy), ...labels];
   return make("p", { class: "summary" }, outcome(episode), " ", shown(facts.filter(Boolean).join(" · ")));
 }
 
