@@ -1,14 +1,18 @@
 """Packs made by `gemx new`: each is installed from its wheel into an empty environment, and works at once."""
 
+import ast
 import itertools
 import json
+import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+import documents
 import pytest
+import yaml
 from scratch import Scratch, build_wheels, made_once
 
 from gem.errors import ConfigError
@@ -16,21 +20,31 @@ from gem.templates import FOLDER, choices, new_pack
 
 ROOT = Path(__file__).parent.parent
 
-IDS = {"game": "fresh:Lamps-v0-easy", "questions": "fresh:Opposites", "tools": "fresh:Storeroom-v0-easy"}
+ENV = {
+    "game": "fresh:Lamps-v0",
+    "questions": "fresh:Articles",
+    "tools": "fresh:Storeroom-v0",
+}
 """Kind → an id of the pack."""
 
-MADE = {
-    "game": {"kind": "game", "licence": "MIT", "ci": "github"},
-    "questions": {"kind": "questions", "licence": "Apache-2.0", "ci": "none"},
-    "tools": {"kind": "tools", "licence": "none", "ci": "github"},
-}
-"""Settings in which every choice occurs."""
-
-TRAIN = ("steps=2", "warmup.steps=20", "eval.episodes=8", "rollout.episodes=16", "watch.stop=false")
+QUICK = ("steps=2", "warmup.steps=20", "eval.episodes=8", "rollout.episodes=16", "watch.stop=false")
+"""Training that ends at once, and learns nothing."""
 
 
 def made(folder: Path, template: str = "env-pack", **settings: str) -> Path:
     return new_pack(template, {"title": "Fresh", **settings}, folder)
+
+
+def combinations(template: str) -> list[dict[str, str]]:
+    names = ("kind", "licence", "ci") if template == "env-pack" else ("licence", "ci")
+    return [
+        dict(zip(names, values, strict=True))
+        for values in itertools.product(*(choices(template, name) for name in names))
+    ]
+
+
+EVERY = [(template, settings) for template in ("env-pack", "tool-pack") for settings in combinations(template)]
+"""Every template with every combination of its choices."""
 
 
 @pytest.fixture(scope="session")
@@ -42,67 +56,97 @@ def core_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel
 
 
-def installed(folder: Path, core_wheel: Path, template: str, settings: Mapping[str, str]) -> Scratch:
-    """Make a pack, install its wheel and that of the core, and run its tests."""
-    pack = made(folder, template, **settings)
-    env = Scratch(folder / "env", "pytest")
-    env.install(core_wheel, *build_wheels([pack], folder / "wheels"))
+def born(
+    folder: Path, core_wheel: Path, template: str, settings: Mapping[str, str], *others: str
+) -> tuple[Scratch, Path]:
+    """A pack that the installed `gemx new` makes, and an environment with its wheel, the core's and some `others`."""
+    env = Scratch(folder / "env", "pytest", "cookiecutter", *others)
+    env.install(core_wheel)
+    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    new = env.gemx("new", template, "Fresh", *options, "--output", str(folder))
+    assert new.returncode == 0, new.stderr
+    [pack] = folder.glob("gem-*-fresh")
+    env.install(*build_wheels([pack], folder / "wheels"))
+    return env, pack
+
+
+def works(env: Scratch, pack: Path, kind: str | None) -> None:
+    """The tests of the pack pass, and what it offers is listed, checked and played; without a kind, it is a tool."""
     tested = env.pytest(pack / "tests")
     assert tested.returncode == 0, tested.stdout
     assert " passed" in tested.stdout
     assert "skipped" not in tested.stdout
-    return env
-
-
-def test_a_game_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
-    env = installed(tmp_path, core_wheel, "env-pack", MADE["game"])
-
-    assert [each["id"] for each in env.gemx_json("list", "fresh")["envs"]] == [
-        "fresh:Lamps-v0",
-        "fresh:Lamps-v0-easy",
-        "fresh:Lamps-v0-hard",
-    ]
-    assert env.gemx_json("eval", "fresh:Lamps-v0", "--model", "expert", "--episodes", "10")["success"] == 1.0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["questions", "tools"])
-def test_every_kind_of_environment_is_green_at_birth(tmp_path: Path, core_wheel: Path, kind: str) -> None:
-    env = installed(tmp_path, core_wheel, "env-pack", MADE[kind])
-
-    assert env.gemx("check", "fresh").returncode == 0
-    assert env.gemx_json("eval", IDS[kind], "--model", "expert", "--episodes", "10")["success"] == 1.0
-
-
-@pytest.mark.full
-def test_a_tool_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
-    env = installed(tmp_path, core_wheel, "tool-pack", {})
-
-    assert "Convert a length" in env.gemx("tools", "convert").stdout
-    played = env.gemx_json("eval", "core:Echo-v0", "--tools", "convert", "--model", "expert", "--episodes", "4")
+    if kind is None:
+        assert "Convert a length" in env.gemx("tools", "convert").stdout
+        played = env.gemx_json("eval", "core:Echo-v0", "--tools", "convert", "--model", "expert", "--episodes", "4")
+    else:
+        assert ENV[kind] in [each["id"] for each in env.gemx_json("list", "fresh")["envs"]]
+        checked = env.gemx("check", ENV[kind])
+        assert checked.returncode == 0, checked.stdout
+        played = env.gemx_json("eval", ENV[kind], "--model", "expert", "--episodes", "10")
     assert played["success"] == 1.0
 
 
+def test_a_game_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
+    env, pack = born(tmp_path, core_wheel, "env-pack", {"kind": "game", "licence": "MIT"})
+
+    works(env, pack, "game")
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("kind", IDS)
-def test_every_kind_of_environment_can_be_trained_on(tmp_path: Path, core_wheel: Path, kind: str) -> None:
-    pack = made(tmp_path, **MADE[kind])
-    env = Scratch(tmp_path / "env", "gem-train")
-    env.install(core_wheel, *build_wheels([pack, ROOT / "gem-train"], tmp_path / "wheels"))
+@pytest.mark.parametrize(
+    ("template", "settings"), EVERY, ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
+)
+def test_every_choice_is_green_at_birth(
+    tmp_path: Path, core_wheel: Path, template: str, settings: dict[str, str]
+) -> None:
+    env, pack = born(tmp_path, core_wheel, template, settings)
 
-    settings = [word for each in TRAIN for word in ("--set", each)]
-    trained = env.gemx("train", IDS[kind], "--model", "tiny", "--out", str(tmp_path / "run"), *settings)
-
-    assert trained.returncode == 0, trained.stderr
-    assert (tmp_path / "run" / "summary.json").is_file()
+    works(env, pack, settings.get("kind"))
 
 
-def combinations(template: str) -> list[dict[str, str]]:
-    names = ("kind", "licence", "ci") if template == "env-pack" else ("licence", "ci")
-    return [
-        dict(zip(names, values, strict=True))
-        for values in itertools.product(*(choices(template, name) for name in names))
+@pytest.mark.full
+@pytest.mark.parametrize("kind", [*ENV, None])
+def test_what_the_readme_and_the_workflows_of_a_pack_say_can_be_done(
+    tmp_path: Path, core_wheel: Path, kind: str | None
+) -> None:
+    """Also that it can be trained on, built and checked for an index; commands are done but for uploading."""
+    template, settings = ("env-pack", {"kind": kind}) if kind else ("tool-pack", {})
+    env, pack = born(tmp_path, core_wheel, template, settings, "gem-train")
+    env.install(*build_wheels([ROOT / "gem-train"], tmp_path / "train"))
+    said = [
+        command.partition(" #")[0]
+        for block in documents.blocks((pack / "README.md").read_text("utf-8"))
+        for command, _ in block.commands
     ]
+    for file in sorted((pack / ".github" / "workflows").glob("*.yml")):
+        jobs = yaml.safe_load(file.read_text("utf-8"))["jobs"].values()
+        said += [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+
+    done = {command.split()[0] for command in said}
+    assert done == {"pip", "gemx", "pytest", "python", "twine"}
+    assert any(command.startswith("gemx train") for command in said)
+    for command in dict.fromkeys(said):
+        if not command.startswith(("pip install ", "twine upload ")):
+            do(command, env, pack)
+
+
+def do(command: str, env: Scratch, pack: Path) -> None:
+    """Run a command in the folder of a pack: what builds and checks it by this interpreter, the rest in `env`."""
+    program, *words = shlex.split(command)
+    words = [name for word in words for name in (sorted(map(str, pack.glob(word))) if "*" in word else [word])]
+    if program == "gemx":
+        settings = [word for each in QUICK for word in ("--set", each)] if words[0] == "train" else []
+        arguments = [env.folder / "bin" / "gemx", *words, *settings]
+    elif program == "pytest":
+        arguments = [env.python, "-m", "pytest", "-q"]
+    else:
+        offline = ["--no-isolation"] if words == ["-m", "build"] else []
+        arguments = [sys.executable, *(words if program == "python" else ["-m", program, *words]), *offline]
+    finished = subprocess.run(
+        arguments, cwd=pack, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert finished.returncode == 0, f"{command}\n{finished.stdout}\n{finished.stderr}"
 
 
 @pytest.mark.parametrize("template", ["env-pack", "tool-pack"])
@@ -190,25 +234,39 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 def shape(project: Path) -> dict[str, object]:
     """What first-party packs and the template have in common: everything but names, words and dependencies."""
     table = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
-    package = next((project / "src").glob("gem_*")).name
+    package = next((project / "src").glob("gem_*"))
     fields = table["project"]
-    text = json.dumps(table["tool"]).replace(package, "PACKAGE")
-    plugins = {value.replace(package, "PACKAGE") for value in fields["entry-points"]["gem.packs"].values()}
+    plugin, init = (ast.parse((package / name).read_text("utf-8")) for name in ("plugin.py", "__init__.py"))
+    hooks = [each for each in plugin.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")]
+    readme = (project / "README.md").read_text("utf-8")
     return {
         "build": table["build-system"],
-        "tool": text,
-        "plugins": plugins,
+        "tool": json.dumps(table["tool"]).replace(package.name, "PACKAGE"),
+        "plugins": {value.replace(package.name, "PACKAGE") for value in fields["entry-points"]["gem.packs"].values()},
         "fields": sorted(fields.keys() - {"optional-dependencies"}),
-        "same": [fields[name] for name in ("requires-python", "readme", "license", "dynamic")],
+        "same": [fields[name] for name in ("requires-python", "readme", "license", "dynamic", "classifiers")],
         "core": [each for each in fields["dependencies"] if each.startswith("gem-core")],
-        "name": fields["name"].replace("-", "_") == package,
-        "files": [
-            (project / name.format(package)).is_file()
-            for name in ("README.md", "LICENSE", "src/{}/plugin.py", "src/{}/py.typed", "tests/test_contract.py")
-        ],
+        "name": fields["name"].replace("-", "_") == package.name,
+        "folders": sorted(path.name for path in project.iterdir() if path.name in ("LICENSE", "src", "tests")),
+        "typed": (package / "py.typed").is_file(),
+        "init": [type(each).__name__ for each in init.body],
+        "api": "GEM_API = 1" in map(ast.unparse, plugin.body),
+        "documented": ast.get_docstring(plugin) is not None,
+        "hooks": {ast.unparse(mark) for hook in hooks for mark in hook.decorator_list},
+        "annotated": all(hook.returns is not None for hook in hooks),
+        "safe": "gem_safe_settings" in [hook.name for hook in hooks],
+        "title": readme.startswith(f"# {fields['name']}\n"),
+        "install": "pip install " in documents.blocks(readme)[0].text,
     }
 
 
-@pytest.mark.parametrize("pack", sorted(path.name for path in ROOT.glob("gem-envs-*")))
+FIRST_PARTY = {path.name: "env-pack" for path in ROOT.glob("gem-envs-*")} | {"gem-tools": "tool-pack"}
+
+
+@pytest.mark.parametrize("pack", sorted(FIRST_PARTY))
 def test_a_first_party_pack_has_the_shape_that_the_template_makes(tmp_path: Path, pack: str) -> None:
-    assert shape(ROOT / pack) == shape(made(tmp_path))
+    ours, new = ROOT / pack, made(tmp_path, FIRST_PARTY[pack])
+
+    assert shape(ours) == shape(new)
+    if FIRST_PARTY[pack] == "env-pack":
+        assert all("contract_tests(" in (each / "tests/test_contract.py").read_text("utf-8") for each in (ours, new))

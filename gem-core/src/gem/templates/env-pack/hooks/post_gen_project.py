@@ -5,7 +5,7 @@ from pathlib import Path
 
 KINDS = {
     "game": ("lamps.py", "test_lamps.py"),
-    "questions": ("opposites.py", "opposites.jsonl", "test_opposites.py"),
+    "questions": ("articles.py", "articles.jsonl", "test_articles.py"),
     "tools": ("storeroom.py", "test_storeroom.py"),
 }
 

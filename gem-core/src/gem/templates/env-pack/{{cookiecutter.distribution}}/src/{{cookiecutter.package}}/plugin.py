@@ -27,24 +27,24 @@ def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # The settings that a recording from someone else may choose: none of their values does harm.
     return {LAMPS: ("lamps",)}
 {% elif cookiecutter.kind == "questions" %}
-OPPOSITES = "{{ cookiecutter.package }}.opposites:Opposites"
+ARTICLES = "{{ cookiecutter.package }}.articles:Articles"
 
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
     return [
         gem.EnvSpec(
-            id=f"{{ cookiecutter.namespace }}:Opposites{variant}",
-            entry_point=OPPOSITES,
+            id=f"{{ cookiecutter.namespace }}:Articles{variant}",
+            entry_point=ARTICLES,
             kwargs={
                 "data": {
-                    "name": "{{ cookiecutter.package }}:opposites.jsonl",
+                    "name": "{{ cookiecutter.package }}:articles.jsonl",
                     "where": {"split": split},
                     "licence": "{{ cookiecutter.licence if cookiecutter.licence != 'none' else '' }}",
-                    "about": "Words and their opposites, written for this pack",
+                    "about": "Words and their articles, written for this pack",
                 }
             },
-            description=f"Name the opposite of a word ({split} rows)",
+            description=f"Say which article goes before a word ({split} rows)",
             tags=("questions", "single-turn", "data-set"),
         )
         for variant, split in {"": "train", "-test": "test"}.items()
@@ -54,7 +54,7 @@ def gem_envs() -> list[gem.EnvSpec]:
 @gem.hookimpl
 def gem_safe_settings() -> dict[str, tuple[str, ...]]:
     # The settings that a recording from someone else may choose: none of their values does harm.
-    return {OPPOSITES: ("instruction", "max_attempts", "format_error_reward")}
+    return {ARTICLES: ("instruction", "max_attempts", "format_error_reward")}
 {% else %}
 STOREROOM = "{{ cookiecutter.package }}.storeroom:Storeroom"
 
