@@ -1,0 +1,5 @@
+"""Every `sql:` id keeps the contract."""
+
+from gem.testing import contract_tests
+
+test_contract = contract_tests("gem-envs-sql")
