@@ -90,6 +90,9 @@ def test_wrappers_may_be_names_or_tables(tmp_path):
     assert load_config([read_toml(path)]).wrappers == [tools, "concat"]
     assert load_config([ECHO, parse_setting("wrappers=python_tool")]).wrappers == "python_tool"
     setting = parse_setting('wrappers=[{name = "tool_env", tools = "python", max_calls = 3}]')
+    assert (
+        parse_setting('wrappers=[{"name": "tool_env", "tools": "python", "max_calls": 3}]') == setting
+    )  # as gemx eval has it
     assert load_config([ECHO, setting]).wrappers == [{"name": "tool_env", "tools": "python", "max_calls": 3}]
 
 

@@ -1,5 +1,6 @@
 """Where settings come from, later ones over earlier ones: files, `--set KEY=VALUE`, and their validation."""
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -71,7 +72,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_setting(text: str) -> dict[str, Any]:
-    """`"optim.lr=1e-3"` as nested settings. The value is read as TOML, or else as a plain string.
+    """`"optim.lr=1e-3"` as nested settings. The value is read as TOML, or as JSON, or else as a plain string.
 
     Raises:
         ConfigError: there is no `=`.
@@ -79,10 +80,13 @@ def parse_setting(text: str) -> dict[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ConfigError(f"--set takes key=value, such as optim.lr=1e-3, not {text!r}")
-    try:
-        parsed: Any = tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError):
-        parsed = value
+    parsed: Any = value
+    for read in (lambda: tomllib.loads(f"value = {value}")["value"], lambda: json.loads(value)):
+        try:
+            parsed = read()
+            break
+        except (ValueError, RecursionError):  # TOMLDecodeError and JSONDecodeError are ValueErrors
+            continue
     for part in reversed(key.strip().split(".")):
         parsed = {part: parsed}
     return parsed
