@@ -132,7 +132,8 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
         print_report(evaluation)
     print_failures(failed, debug=ctx.find_root().params["debug"])
     if out and (stopped or failed or evaluation.played < evaluation.asked):
-        what = "plays the failed episodes again" if evaluation.played == evaluation.asked else "plays what is missing"
+        complete = evaluation.played == evaluation.asked and not stopped
+        what = "plays the failed episodes again" if complete else "plays what is missing"
         echo(f"`gemx eval --resume {out}` {what}.", err=True)
     if stopped:
         raise stopped

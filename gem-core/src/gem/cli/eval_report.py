@@ -15,7 +15,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from gem.cli.error_output import frame_to_show
@@ -26,7 +26,7 @@ from gem.failure import Failure
 MOST_FAILURES = 10
 """The most distinct failures that are printed."""
 NARROW = 120
-"""Columns below which the table of several ids leaves some out."""
+"""Characters in a line below which the progress bar and the table of several ids leave something out."""
 
 
 def with_progress(evaluation: Evaluation) -> None:
@@ -34,16 +34,16 @@ def with_progress(evaluation: Evaluation) -> None:
     if not sys.stderr.isatty():
         deque(evaluation.play(), maxlen=0)
         return
-    columns = (
+    shown = console(stderr=True)
+    columns = [
         TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
+        BarColumn(bar_width=None, table_column=Column(ratio=1)),
         MofNCompleteColumn(),
         _SoFar(evaluation),
-        TimeElapsedColumn(),
-        TextColumn("left"),
+        *([TimeElapsedColumn(), TextColumn("left")] if shown.width >= NARROW else []),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console(stderr=True), transient=True, expand=True) as bar:
+    ]
+    with Progress(*columns, console=shown, transient=True, expand=True) as bar:
         task = bar.add_task("playing", total=evaluation.asked)
         phase = ""
         for _ in evaluation.play():
@@ -59,14 +59,14 @@ class _SoFar(ProgressColumn):
     max_refresh = 0.2
 
     def __init__(self, evaluation: Evaluation) -> None:
-        super().__init__()
+        super().__init__(table_column=Column(no_wrap=True))
         self._evaluation = evaluation
 
     def render(self, task: Task) -> Text:
         parts: list[str] = []
-        won, sound, failed = self._evaluation.counts()
-        if sound:
-            parts.append(f"success {won / sound:.0%}")
+        failed = self._evaluation.failures
+        if sound := self._evaluation.played - failed:
+            parts.append(f"success {self._evaluation.won / sound:.0%}")
         meter = self._evaluation.meter
         if meter is not None and (tokens := meter.spent.prompt + meter.spent.completion):
             parts.append(f"{short(tokens)} tokens")

@@ -66,6 +66,10 @@ class Evaluation:
             folders.claim(out, self.settings)
             self._load(out)
         self.resumed = self.played
+        self.failures = 0
+        """Failed episodes so far; those in the folder are played again."""
+        self.won = sum(each.success for outcomes in self.outcomes for each in outcomes.values())
+        """Successes so far."""
 
     @property
     def asked(self) -> int:
@@ -76,12 +80,6 @@ class Evaluation:
     def played(self) -> int:
         """How many of them are known."""
         return sum(map(len, self.outcomes))
-
-    def counts(self) -> tuple[int, int, int]:
-        """Successes, episodes that did not fail, and failures so far."""
-        known = [each for outcomes in self.outcomes for each in list(outcomes.values())]
-        failed = sum(each.failure is not None for each in known)
-        return sum(each.success for each in known), len(known) - failed, failed
 
     @property
     def notes(self) -> list[str]:
@@ -124,22 +122,19 @@ class Evaluation:
 
     def _play(self, each: Plan, outcomes: dict[Start, Outcome], recorder: Recorder | None) -> Iterator[Outcome]:
         assert self.meter is not None
-        meter, running = self.meter, 0
+        meter = self.meter
 
         def upcoming() -> Iterator[Start]:
-            nonlocal running
             for start in [start for start in each.starts if start not in outcomes]:
-                if not meter.has_room(running):
+                if not meter.begin():
                     self.budget_spent = True
                     return
-                running += 1
                 yield start
 
         try:
             for episode in self._rollout(each, meter, upcoming(), len(each.starts) - len(outcomes)):
-                running -= 1
                 outcome = outcomes[episode.start] = Outcome.of(episode)
-                meter.end(outcome.usage)
+                self.won, self.failures = self.won + outcome.success, self.failures + (outcome.failure is not None)
                 if recorder:
                     recorder.write(episode, _labels(each))
                 self.phase_done += 1

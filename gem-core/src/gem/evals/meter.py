@@ -39,25 +39,26 @@ class Meter(Policy):
         self._until = time.monotonic() + budget.max_minutes * 60 if budget.max_minutes else None
         self.spent = Usage()
         """Of every reply so far, those of unfinished episodes included."""
-        self._of_finished, self._finished = Usage(), 0
+        self._of_slot: dict[int, Usage] = {}
+        self._running, self._finished, self._of_finished = 0, 0, Usage()
 
     @property
     def cost(self) -> float | None:
         """What was spent, if prices are known."""
         return cost(self.spent, self._budget.prices) if self._budget.prices else None
 
-    def end(self, usage: Usage) -> None:
-        """An episode has ended that used this."""
-        self._of_finished, self._finished = self._of_finished + usage, self._finished + 1
-
-    def has_room(self, running: int) -> bool:
-        """Whether one more episode may begin, if each of those that run will cost what the others did so far."""
-        if self._until is not None and time.monotonic() >= self._until:
-            return False
-        share = running / self._finished if self._finished else 0.0
+    def begin(self) -> bool:
+        """Whether one more episode may begin, if each that runs, and this one, will use what the others used."""
+        share = (self._running + 1) / self._finished if self._finished else 0.0
         # Of those that run, part is spent already: this errs on the side of thrift.
         sums = zip(self._sums(self.spent), self._sums(self._of_finished), self._most, strict=True)
-        return all(spent + share * finished < most for spent, finished, most in sums)
+        may = not self._is_late and all(spent + share * finished <= most for spent, finished, most in sums)
+        self._running += may
+        return may
+
+    @property
+    def _is_late(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until
 
     def _sums(self, usage: Usage) -> tuple[float, float]:
         return usage.prompt + usage.completion, cost(usage, self._budget.prices) if self._budget.prices else 0.0
@@ -77,27 +78,30 @@ class Meter(Policy):
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
         if self._put_off and not self._asked and timeout != 0:
             raise BudgetSpent
+        if self._is_late:
+            raise BudgetSpent
         if self._until is not None:
-            left = self._until - time.monotonic()
-            if left <= 0:
-                raise BudgetSpent
+            left = max(0.0, self._until - time.monotonic())
             timeout = left if timeout is None else min(timeout, left)
         now_ready = self._policy.recv(min_results, timeout)
         now = time.perf_counter()
-        return {slot: self._counted(reply, now - self._asked.pop(slot, now)) for slot, reply in now_ready.items()}
+        return {slot: self._counted(slot, reply, now - self._asked.pop(slot, now)) for slot, reply in now_ready.items()}
 
-    def _counted(self, reply: Completion | Failure, seconds: float) -> Completion | Failure:
+    def _counted(self, slot: int, reply: Completion | Failure, seconds: float) -> Completion | Failure:
         if not isinstance(reply, Completion) or isinstance(self._policy, InfoPolicy):
             return reply
         usage = reply.usage or Usage(len(reply.prompt_ids), len(reply.ids))
         if not usage.seconds:
             usage = replace(usage, seconds=seconds)
         self.spent += usage
+        self._of_slot[slot] = self._of_slot.get(slot, Usage()) + usage
         return replace(reply, usage=usage)
 
     def forget(self, slot: int) -> None:
         self._asked.pop(slot, None)
         self._put_off.discard(slot)
+        self._running, self._finished = self._running - 1, self._finished + 1
+        self._of_finished += self._of_slot.pop(slot, Usage())
         self._policy.forget(slot)
 
     def close(self) -> None:

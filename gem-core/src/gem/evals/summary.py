@@ -184,7 +184,9 @@ def _mean_interval(values: Sequence[float]) -> Interval:
     if len(values) < 2:
         return math.nan, math.nan
     mean = fmean(values)
-    half = student_t(len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    # Exact sums: the order in which episodes ended must not show in the last digit.
+    variance = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
+    half = student_t(len(values) - 1) * math.sqrt(variance / len(values))
     return mean - half, mean + half
 
 
