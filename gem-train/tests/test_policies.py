@@ -6,7 +6,9 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+import gem
 from gem.errors import ConfigError, MissingExtra
+from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.rollout.transcript import Transcript
 from gem_train.engines.hf import HFSampler
@@ -52,6 +54,24 @@ def test_a_model_plays_with_the_settings_that_are_given(folder):
     assert isinstance(policy, HFSampler)
     assert (policy.max_new_tokens, policy.temperature, policy.settings.rows) == (3, 0.5, 7)
     assert (policy.chat.history, policy.model.dtype) == ("keep", torch.bfloat16)
+
+
+@pytest.mark.parametrize("name", ["hf", "checkpoint"])
+def test_replies_come_with_their_tokens_where_recordings_want_them(folder, name):
+    setting = "model" if name == "hf" else "path"
+    policies = [
+        make_policy({"name": name, setting: str(folder), "max_new_tokens": LONGEST, "device": "cpu", **more})
+        for more in ({}, {"logprobs": True})
+    ]
+    with gem.make_vec("core:Echo-v0", 2) as envs:
+        plain, shown = (list(rollout(policy, envs, range(3))) for policy in policies)
+
+    for one, other in zip(*(sorted(each, key=lambda episode: episode.seed) for each in (plain, shown)), strict=True):
+        said, tokens = one.turns[0].completion, other.turns[0].completion.tokens
+        assert said.tokens is None
+        assert "".join(tokens.text).startswith(said.text)
+        assert (tokens.logprobs, tokens.mask) == (said.logprobs, ())
+        assert one.turns[0].observation in tokens.prompt
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import torch
 from transformers.utils import logging
 
 from gem.errors import ConfigError
+from gem.rollout.policy import Policy
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
-from gem_train.engines.sampler import Sampler
 from gem_train.models.loading import load_model
+from gem_train.policies.with_tokens import WithTokens
 from gem_train.runs.checkpoints import best_checkpoint, holds_model, model_folder, run_of
 
 
@@ -23,7 +24,8 @@ def checkpoint_policy(
     max_new_tokens: int | None = None,
     device: str | None = None,
     seed: int = 0,
-) -> Sampler:
+    logprobs: bool = False,
+) -> Policy:
     """The model at `path` with the settings of its run, where it has one; else with the defaults of training.
 
     Args:
@@ -33,6 +35,7 @@ def checkpoint_policy(
         max_new_tokens: the longest answer; by default the run's.
         device: `cpu`, `cuda`, …; by default the run's.
         seed: of the sampling.
+        logprobs: whether recordings get the tokens of the replies, with their log-probabilities.
 
     Raises:
         ConfigError: there is no model at `path`, or a setting is out of range.
@@ -58,7 +61,8 @@ def checkpoint_policy(
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype, weights=config.weights)
-    return make_sampler(loaded, config, seed, temperature=temperature)
+    sampler = make_sampler(loaded, config, seed, temperature=temperature)
+    return WithTokens(sampler) if logprobs else sampler
 
 
 def _settings_of(run: Path) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from transformers.utils import logging
 
 from gem.chat.encoder import History
 from gem.errors import ConfigError
+from gem.rollout.policy import Policy
 from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
-from gem_train.engines.sampler import Sampler
 from gem_train.models.devices import find_device
 from gem_train.models.loading import DType, load_model
+from gem_train.policies.with_tokens import WithTokens
 from gem_train.preflight import check_engine, check_model
 
 DTypeOrAuto = Literal["auto", "float32", "bfloat16"]
@@ -27,8 +28,9 @@ def hf_policy(
     device: str = "auto",
     dtype: DTypeOrAuto = "auto",
     seed: int = 0,
+    logprobs: bool = False,
     rows: int | None = None,
-) -> Sampler:
+) -> Policy:
     """A model, sampled by transformers.
 
     Args:
@@ -40,13 +42,14 @@ def hf_policy(
         device: `cpu`, `cuda`, …; by default a GPU if there is one.
         dtype: of weights and arithmetic; by default bfloat16 on a GPU, float32 on a CPU.
         seed: of the sampling.
+        logprobs: whether recordings get the tokens of the replies, with their log-probabilities.
         rows: conversations whose keys and values are kept; by default all that are played.
 
     Raises:
         ConfigError: there is no such model, or a setting is out of range.
     """
     play = {"max_new_tokens": max_new_tokens, "history": history, "template_kwargs": dict(template_kwargs or {})}
-    return _policy("hf", model, play, {"rows": rows}, temperature, device, dtype, seed)
+    return _policy("hf", model, play, {"rows": rows}, temperature, device, dtype, seed, logprobs)
 
 
 def vllm_policy(
@@ -58,12 +61,13 @@ def vllm_policy(
     template_kwargs: Mapping[str, Any] | None = None,
     dtype: DTypeOrAuto = "auto",
     seed: int = 0,
+    logprobs: bool = False,
     max_model_len: int | None = None,
     max_num_seqs: int | None = None,
     kv_cache_gib: float | None = None,
     gpu_memory_utilization: float = 0.9,
     enforce_eager: bool | None = None,
-) -> Sampler:
+) -> Policy:
     """A model, sampled by vLLM in this process, on a GPU if there is one.
 
     Args:
@@ -74,6 +78,7 @@ def vllm_policy(
         template_kwargs: passed to the chat template, such as `{"enable_thinking": False}`.
         dtype: of weights and arithmetic; by default bfloat16 on a GPU, float32 on a CPU.
         seed: of the sampling.
+        logprobs: whether recordings get the tokens of the replies, with their log-probabilities.
         max_model_len: the longest conversation, in ids; by default the model's limit.
         max_num_seqs: replies that are sampled at once.
         kv_cache_gib: GiB for keys and values.
@@ -92,7 +97,7 @@ def vllm_policy(
         "gpu_memory_utilization": gpu_memory_utilization,
         "enforce_eager": enforce_eager,
     }
-    return _policy("vllm", model, play, engine, temperature, "cpu", dtype, seed)
+    return _policy("vllm", model, play, engine, temperature, "cpu", dtype, seed, logprobs)
 
 
 def _policy(
@@ -104,7 +109,8 @@ def _policy(
     device: str,
     dtype: DTypeOrAuto,
     seed: int,
-) -> Sampler:
+    logprobs: bool,
+) -> Policy:
     if not model:
         # It has a default, because a function with one required argument is taken for one that answers observations.
         raise ConfigError(f"the policy {engine} needs a model: {engine}:PATH, or {engine}:NAME of one on the hub")
@@ -115,4 +121,5 @@ def _policy(
     kind: DType = dtype if dtype != "auto" else "float32" if find_device(device).type == "cpu" else "bfloat16"
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(model, device=device, dtype=kind, weights=kind)
-    return make_sampler(loaded, config, seed, temperature=temperature)
+    sampler = make_sampler(loaded, config, seed, temperature=temperature)
+    return WithTokens(sampler) if logprobs else sampler

@@ -26,7 +26,7 @@ def with_token_texts(episode: Episode, tokenizer: Any, trained: Sequence[int] | 
         mask = () if trained is None else (*trained[begin:end], *[0] * (end - max(begin, len(trained))))
         begin = end
         if said.ids:
-            turns[index] = replace(turn, completion=replace(said, tokens=_tokens(said, tokenizer, mask)))
+            turns[index] = replace(turn, completion=replace(said, tokens=tokens_of(said, tokenizer, mask)))
     return replace(episode, turns=tuple(turns))
 
 
@@ -45,7 +45,8 @@ def trained_ids(batch: Batch, row: int) -> list[int]:
     return found
 
 
-def _tokens(said: Completion, tokenizer: Any, mask: Sequence[int]) -> TokenTexts:
+def tokens_of(said: Completion, tokenizer: Any, mask: Sequence[int] = ()) -> TokenTexts:
+    """The tokens of a reply with ids; a `mask` of ones says nothing, and is left out."""
     return TokenTexts(
         tuple(token_texts(tokenizer, said.ids)),
         said.logprobs,
