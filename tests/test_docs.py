@@ -1,10 +1,12 @@
 """The documentation is true: its code runs, its links lead somewhere, and what it names exists."""
 
 import inspect
+import json
 import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -15,6 +17,8 @@ from pydantic import BaseModel
 
 from gem.cli.main import main
 from gem.packs import hookspecs
+from gem.packs.discovery import KNOWN_PACKS
+from gem.packs.registry import all_specs
 from gem.packs.spec import EnvSpec
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.config.sections import RunConfig
@@ -25,16 +29,18 @@ from gem_train.sft.config import load_sft_config
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = {
     str(path.relative_to(ROOT)): path.read_text("utf-8")
-    for pattern in ("*.md", "docs/*.md", "gem-*/README.md")
+    for pattern in ("*.md", "docs/*.md", "gem-*/README.md", "examples/*/README.md")
     for path in sorted(ROOT.glob(pattern))
 }
 RUNNABLE = [
     name
     for name, text in DOCUMENTS.items()
-    if any(block.run and block.language in ("python", "console") for block in documents.blocks(text))
+    if not name.startswith("examples/")  # tests/test_third_party_pack.py does what these say
+    and any(block.run and block.language in ("python", "console") for block in documents.blocks(text))
 ]
 # Pages that train a model, install packs or start many programs, which take ten to thirty seconds each.
 LONG = {
+    "docs/contract.md",
     "docs/data-sets.md",
     "docs/imitation.md",
     "docs/mcp.md",
@@ -51,6 +57,9 @@ LONG = {
     "docs/writing-a-tool-pack.md",
     "docs/writing-an-environment.md",
     "gem-core/README.md",
+    "gem-envs-code/README.md",
+    "gem-envs-math/README.md",
+    "gem-envs-qa/README.md",
     "gem-envs-reasoning/README.md",
     "gem-tools/README.md",
 }
@@ -135,6 +144,50 @@ def test_the_benchmarks_in_a_document_exist_with_their_options(name: str) -> Non
         wrong += [f"{file} {option}" for option in re.findall(r"--[a-z-]+", rest) if f'"{option}"' not in source]
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_is_not_run_is_read_as_far_as_it_can_be(name: str) -> None:
+    """A block without a language is a picture or output; commands and code say what they are, so that they are run."""
+    wrong: list[str] = []
+    for block in documents.blocks(DOCUMENTS[name]):
+        if block.file is not None:
+            continue
+        if block.language == "toml":
+            settings = tomllib.loads(block.text)
+            load_config([settings if "mix" in settings else {"id": "core:Echo-v0", **settings}])
+        elif block.language == "json":
+            for server in json.loads(block.text)["mcpServers"].values():
+                assert (server["command"], server["args"][0] in commands()) == ("gemx", True)
+        elif block.language == "":
+            wrong += re.findall(
+                r"^(?:\$ |pip |gemx |make |python |import |from \S+ import).*", block.text, re.MULTILINE
+            )
+        elif block.language not in ("python", "console"):
+            wrong.append(f"{name}:{block.line}: a block in {block.language}")
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_ids_targets_and_packages_that_a_document_calls_exist(name: str) -> None:
+    text = DOCUMENTS[name]
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    console = "".join(block.text for block in documents.blocks(text) if block.language == "console")
+    called = documents.prose(text).replace("\n", " ") + console
+    ids = re.findall(
+        rf"(?<![\w./-])(?:{'|'.join(sorted(KNOWN_PACKS))}):[A-Z]\w*(?:-v\d+)?(?:-[a-z]+)*(?![\w{{…*-])", console
+    )
+    targets = re.findall(r"^\$ make ([a-z-]+)", console, re.MULTILINE) + re.findall(r"`make ([a-z-]+)`", called)
+    extras = re.findall(r"(gem-[a-z]+(?:-[a-z]+)?)\[(\w+)\]", called)
+
+    known = {spec.id for spec in all_specs()}
+    assert [id for id in ids if id not in known] == []
+    assert [target for target in targets if f"\n{target}: " not in makefile and f"\n{target}:\n" not in makefile] == []
+    for package, extra in extras:
+        if (ROOT / package).exists():
+            project = tomllib.loads((ROOT / package / "pyproject.toml").read_text("utf-8"))["project"]
+            assert extra in project["optional-dependencies"], f"{package}[{extra}]"
 
 
 def test_every_benchmark_is_on_the_page_of_benchmarks() -> None:
