@@ -136,6 +136,7 @@ def test_list_as_json_has_exactly_the_promised_fields() -> None:
         (["core"], 1),
         (["echo"], 1),
         (["core:*-v0"], 1),
+        (["a Word BACK"], 1),
         (["*-v1"], 0),
         (["game"], 0),
         (["--pack", "gem-core"], 1),

@@ -228,6 +228,9 @@ def test_of_many_episodes_some_are_drawn_evenly(tmp_path: Path) -> None:
     every = [str(json.loads(line)["seed"]) for line in path.read_text().splitlines()]
     assert [episode["seed"] for episode in run["episodes"]] == every[::3]
     assert run["recorded"] == 30
+    with path.open("ab") as file:
+        file.write(path.read_bytes()[:50])  # as while it is being written
+    assert run_of(path, most=10) == run
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:

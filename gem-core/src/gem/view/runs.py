@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gem.errors import RecordError
-from gem.record import EpisodeRecord, episode_of, read
+from gem.record import EpisodeRecord, episode_of, read, torn_bytes
 from gem.rollout.estimates import item_of
 
 EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
@@ -52,10 +52,18 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
 
 
 def _episodes(path: Path, most: int | None) -> dict[str, Any]:
-    records = list(read(path))
-    step = 1.0 if most is None else max(1.0, len(records) / most)
-    chosen = (records[int(index * step)] for index in range(math.ceil(len(records) / step)))
-    return {"episodes": [_episode(record) for record in chosen], "recorded": len(records)}
+    next(read(path), None)  # says what is wrong with a file that is something else
+    with path.open("rb") as lines:
+        recorded = sum(1 for _ in lines) - bool(torn_bytes(path))
+    step = 1.0 if most is None else max(1.0, recorded / most)
+    chosen = {int(index * step) for index in range(math.ceil(recorded / step))}
+    with path.open("rb") as lines:  # only what is shown is parsed: a recording may be large
+        records = (
+            EpisodeRecord.parse(line, f"{path}, line {number + 1}")
+            for number, line in enumerate(lines)
+            if number in chosen
+        )
+        return {"episodes": [_episode(record) for record in records], "recorded": recorded}
 
 
 def _episode(record: EpisodeRecord) -> dict[str, Any]:
