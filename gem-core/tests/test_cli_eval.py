@@ -51,6 +51,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("policy_samples:parrot", ["at_once=0"], "at_once must be an integer >= 1, not 0"),
         ("policy_samples:READY", ["word=x"], "is an instance, and does not take settings, such as 'word'"),
         ("random,expert", [], "--model takes one model"),
+        ("opnai:gpt", [], "the module 'opnai' of the policy 'opnai:gpt' does not exist. Did you mean 'openai'?"),
         ("no_such_module:answer", [], "the module 'no_such_module'"),
         ("policy_samples:parot", [], "Did you mean 'parrot'"),
         ("policy_samples:parrot", ["wort=x"], "It takes: word, fails_at."),

@@ -245,14 +245,14 @@ def test_episodes_with_the_same_start_are_held_out_together_or_not_at_all():
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    path, policy = tmp_path / "random.jsonl", make_policy("random")
+    path, policy = tmp_path / "played" / "episodes.jsonl", make_policy("random")
     with make_vec("core:Echo-v0", 8, info_methods=policy.info_methods) as envs, Recorder(path) as recorder:
         list(recorder.record(rollout(policy, envs, range(60))))
     return path
 
 
 def test_of_a_recording_only_the_wanted_episodes_are_imitated(recording, tmp_path):
-    wanted = {"id": "", "data": {"recording": str(recording), "held_out": 0.0}, "steps": 1}
+    wanted = {"id": "", "data": {"recording": str(recording.parent), "held_out": 0.0}, "steps": 1}
     succeeded = [record.seed for record in read(recording) if record.success]
     assert 0 < len(succeeded) < 30
     for name, data in (("all", {}), ("successful", {"successful": True}), ("paid", {"min_return": 1.0})):

@@ -8,6 +8,7 @@ from pathlib import Path
 from gem.errors import ConfigError, MissingExtra
 from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
+from gem.record import recording_at
 from gem.rollout.named_policies import check_policy, make_policy
 from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
@@ -51,7 +52,7 @@ def check_sft(config: SFTConfig, out: Path) -> None:
         GemError: what is wrong, and what to do about it.
     """
     recording = config.data.recording
-    if recording and not Path(recording).is_file():
+    if recording and not recording_at(recording).is_file():
         raise ConfigError(f"there is no recording {recording}: `gemx eval ID --out FOLDER` writes one")
     if not recording:
         check_teacher(config.data.policy)

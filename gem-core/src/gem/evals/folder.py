@@ -17,7 +17,12 @@ SETTINGS, FLOORS, SUMMARY = "eval.json", "floors.jsonl", "summary.json"
 VERSION = 1
 """The version of the settings that this gem-core writes and reads."""
 
-OPERATIONAL = frozenset({"base_url", "concurrency", "key_variable", "retries", "timeout", "at_once"})
+OPERATIONAL = frozenset(
+    {
+        *("base_url", "concurrency", "key_variable", "retries", "timeout"),
+        *("device", "rows", "max_num_seqs", "kv_cache_gib", "gpu_memory_utilization", "at_once"),
+    }
+)
 """Settings of a model that do not change what it says, so an evaluation may be resumed with others."""
 
 

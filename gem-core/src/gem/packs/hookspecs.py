@@ -80,7 +80,10 @@ def gem_safe_settings() -> Mapping[str, Sequence[str]]:  # pyright: ignore[repor
 
 @hookspec
 def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
-    """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy."""
+    """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy.
+
+    One with an argument `model` can be named with it: `gemx eval ID --model NAME:MODEL`.
+    """
 
 
 @hookspec

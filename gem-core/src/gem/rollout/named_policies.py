@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gem.errors import GemError, PolicyError, SpecError, UnknownId
+from gem.errors import GemError, PolicyError, SpecError, UnknownId, did_you_mean
 from gem.failure import failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.importing import check_arguments, module_hint
 from gem.packs.lookup import find_named, find_offer
 from gem.packs.preflight import check_name
+from gem.packs.registry import registry
 from gem.rollout.function_policy import PARAMETERS, FunctionPolicy, required_arguments
 from gem.rollout.policy import Policy
 
@@ -68,7 +69,11 @@ def check_policy(policy: ComponentRef) -> None:
     if "/" in name and ":" not in name:
         choices = f"a policy is a name, module:name, or the folder of a model.{module_hint(name)}"
         raise UnknownId(f"the folder {name!r} does not exist; {choices}")
-    check_name("policy", name)
+    try:
+        check_name("policy", name)
+    except UnknownId as error:
+        known = [each for pack in registry().load() for each in pack.policies]
+        raise UnknownId(f"{error}{did_you_mean(kind, known) if ':' in name else ''}") from None
 
 
 def make_policy(policy: ComponentRef) -> Policy:

@@ -14,7 +14,7 @@ from gem_train.distributed.world import is_first, reported_once
 @click.argument("id", default="")
 @click.option("--model", help="A path, a name on the Hugging Face hub, or 'tiny': a small model with random weights.")
 @click.option("--policy", help="Who plays what is imitated: expert (the default), random, or another policy.")
-@click.option("--recording", help="A file of recorded episodes to imitate, instead of an ID to play.")
+@click.option("--recording", help="Recorded episodes (a file, or the folder of an evaluation) to imitate, not an ID.")
 @click.option("--successful", is_flag=True, default=None, help="Imitate only episodes that succeeded.")
 @click.option("--min-return", type=float, help="Imitate only episodes with at least this return.")
 @click.option("--seed", type=Seed(), help="Of everything random.")

@@ -27,7 +27,9 @@ class DataConfig(Section):
 
     policy: str = Field(default="expert", description="who plays them: expert, random, a pack's own, or a model's path")
     episodes: int = Field(default=1000, ge=1, description="how many are played")
-    recording: str = Field(default="", description="a file of recorded episodes, instead of playing")
+    recording: str = Field(
+        default="", description="a file of recorded episodes, or the folder of an evaluation, instead of playing"
+    )
     successful: bool = Field(default=False, description="only those that succeeded")
     min_return: float | None = Field(default=None, description="only those with at least this return")
     held_out: float = Field(
