@@ -25,5 +25,11 @@ ENGINES: dict[str, Engine] = {
         tiny_head_dim=32,  # the smallest that its attention on CPU takes
         package="vllm",
     ),
+    "vllm_server": Engine(
+        "gem_train.engines.settings:ServerSettings",
+        "gem_train.engines.vllm_server:make_sampler",
+        tiny_head_dim=32,
+        package="aiohttp",
+    ),
 }
 """The engines by name: the values of the setting `rollout.engine`."""

@@ -4,7 +4,6 @@ It keeps the keys and values of every conversation from turn to turn, so a turn 
 history. Between two tokens it admits new requests and returns finished replies; long prompts are read in parts.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
@@ -68,7 +67,7 @@ class HFSampler(Sampler):
         self._conversations: dict[int, Conversation] = {}
         self._waiting: dict[int, Conversation] = {}
         self._running: dict[int, Conversation] = {}
-        self._ready: dict[int, Completion] = {}
+        self._ready = {}
         self.reseed(seed)
 
     def reseed(self, seed: int) -> None:
@@ -118,16 +117,6 @@ class HFSampler(Sampler):
             )
             self._waiting[slot] = conversation
 
-    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion]:
-        until = None if timeout is None else time.monotonic() + timeout
-        wanted = min(min_results, len(self._waiting) + len(self._running) + len(self._ready))
-        while len(self._ready) < wanted:
-            self._step()
-            if until is not None and time.monotonic() >= until:
-                break
-        ready, self._ready = self._ready, {}
-        return ready
-
     def forget(self, slot: int) -> None:
         self._ready.pop(slot, None)
         self._waiting.pop(slot, None)
@@ -136,8 +125,12 @@ class HFSampler(Sampler):
         if conversation is not None:
             self._rows.release(conversation)
 
+    @property
+    def _busy(self) -> bool:
+        return bool(self._waiting or self._running)
+
     @torch.inference_mode()
-    def _step(self) -> None:
+    def _step(self, timeout: float | None) -> None:
         """Admit what can be admitted, and sample the next token of every reply whose prompt has been read."""
         self._admit()
         moves = self._rows.moves()

@@ -1,12 +1,15 @@
 """The interface of engines: a policy that samples from a model whose weights change."""
 
 import math
+import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gem.errors import ConfigError
+from gem.failure import Failure
 from gem.rollout.policy import Policy
+from gem.rollout.transcript import Completion
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,6 +26,8 @@ class Sampler(Policy):
     """The lowest temperature above 0 that it samples at."""
     version: int = 0
     """Of the weights that it samples from: that of the last `load`."""
+    _ready: dict[int, Completion | Failure]
+    """What is finished, by slot."""
 
     @property
     def temperature(self) -> float:
@@ -49,6 +54,25 @@ class Sampler(Policy):
         Every token from now on is sampled from the new weights, and its log-probability is theirs, in the middle of a
         conversation or of a reply too.
         """
+
+    @property
+    @abstractmethod
+    def _busy(self) -> bool:
+        """Whether replies are in progress."""
+
+    @abstractmethod
+    def _step(self, timeout: float | None) -> None:
+        """Bring the replies in progress a step closer to their end; an engine that only waits does so for `timeout`."""
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:
+        # A step is taken even when nothing may be waited for: an engine in this process samples in no other way.
+        until = None if timeout is None else time.monotonic() + timeout
+        while self._busy and len(self._ready) < min_results:
+            self._step(None if until is None else max(0.0, until - time.monotonic()))
+            if until is not None and time.monotonic() >= until:
+                break
+        ready, self._ready = self._ready, {}
+        return ready
 
     @abstractmethod
     def reseed(self, seed: int) -> None:

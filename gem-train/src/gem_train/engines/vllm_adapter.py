@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import Any
 
 from safetensors.torch import save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem_train.models.lora import ADAPTER
+
+_RANKS = 1, 8, 16, 32, 64, 128, 256, 320, 512
+"""The largest ranks that vLLM can be told."""
 
 
 class VLLMAdapter:
@@ -19,34 +22,38 @@ class VLLMAdapter:
 
     Args:
         model: with an adapter, from a base that has a folder or a name of its own.
+        folder: where to make that folder, if a server has to see it.
     """
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    name = "gem"
+    """At vLLM."""
+
+    def __init__(self, model: PreTrainedModel, folder: str | None = None) -> None:
         settings: Any = model.peft_config[ADAPTER]
         self.base = str(settings.base_model_name_or_path or model.name_or_path)
         self.rank = int(settings.r)
-        self._folder = TemporaryDirectory(prefix="gem-vllm-adapter-")
+        self._folder = TemporaryDirectory(prefix="gem-vllm-adapter-", dir=folder)
         settings.save_pretrained(self._folder.name)
 
     def arguments(self) -> dict[str, Any]:
         """What vLLM's engine needs to know."""
-        from vllm.config.lora import MaxLoRARanks  # pyright: ignore[reportMissingImports]
-
-        fitting = [rank for rank in get_args(MaxLoRARanks) if rank >= self.rank]
-        rank = min(fitting, default=self.rank)
+        rank = min((rank for rank in _RANKS if rank >= self.rank), default=self.rank)
         return {"model": self.base, "enable_lora": True, "max_loras": 1, "max_lora_rank": rank}
 
     def request(self, *, anew: bool = False) -> Any:
         """What a request for a reply names the adapter with; `anew` reads its files again."""
         from vllm.lora.request import LoRARequest  # pyright: ignore[reportMissingImports]
 
-        return LoRARequest("gem", 1, self._folder.name, load_inplace=anew)
+        return LoRARequest(self.name, 1, self._folder.name, load_inplace=anew)
 
-    def load(self, engine: Any, weights: Iterable[tuple[str, Tensor]]) -> None:
-        """Take new weights, by the names of the model's parameters."""
+    def as_json(self) -> dict[str, Any]:
+        """What a server is told to read the files again."""
+        return {"lora_name": self.name, "lora_path": self._folder.name, "load_inplace": True}
+
+    def write(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """Write new weights, by the names of the model's parameters, where vLLM reads them."""
         tensors = {_name_in_a_file(name): tensor.detach().cpu().contiguous() for name, tensor in weights}
         save_file(tensors, Path(self._folder.name) / "adapter_model.safetensors")
-        engine.add_lora(self.request(anew=True))
 
     def close(self) -> None:
         """Remove the files."""

@@ -14,7 +14,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from gem.errors import ConfigError, MissingExtra
-from gem_train.engines.settings import VLLMSettings
+from gem_train.engines.settings import AnyVLLMSettings, VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
 from gem_train.runs.memory import is_out_of_memory
 
@@ -84,32 +84,16 @@ def _start(
             "--set rollout.engine=hf"
         )
     cpu = bool(current_platform.is_cpu())
-    head_dim = getattr(model.config, "head_dim", None) or model.config.hidden_size // model.config.num_attention_heads
-    if cpu and head_dim < _SMALLEST_HEAD:
-        raise ConfigError(
-            f"vLLM on CPU needs heads of at least {_SMALLEST_HEAD} dimensions, and this model's have {head_dim}; use "
-            "--set rollout.engine=hf"
-        )
+    if cpu:
+        check_heads(model)
     with TemporaryDirectory(prefix="gem-vllm-") as folder:
-        _save_without_weights(model, tokenizer, folder)
+        save_without_weights(model, tokenizer, folder)
         own = {"model": folder, "load_format": "dummy", "weight_transfer_config": WeightTransferConfig(backend=BACKEND)}
         arguments = EngineArgs(
-            tokenizer=folder,
-            dtype=dtype,
-            max_model_len=positions,
-            generation_config="vllm",
-            logprobs_mode="processed_logprobs",
-            enable_prefix_caching=True,
-            max_num_seqs=settings.max_num_seqs,
-            kv_cache_memory_bytes=_kv_cache_bytes(settings, cpu),
-            gpu_memory_utilization=settings.gpu_memory_utilization,
-            enable_sleep_mode=settings.sleep and not cpu,
-            enforce_eager=settings.enforce_eager or cpu,
-            async_scheduling=False,
-            disable_log_stats=True,
             **(adapter.arguments() if adapter else own),
-            # On CPU a request with a seed cannot be read in parts; so each must fit into a step.
-            **({"enable_chunked_prefill": False, "max_num_batched_tokens": max(8192, positions)} if cpu else {}),
+            tokenizer=folder,
+            enable_sleep_mode=settings.sleep and not cpu,
+            **engine_arguments(settings, positions, dtype, cpu=cpu),
         )
         try:
             return LLMEngine.from_engine_args(arguments)
@@ -118,6 +102,35 @@ def _start(
             if is_out_of_memory(error):
                 raise
             raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
+
+
+def engine_arguments(settings: AnyVLLMSettings, positions: int, dtype: str, *, cpu: bool) -> dict[str, Any]:
+    """What vLLM needs to know to sample for training, wherever it runs; by the names of its `EngineArgs`."""
+    return {
+        "dtype": dtype,
+        "max_model_len": positions,
+        "generation_config": "vllm",
+        "logprobs_mode": "processed_logprobs",
+        "enable_prefix_caching": True,
+        "max_num_seqs": settings.max_num_seqs,
+        "kv_cache_memory_bytes": _kv_cache_bytes(settings, cpu),
+        "gpu_memory_utilization": settings.gpu_memory_utilization,
+        "enforce_eager": settings.enforce_eager or cpu,
+        "async_scheduling": False,
+        "disable_log_stats": True,
+        # On CPU a request with a seed cannot be read in parts; so each must fit into a step.
+        **({"enable_chunked_prefill": False, "max_num_batched_tokens": max(8192, positions)} if cpu else {}),
+    }
+
+
+def check_heads(model: PreTrainedModel) -> None:
+    """Raises ConfigError if vLLM's attention on CPU does not take the heads of `model`."""
+    head_dim = getattr(model.config, "head_dim", None) or model.config.hidden_size // model.config.num_attention_heads
+    if head_dim < _SMALLEST_HEAD:
+        raise ConfigError(
+            f"vLLM on CPU needs heads of at least {_SMALLEST_HEAD} dimensions, and this model's have {head_dim}; use "
+            "--set rollout.engine=hf"
+        )
 
 
 def stop_engine(engine: Any) -> None:
@@ -132,12 +145,12 @@ def _clean_up() -> None:
     cleanup_dist_env_and_memory()
 
 
-def _kv_cache_bytes(settings: VLLMSettings, cpu: bool) -> int | None:
+def _kv_cache_bytes(settings: AnyVLLMSettings, cpu: bool) -> int | None:
     gib = settings.kv_cache_gib or (1.0 if cpu else None)
     return None if gib is None else int(gib * _GIB)
 
 
-def _save_without_weights(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: str) -> None:
+def save_without_weights(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: str) -> None:
     """What vLLM reads before the weights come: they come as at every update of them."""
     config = copy.deepcopy(model.config)
     config.architectures = [type(model).__name__]

@@ -1,14 +1,15 @@
 """New weights for vLLM's workers, through vLLM's own interface for reinforcement learning.
 
-The engine is in the learner's process, so the tensors themselves are handed over: nothing goes through a file or
-a socket. Imported only where vLLM is installed.
+An engine in the learner's process gets the tensors themselves; a server on a CPU, for which vLLM has no way of its own,
+reads them from files. Imported only where vLLM is installed; a server imports it as the module of its worker extension.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 from vllm.distributed.weight_transfer.base import (  # pyright: ignore[reportMissingImports]
     WeightTransferEngine,
@@ -29,8 +30,8 @@ from vllm.platforms import current_platform  # pyright: ignore[reportMissingImpo
 
 from gem.errors import ConfigError
 
-BACKEND = "gem"
-"""The name of `SameProcessTransfer` among vLLM's weight transfer engines."""
+BACKEND, FILES = "gem", "gem-files"
+"""The names of `SameProcessTransfer` and `FileTransfer` among vLLM's weight transfer engines."""
 
 
 @dataclass
@@ -45,21 +46,29 @@ class Weights(WeightTransferUpdateInfo):  # pyright: ignore[reportUntypedBaseCla
     weights: Sequence[tuple[str, Tensor]] = field(default_factory=tuple)
 
 
-class SameProcessTransfer(WeightTransferEngine[Nothing, Weights]):  # pyright: ignore[reportUntypedBaseClass]
-    """Loads tensors of this process, layer by layer, as vLLM reloads a checkpoint."""
+@dataclass
+class File(WeightTransferUpdateInfo):  # pyright: ignore[reportUntypedBaseClass]
+    """A file with some of the weights, in the format safetensors."""
+
+    path: str = ""
+
+
+class _LayerwiseTransfer(WeightTransferEngine[Nothing, Any]):  # pyright: ignore[reportUntypedBaseClass]
+    """Loads weights layer by layer, as vLLM reloads a checkpoint, and requires that none is missing."""
 
     init_info_cls = Nothing
-    update_info_cls = Weights
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._names = {name for name, _ in self.model.named_parameters()}
+        self._loaded: set[str] = set()
 
     def init_transfer_engine(self, init_info: Nothing) -> None:
         """Nothing to do."""
 
     def start_weight_update(self) -> None:
         """Prepare every layer for new weights."""
+        self._loaded.clear()
         initialize_layerwise_reload(self.model)
 
     def update_weights(self, update_info: dict[str, Any]) -> None:
@@ -68,22 +77,22 @@ class SameProcessTransfer(WeightTransferEngine[Nothing, Weights]):  # pyright: i
         if torch.accelerator.is_available():
             torch.accelerator.synchronize()
 
-    def receive_weights(self, update_info: Weights) -> None:
-        """Load new weights.
+    def _load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        self._loaded |= self.model.load_weights(weights)
+
+    def finish_weight_update(self) -> None:
+        """Complete the layers that got their weights, and those that share them.
 
         Raises:
-            ConfigError: some weights of vLLM's model are not among them.
+            ConfigError: some weights of vLLM's model were not among those that came.
         """
-        loaded = self.model.load_weights(update_info.weights)
-        missing = sorted(self._names - loaded)
+        missing = sorted(self._names - self._loaded)
         if missing:
             raise ConfigError(
                 f"vLLM's model has {len(missing)} weights that the trained model does not, such as {missing[0]!r}; use "
                 "--set rollout.engine=hf for this model"
             )
 
-    def finish_weight_update(self) -> None:
-        """Complete the layers that got their weights, and those that share them."""
         finalize_layerwise_reload(self.model, self.model_config)
         if current_platform.is_cpu():
             # Its kernels keep a packed copy of each matrix, also of one that is another layer's.
@@ -95,4 +104,31 @@ class SameProcessTransfer(WeightTransferEngine[Nothing, Weights]):  # pyright: i
         """Nothing to do."""
 
 
+class SameProcessTransfer(_LayerwiseTransfer):
+    """Loads tensors of this process."""
+
+    update_info_cls = Weights
+
+    def receive_weights(self, update_info: Weights) -> None:
+        """Load some of the new weights."""
+        self._load(update_info.weights)
+
+
+class FileTransfer(_LayerwiseTransfer):
+    """Loads tensors from files that the learner writes."""
+
+    update_info_cls = File
+
+    def receive_weights(self, update_info: File) -> None:
+        """Load some of the new weights."""
+        with safe_open(update_info.path, "pt") as file:
+            names = file.keys()
+            self._load((name, file.get_tensor(name)) for name in names)
+
+
+class Extension:
+    """A worker extension without methods: vLLM's workers import this module to find it, and so know `FileTransfer`."""
+
+
 WeightTransferEngineFactory.register_engine(BACKEND, SameProcessTransfer)
+WeightTransferEngineFactory.register_engine(FILES, FileTransfer)

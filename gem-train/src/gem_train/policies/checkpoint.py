@@ -28,6 +28,8 @@ def checkpoint_policy(
 ) -> Policy:
     """The model at `path` with the settings of its run, where it has one; else with the defaults of training.
 
+    It is sampled by the run's engine, or by `hf` if that was a server.
+
     Args:
         path: a run folder (its newest checkpoint is taken), a checkpoint in one, or a folder with a model.
         best: of a run folder, take the checkpoint with the highest success in training.
@@ -53,7 +55,10 @@ def checkpoint_policy(
     if not holds_model(model):
         raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")
     run = run_of(folder)
-    settings = {"id": "any", "model": path} if run is None else _settings_of(run)
+    settings: dict[str, Any] = {"id": "any", "model": path} if run is None else _settings_of(run)
+    if settings.get("rollout", {}).get("engine") == "vllm_server":
+        # Another server would be started, or the run's own given these weights.
+        settings = {**settings, "rollout": {**settings["rollout"], "engine": "hf"}, "engine": {}}
     given = {} if max_new_tokens is None else {"rollout": {"max_new_tokens": max_new_tokens}}
     config = load_config([settings, given, {} if device is None else {"device": device}])
     if config.threads is not None:

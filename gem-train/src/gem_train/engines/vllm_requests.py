@@ -1,0 +1,165 @@
+"""What the engines have in common that sample with vLLM: conversations as requests, each with its parameters."""
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gem import seeding
+from gem.chat.encoder import ChatEncoder, Prompt
+from gem.failure import Failure
+from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
+from gem_train.engines.sampler import Sampler
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """The state of one transcript."""
+
+    seed: int
+    """Of the sampler when it began."""
+    start: Start
+    context: list[int] = field(default_factory=list[int])
+    """Every id read or sampled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A reply in progress."""
+
+    slot: int
+    prompt: Prompt
+    if_cut: FinishReason
+    """Why it ends where it may have no more tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What vLLM says about a request that has ended."""
+
+    ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    finish_reason: str | None
+    versions: tuple[int, ...]
+    """Of the weights, in the order of the tokens that were sampled from them."""
+
+
+class RequestSampler(Sampler):
+    """Samples with vLLM, wherever it runs.
+
+    A reply ends with one of the ids that end a reply, or after a text in the observation's `info["stop"]`. Each
+    request has a seed of its own, so what is sampled does not depend on the requests beside it, except for rounding.
+
+    Args:
+        chat: renders transcripts; its tokenizer is the model's.
+        max_new_tokens: the longest reply, in tokens.
+        temperature: of sampling; at 0 each token is the most likely one.
+        positions: the longest conversation, in ids.
+        seed: of the sampling.
+
+    Raises:
+        ConfigError: vLLM does not sample at this temperature.
+    """
+
+    coldest = 0.01  # vLLM samples at this one where a lower one is asked for
+
+    def __init__(
+        self, chat: ChatEncoder, *, max_new_tokens: int, temperature: float, positions: int, seed: int
+    ) -> None:
+        self.chat = chat
+        self.max_new_tokens = max_new_tokens
+        self.temperature = temperature
+        self._positions = positions
+        self._conversations: dict[int, _Conversation] = {}
+        self._requests: dict[str, _Request] = {}
+        self._names: dict[int, str] = {}
+        """The request of each slot that has one in progress."""
+        self._ready = {}
+        self._numbers = itertools.count()
+        self.reseed(seed)
+
+    @abstractmethod
+    def _ask(self, name: str, ids: Sequence[int], params: dict[str, Any]) -> None:
+        """Begin with a request for what follows `ids`; `params` are fields of vLLM's `SamplingParams`."""
+
+    @abstractmethod
+    def _cancel(self, name: str) -> None:
+        """End a request of which the result is not wanted any more."""
+
+    @property
+    def _busy(self) -> bool:
+        return bool(self._requests)
+
+    def reseed(self, seed: int) -> None:
+        """Set the seed of the sampling, for the conversations that begin from now on."""
+        self._seed = seeding.check_seed(seed)
+        # Conversations outside a rollout have no start; they are told apart by their order.
+        self._unnamed = itertools.count()
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        for slot, transcript in transcripts.items():
+            if slot not in self._conversations:
+                start = transcript.start or Start(next(self._unnamed))
+                self._conversations[slot] = _Conversation(self._seed, start)
+            conversation = self._conversations[slot]
+            prompt = self.chat.prompt(transcript, conversation.context)
+            if prompt.new_segment:
+                conversation.context.clear()
+            conversation.context.extend(prompt.ids)
+            room = self._positions - len(conversation.context)
+            if room <= 0:
+                self._ready[slot] = Completion("", finish_reason="context")
+                continue
+            name = str(next(self._numbers))
+            self._names[slot] = name
+            self._requests[name] = _Request(slot, prompt, "context" if room < self.max_new_tokens else "length")
+            params = self._params(conversation, transcript, min(room, self.max_new_tokens))
+            self._ask(name, conversation.context, params)
+
+    def forget(self, slot: int) -> None:
+        self._conversations.pop(slot, None)
+        self._ready.pop(slot, None)
+        name = self._names.pop(slot, None)
+        if name is not None:
+            del self._requests[name]
+            self._cancel(name)
+
+    def _params(self, conversation: _Conversation, transcript: Transcript, limit: int) -> dict[str, Any]:
+        stops = [stop for stop in transcript.info.get("stop", ()) if stop]
+        start = conversation.start
+        return {
+            "temperature": self.temperature,
+            "max_tokens": limit,
+            "seed": seeding.derive(conversation.seed, start.id or "", start.seed, start.group, len(transcript.turns)),
+            "stop": stops,
+            "stop_token_ids": list(self.chat.stop_ids),
+            "ignore_eos": True,  # the ids that end a reply are ours to choose
+            "logprobs": 0,  # of the sampled token only
+            "flat_logprobs": True,
+            "detokenize": bool(stops),
+            "skip_special_tokens": False,  # a stop text may be one
+        }
+
+    def _answered(self, name: str, answer: Answer) -> None:
+        """Make a completion of an answer, unless its conversation is forgotten."""
+        request = self._requests.pop(name, None)
+        if request is None:
+            return
+        del self._names[request.slot]
+        self._ready[request.slot] = self._completion(request, answer)
+
+    def _completion(self, request: _Request, answer: Answer) -> Completion | Failure:
+        if answer.finish_reason not in ("stop", "length"):
+            what = f"vLLM ended a reply with {answer.finish_reason!r}"
+            return Failure(f"RuntimeError: {what}", what)
+        self._conversations[request.slot].context.extend(answer.ids)
+        return Completion(
+            text=self.chat.text(answer.ids),
+            prompt_ids=request.prompt.ids,
+            ids=answer.ids,
+            logprobs=answer.logprobs,
+            finish_reason="stop" if answer.finish_reason == "stop" else request.if_cut,
+            new_segment=request.prompt.new_segment,
+            weight_versions=answer.versions,
+        )

@@ -1,0 +1,112 @@
+"""A vLLM server as a process of this run: it serves through a socket in a private folder, and ends with the run.
+
+As a program, ``python -m gem_train.engines.vllm_serve ARGUMENTS`` is that server: it ends when its standard input does,
+so it never outlives the run, even one that was killed.
+"""
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gem.errors import ConfigError
+
+_SERVER = "vllm.entrypoints.openai.api_server"
+_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
+_POLL, _PATIENCE = 0.2, 15.0
+"""Seconds between two looks at a server that starts, and until one that was told to end is killed."""
+_SHOWN = 1500
+"""Characters of the end of a log."""
+
+
+class ServerProcess:
+    """A server on this machine.
+
+    Args:
+        arguments: of vLLM's engine, by name; see `flags`.
+        environment: variables of its own.
+        folder: for its socket and its log, which nobody else reads.
+    """
+
+    def __init__(self, arguments: Mapping[str, Any], environment: Mapping[str, str], folder: Path) -> None:
+        self.socket, self._log = str(folder / "socket"), folder / "log"
+        command = [sys.executable, "-m", __name__, "--uds", self.socket, *flags(arguments)]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is the run's: it ends the server when it is done with it
+                env={**_ENVIRONMENT, **os.environ, **environment},
+            )
+
+    def wait_until(self, ready: Callable[[], bool], seconds: float) -> None:
+        """Wait until `ready()` is true.
+
+        Raises:
+            ConfigError: the server has ended instead, or was not ready in time.
+        """
+        until = time.monotonic() + seconds
+        while not ready():
+            if self._process.poll() is not None:
+                raise ConfigError(f"the vLLM server of this run ended before it was ready. {self.last_words()}")
+            if time.monotonic() > until:
+                raise ConfigError(
+                    f"the vLLM server of this run was not ready in {seconds:g} s; engine.start_timeout allows it more. "
+                    f"{self.last_words()}"
+                )
+            time.sleep(_POLL)
+
+    def last_words(self) -> str:
+        """What there is to say about a server that failed: whether it still runs, and the end of its log."""
+        status = self._process.poll()
+        how = "It still runs" if status is None else f"It ended with status {status}"
+        lines = self._log.read_text("utf-8", errors="replace")[-_SHOWN:].strip()
+        return f"{how}; the end of its log:\n{lines}" if lines else f"{how}, and its log is empty"
+
+    def close(self) -> None:
+        """End the server and all of its processes."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def flags(arguments: Mapping[str, Any]) -> list[str]:
+    """Arguments of vLLM's engine as those of its command; None leaves one out."""
+    found: list[str] = []
+    for name, value in arguments.items():
+        flag = name.replace("_", "-")
+        if value is True or value is False:
+            found.append(f"--{flag}" if value else f"--no-{flag}")
+        elif value is not None:
+            found += [f"--{flag}", json.dumps(value) if isinstance(value, dict) else str(value)]
+    return found
+
+
+def _end_with_input() -> None:
+    """End this process and those that it started when its standard input ends."""
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_PATIENCE / 2)
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    sys.argv[0] = "vllm"
+    runpy.run_module(_SERVER, run_name="__main__", alter_sys=True)
