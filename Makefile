@@ -104,7 +104,7 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 	$(BIN)/python -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps -r requirements-vllm.txt
 	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation \
-		-e gem-core -e gem-train
+		-e gem-core -e gem-envs-games -e gem-train
 	touch $@
 
 $(VENV)/dev: $(VENV)/test requirements-dev.txt
