@@ -53,6 +53,7 @@ LONG = {
     "docs/training.md",
     "docs/hook-reference.md",
     "docs/publishing.md",
+    "docs/rewards.md",
     "docs/viewing.md",
     "docs/writing-a-tool-pack.md",
     "docs/writing-an-environment.md",
