@@ -49,7 +49,8 @@ def test_an_error_of_any_allocator_names_the_settings_that_memory_depends_on(all
         "rollout.num_envs (now 8) or "
     )
     assert reason.endswith(
-        ": gemx train x --out run --set …; otherwise, start again with a smaller rollout.max_new_tokens (now 8)"
+        ": gemx train x --out run --set …; otherwise, start again with a smaller rollout.max_new_tokens (now 8). What "
+        "needs memory, for conversations of so many ids: gemx train x --out run --estimate 4096"
     )
 
 
@@ -96,6 +97,14 @@ def test_settings_that_change_no_result_may_differ_on_resuming(tmp_path, monkeyp
         patch.setattr(Learner, "update", allocate)
         with Display(quiet=True) as display, pytest.raises(TrainingStopped):
             train(load_config([SMALL]), out, display)
+    load, left = HFSampler.load, []
+
+    def loading(self: HFSampler, *args: object) -> None:
+        left.extend(parameter for parameter in self.model.parameters() if parameter.grad is not None)
+        load(self, *args)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(HFSampler, "load", loading)
     changed = {"rollout": {"num_envs": 4}, "optim": {"micro_tokens": 8}, "watch": {"window": 5}, "checkpoint_every": 2}
     with Display(quiet=True) as display:
         assert train(load_config([SMALL, changed]), out, display).steps == 3
+    assert not left, "the engine plays while gradients need memory"

@@ -159,6 +159,7 @@ class Run:
             with self._changing_weights():
                 with self._doing("learn"):
                     metrics = learner.update(batch, scores, credit, algorithm.loss)
+                    learner.free_gradients()
                 broken = nonfinite.in_metrics(metrics)
                 if broken is None:
                     with self._clock.of("sync"):

@@ -7,6 +7,7 @@ import click
 
 from gem.cli.options import Seed, as_json
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
+from gem_train.cli.estimate import ESTIMATE, print_estimate
 from gem_train.distributed.world import is_first, reported_once
 
 
@@ -24,6 +25,7 @@ from gem_train.distributed.world import is_first, reported_once
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
 @as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+@click.option("--estimate", type=click.IntRange(1), metavar="IDS", help=ESTIMATE)
 @reported_once()
 def sft(
     id: str,
@@ -32,6 +34,7 @@ def sft(
     out: Path | None,
     as_json: bool,
     show_config: bool,
+    estimate: int | None,
     **options: Any,
 ) -> None:
     """Train a model to imitate: what a policy plays on the environment ID, or what a recording holds.
@@ -58,6 +61,9 @@ def sft(
             print_json(config.model_dump(mode="json"))
         else:
             echo(to_toml(config), nl=False)
+        return
+    if estimate is not None:
+        print_estimate(config, estimate, as_json=as_json)
         return
     with stray_prints_to_stderr():
         check_sft(config, Path("runs") if out is None else out)

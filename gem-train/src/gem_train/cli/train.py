@@ -7,6 +7,7 @@ import click
 
 from gem.cli.options import Seed, as_json
 from gem.cli.output import echo, print_json, print_waiting, stray_prints_to_stderr
+from gem_train.cli.estimate import ESTIMATE, print_estimate
 from gem_train.distributed.world import is_first, reported_once
 
 
@@ -21,6 +22,7 @@ from gem_train.distributed.world import is_first, reported_once
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; by default a new one under runs/.")
 @as_json
 @click.option("--show-config", is_flag=True, help="Print the settings that would be in force, as TOML, and stop.")
+@click.option("--estimate", type=click.IntRange(1), metavar="IDS", help=ESTIMATE)
 @reported_once()
 def train(
     id: str | None,
@@ -29,6 +31,7 @@ def train(
     out: Path | None,
     as_json: bool,
     show_config: bool,
+    estimate: int | None,
     **options: Any,
 ) -> None:
     """Train a model on the environment ID by reinforcement learning. Without an ID, the file names one, or a mix.
@@ -55,6 +58,9 @@ def train(
             print_json(config.model_dump(mode="json"))
         else:
             echo(to_toml(config), nl=False)
+        return
+    if estimate is not None:
+        print_estimate(config, estimate, as_json=as_json)
         return
     with stray_prints_to_stderr():
         folder = Path("runs") if out is None else out

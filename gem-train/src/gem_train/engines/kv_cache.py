@@ -16,6 +16,14 @@ _LEAST = 64
 """Positions of the smallest cache."""
 
 
+def positions_for(ids: int) -> int:
+    """For how many positions there may be room when the longest conversation has grown to so many ids."""
+    positions = _LEAST
+    while positions < ids:
+        positions *= 2
+    return positions
+
+
 class RowCache(Cache):
     """The cache of every layer. Call `reserve` and `write_to` before each forward pass.
 

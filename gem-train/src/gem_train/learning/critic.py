@@ -102,6 +102,7 @@ class Critic:
             optimizer.step()
             losses.append(total / count)
             rows += count
+        optimizer.zero_grad()
         known = ~batch.state_only
         return {
             "value_loss": float(np.mean(losses)) if losses else 0.0,

@@ -147,6 +147,13 @@ class Shape(NamedTuple):
     head_dim: int
 
 
+def shape_of(config: Any) -> Shape:
+    """The shape of the attention of a model with this config of transformers."""
+    heads = config.num_attention_heads
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // heads
+    return Shape(heads, getattr(config, "num_key_value_heads", None) or heads, head_dim)
+
+
 def choose_kernel(name: str, shape: Shape, device: torch.device) -> Kernel:
     """The kernel of the setting `attention` for a model; `auto` is `sdpa` if the other does not take this shape.
 

@@ -259,6 +259,10 @@ class Learner:
         limit = self._world.portion(self._config.micro_tokens, sum(map(len, sequences)))
         return [part.to(self.model.device) for part in pack(sequences, limit)]
 
+    def free_gradients(self) -> None:
+        """Free the gradients that `update` left: the sampler may need their memory."""
+        self._optimizer.zero_grad()
+
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Every parameter that is trained by name, for the `load` of a sampler."""
         return ((name, whole(tensor)) for name, tensor in zip(self._names, self._trained, strict=True))

@@ -6,7 +6,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from gem.errors import ConfigError
 from gem_train.learning.attention import register
-from gem_train.learning.kernels import AUTO, Shape, choose_kernel
+from gem_train.learning.kernels import AUTO, choose_kernel, shape_of
 
 _LENGTHS = 5, 12
 """Of the sequences of the check."""
@@ -53,7 +53,7 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
     sequences = [ids.to(model.device)[None] for ids in sequences]
     expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
     if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]
-        kernel = choose_kernel(attention, _shape(model.config), model.device)
+        kernel = choose_kernel(attention, shape_of(model.config), model.device)
         model.set_attn_implementation(register(kernel, attention))
     row = torch.cat(sequences, 1)
     packed = _logits(model, row, torch.cat([_positions(ids) for ids in sequences], 1))
@@ -70,12 +70,6 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
                 f"{type(model).__name__} {what} (logits differ by {difference:.2g}), so GEM cannot train it; "
                 "choose another model"
             )
-
-
-def _shape(config: PretrainedConfig) -> Shape:
-    heads = config.num_attention_heads
-    head_dim = getattr(config, "head_dim", None) or config.hidden_size // heads
-    return Shape(heads, getattr(config, "num_key_value_heads", None) or heads, head_dim)
 
 
 def _positions(ids: Tensor) -> Tensor:

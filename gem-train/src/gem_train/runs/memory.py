@@ -57,7 +57,8 @@ def enough_memory(doing: str, config: RunConfig, resume_command: str) -> Generat
         parts = [f"resume with {' or '.join(now)}: {resume_command} --set …"] if now else []
         parts += [f"start again with {' or '.join(restart)}"] if restart else []
         raise TrainingStopped(
-            f"out of memory, trying to {doing}{wanted}. What was saved is kept: {'; otherwise, '.join(parts)}"
+            f"out of memory, trying to {doing}{wanted}. What was saved is kept: {'; otherwise, '.join(parts)}. What "
+            f"needs memory, for conversations of so many ids: {resume_command} --estimate 4096"
         ) from error
 
 
