@@ -14,12 +14,14 @@ PEERS = {
     "gymnasium": "gymnasium==1.2.2",
     "trl": "trl==1.16.0",
     "verifiers": "verifiers==0.1.14",
+    "verifiers-newest": "verifiers==0.4.0",
 }
 _MODULES = {
     "gem-llm": "gem, datasets, pandas, pylatexenc, requests",
     "gymnasium": "gymnasium",
     "trl": "trl",
     "verifiers": "verifiers",
+    "verifiers-newest": "verifiers.v1",
 }
 _BESIDES = {
     "gem-llm": ["datasets", "pandas", "pylatexenc", "requests"],

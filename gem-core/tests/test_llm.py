@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 
@@ -12,6 +13,7 @@ from gem.llm.errors import AccessRefused, RequestRefused, ServerFault
 from gem.llm.messages import completion_of
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
+from gem.rollout.transcript import Transcript
 from gem.testing.chat_server import Trouble, chat_server
 
 ECHO = "core:Echo-v0"
@@ -240,3 +242,19 @@ def test_finish_reasons_and_tool_calls_are_read():
 
     assert [(each.text, each.finish_reason) for each in completions[::2]] == [("cut <s>", "length"), ("a</s>", "stop")]
     assert json.loads(completions[1].text)["tool_calls"] == calls
+
+
+def test_closing_a_policy_in_the_middle_of_calls_gives_them_up():
+    with chat_server(say_it_back, Trouble(stall=1.0)) as server:
+        policy = ChatPolicy("any", base_url=server.url)
+        policy.send({slot: Transcript("Say something.") for slot in range(20)})
+        until = time.monotonic() + 30
+        while server.now < 20 and time.monotonic() < until:
+            policy.recv(timeout=0.01)
+        assert server.now == 20
+
+        policy.close()
+        while server.now and time.monotonic() < until:
+            time.sleep(0.01)
+
+    assert (server.now, server.requests) == (0, 20)

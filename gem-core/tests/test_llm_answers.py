@@ -9,13 +9,14 @@ from email.utils import formatdate
 import pytest
 
 import gem
+from gem.errors import ConfigError
 from gem.llm import ChatClient, ChatPolicy
 from gem.llm.answers import read_reply, refusal
 from gem.llm.client import proxy_for
 from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault, TryAgain
 from gem.llm.messages import completion_of
 from gem.rollout import rollout
-from gem.testing.chat_server import chat_server
+from gem.testing.chat_server import Trouble, chat_server
 
 SENT = ("model", "messages", "temperature", "max_tokens", "stop", "tools", "logprobs")
 
@@ -244,3 +245,30 @@ def test_a_text_that_is_not_unicode_is_sent_all_the_same():
                 await client.close()
 
         assert asyncio.run(run()).message["content"] == "é?😀"
+
+
+def test_without_a_key_of_openai_that_is_said_before_anything_is_asked(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ConfigError, match="set the variable OPENAI_API_KEY, or base_url"):
+        ChatPolicy("any")
+    monkeypatch.setenv("OURS", "secret")
+    ChatPolicy("any", key_variable="OURS").close()
+
+
+def test_a_server_that_closes_connections_costs_no_pause(monkeypatch):
+    monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 1000.0)
+    with chat_server(lambda messages: "yes", Trouble(hang_up=0.3, seed=10)) as server:
+
+        async def run():
+            client = ChatClient(server.url)
+            try:
+                async with asyncio.timeout(30):
+                    return [await client.chat({"model": "any", "messages": []}) for _ in range(20)]
+            finally:
+                await client.close()
+
+        replies = asyncio.run(run())
+
+    assert [reply.message["content"] for reply in replies] == ["yes"] * 20
+    assert max(reply.usage.requests for reply in replies) == 2
+    assert server.troubles["hang_up"] == 6

@@ -19,6 +19,7 @@ from gem.rollout.transcript import Usage
 OPENAI = "https://api.openai.com/v1"
 FIRST_WAIT = 0.5
 """Seconds before the first retry; each wait is twice the one before, and up to a quarter less."""
+_as_json = json.JSONEncoder(ensure_ascii=False).encode
 RETRIES_OF_NOTHING = 2
 """Retries where no server was ever reached: it is not overloaded, but not there."""
 
@@ -95,7 +96,7 @@ class ChatClient:
             AccessRefused: it refuses every request, or there is no server.
         """
         # Half of a surrogate pair, which UTF-8 cannot express, becomes a question mark.
-        data = json.dumps(body, ensure_ascii=False).encode(errors="replace")
+        data = _as_json(body).encode(errors="replace")
         failed, requests = 0, 0
         while True:
             before = self.replies
@@ -138,6 +139,7 @@ class ChatClient:
                 headers=self._headers,
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
                 connector=aiohttp.TCPConnector(limit=0),  # the semaphore limits requests
+                cookie_jar=aiohttp.DummyCookieJar(),
             )
         began = time.monotonic()
         self.requests += 1

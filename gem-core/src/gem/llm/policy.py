@@ -46,7 +46,7 @@ class ChatPolicy(FunctionPolicy):
         extra: further fields of the request, such as `{"reasoning_effort": "low"}`.
 
     Raises:
-        ConfigError: an argument is invalid.
+        ConfigError: an argument is invalid, or the key of OpenAI's API is missing.
         MissingExtra: aiohttp is not installed.
     """
 
@@ -71,6 +71,8 @@ class ChatPolicy(FunctionPolicy):
     ) -> None:
         if not model:
             raise ConfigError("model is the name of a model at the server, not empty")
+        if base_url == OPENAI and not os.environ.get(key_variable):
+            raise ConfigError(f"set the variable {key_variable}, or base_url to the address of another server")
         given = {
             "temperature": temperature,
             "top_p": top_p,

@@ -6,7 +6,7 @@ import inspect
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
@@ -74,11 +74,13 @@ class FunctionPolicy(Policy):
             self._runner = _ThreadRunner(call, at_once, self._slots, self._answered)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        requests: list[tuple[object, Transcript]] = []
         for slot, transcript in transcripts.items():
             request = object()
             self._requests[slot] = request
             self._slots[request] = slot
-            self._runner.start(request, transcript)
+            requests.append((request, transcript))
+        self._runner.start(requests)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Reply]:
         wanted = min(min_results, len(self._slots))
@@ -125,7 +127,7 @@ class _Runner(ABC):
     def _open(self) -> None: ...
 
     @abstractmethod
-    def start(self, request: object, transcript: Transcript) -> None: ...
+    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None: ...
 
     @abstractmethod
     def close(self) -> None: ...
@@ -141,8 +143,12 @@ class _ThreadRunner(_Runner):
         self._idle = 0
         """Idle threads; below 0, the number of calls that wait for a thread."""
 
-    def start(self, request: object, transcript: Transcript) -> None:
-        self._asked.put((request, transcript))
+    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None:
+        for request in requests:
+            self._start(request)
+
+    def _start(self, asked: tuple[object, Transcript]) -> None:
+        self._asked.put(asked)
         with self._lock:
             self._idle -= 1
             if self._idle >= 0 or self._threads == self._at_once:
@@ -180,12 +186,19 @@ class _EventLoopRunner(_Runner):
 
     def _open(self) -> None:
         self._semaphore = asyncio.Semaphore(self._at_once)
+        self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="gem-policy", daemon=True)
         self._thread.start()
 
-    def start(self, request: object, transcript: Transcript) -> None:
-        asyncio.run_coroutine_threadsafe(self._answer(request, transcript), self._loop)
+    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None:
+        self._loop.call_soon_threadsafe(self._begin, requests)
+
+    def _begin(self, requests: Sequence[tuple[object, Transcript]]) -> None:
+        for request, transcript in requests:
+            task = self._loop.create_task(self._answer(request, transcript))
+            self._tasks.add(task)  # the event loop keeps only weak references
+            task.add_done_callback(self._tasks.discard)
 
     def close(self) -> None:
         if self._thread.is_alive():
