@@ -305,6 +305,13 @@ def test_what_is_wrong_with_a_suite_is_one_line(text, message, tmp_path):
     assert "\n" not in str(error.value)
 
 
+def test_arguments_of_the_call_are_not_those_of_groups_too(tmp_path):
+    with pytest.raises(ConfigError, match="groups have episodes of their own: leave it out"):
+        evaluate([Group(ids=(ECHO,))], "expert", episodes=3)
+    with pytest.raises(GemError, match="cannot be recorded, because it could not be rebuilt: its kwargs are not JSON"):
+        evaluate(SUMS, "expert", env_kwargs={"data": sums}, out=tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [

@@ -46,7 +46,7 @@ def evaluate(
         k: attempts at each item.
         each_row: whether to play every row of data sets, however many.
         max_turns: cuts episodes off.
-        wrappers: around the environments, the last one outermost.
+        wrappers: around the environments, the last one outermost: names, or `{"name": …}` with settings.
         env_kwargs: arguments of the environments.
         seed: gives every item its own seed.
         num_envs: most episodes at once.
@@ -63,9 +63,13 @@ def evaluate(
         OSError: the folder cannot be written.
     """
     groups = tuple(ids) if not isinstance(ids, str) and ids and isinstance(ids[0], Group) else None
+    fields = {"episodes": episodes, "k": k, "each_row": each_row, "max_turns": max_turns, "wrappers": wrappers}
     if groups is None:
-        fields = {"episodes": episodes, "k": k, "each_row": each_row, "max_turns": max_turns, "wrappers": wrappers}
         groups = (make_group("", {"ids": ids, "kwargs": env_kwargs or {}, **fields}),)
+    elif given := [
+        name for name, value in {**fields, "env_kwargs": env_kwargs}.items() if value not in (None, 1, False, ())
+    ]:
+        raise ConfigError(f"groups have {given[0]} of their own: leave it out")
     with ExitStack() as opened:
         policy = None
         if isinstance(model, Policy):

@@ -95,6 +95,7 @@ class Evaluation:
             GemError: see `gem.rollout.rollout` and `gem.make_vec`.
             OSError: the folder cannot be written.
         """
+        self.budget_spent = False
         try:
             with ExitStack() as opened:
                 if self.played < self.asked:

@@ -68,7 +68,7 @@ def claim(folder: Path, settings: Settings) -> None:
             raise ConfigError(f"{folder} holds another evaluation ({what}: {before}, not {now}): choose another --out")
     elif folder.is_dir() and (found := sorted(each.name for each in folder.iterdir() if each.name != _part(SETTINGS))):
         raise ConfigError(f"{folder} holds something else ({found[0]}): choose another --out")
-    write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump(mode="json")})
+    write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump()})
 
 
 def _difference(old: Settings, new: Settings) -> tuple[str, str, str] | None:
