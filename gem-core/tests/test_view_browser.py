@@ -92,7 +92,8 @@ if CHROMIUM:
         browser.evaluate(choose("environment", "lab:B"))
         browser.evaluate(choose("outcome", "success"))
         browser.evaluate(choose("return from", "10"))
-        kept = [each for each in FIRST if each.id == "lab:B" and each.success and each.total_reward >= 10]
+        browser.evaluate(choose("to", "20"))
+        kept = [each for each in FIRST if each.id == "lab:B" and each.success and 10 <= each.total_reward <= 20]
         assert summary(browser).startswith(f"{len(kept)} episodes · success 100.0%")
         browser.evaluate("[...document.querySelectorAll('th')].find((each) => each.textContent === 'return').click()")
         browser.evaluate(
