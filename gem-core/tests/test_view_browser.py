@@ -160,7 +160,7 @@ if CHROMIUM:
         assert summary(browser).startswith("250 episodes with equal starts in both")
         browser.evaluate("document.querySelector('tbody tr').click()")
         browser.evaluate("new Promise((done) => setTimeout(done, 50))")
-        assert browser.evaluate("[...document.querySelectorAll('h2')].map((each) => each.textContent)") == [
+        assert browser.evaluate("[...document.querySelectorAll('h2')].map((each) => each.textContent.trim())") == [
             "first",
             "second",
         ]

@@ -59,11 +59,11 @@ function pair_page(one, other, pairs, rows) {
   const same = (index) => a.turns[index] && b.turns[index] && ["observation", "action"].every((part) => JSON.stringify(a.turns[index][part]) === JSON.stringify(b.turns[index][part]));
   const turns = [...Array(Math.max(a.turns.length, b.turns.length)).keys()];
   const first = turns.find((index) => !same(index));
-  const side = (episode, index) => (index < episode.turns.length ? turn_of(episode, index) : index === episode.turns.length ? end_of(episode) : make("div"));
+  const side = (episode, index, which) => make("div", { class: `side s${which}` }, index < episode.turns.length ? turn_of(episode, index) : index === episode.turns.length ? end_of(episode) : null);
   return [walker(() => go({ open: -1 }), "← all items", at, rows.length, () => to(rows[at - 1]), () => to(rows[at + 1])), token_switch(pair),
     make("div", { class: "columns" },
-      ...[[one, a], [other, b]].map(([run, episode]) => make("div", { class: "top" }, make("h2", {}, run.name), heading(episode))),
+      ...[[one, a], [other, b]].map(([run, episode], which) => make("div", { class: "top" }, make("h2", {}, make("span", { class: `mark s${which}` }), " ", run.name), heading(episode))),
       ...[...turns, turns.length].flatMap((index) => [
         index === first && first > 0 ? make("div", { class: "divider" }, "from here on they differ") : null,
-        side(a, index), side(b, index)]))];
+        side(a, index, 0), side(b, index, 1)]))];
 }

@@ -26,7 +26,7 @@ function acted(turn, index) {
     make("span", { class: "pill " + signed(Number(turn.reward)) }, `reward ${number(turn.reward)}`),
     tool ? make("span", { class: "pill" }, shown(`tool ${tool.name ?? ""}: ${tool.status ?? ""}`)) : null,
     turn.finish !== "stop" ? make("span", { class: "pill bad" }, `cut: ${turn.finish}`) : null,
-    turn.usage ? make("span", {}, `${turn.usage.prompt} + ${few(turn.usage.completion, "token")}, ${number(turn.usage.seconds, 3)} s`) : null,
+    turn.usage ? make("span", {}, (turn.usage.completion ? `${turn.usage.prompt} + ${few(turn.usage.completion, "token")}, ` : "") + `${number(turn.usage.seconds, 3)} s`) : null,
     ...short.map(([name, text]) => make("span", {}, shown(`${name} ${text}`)))],
   turn.reasoning ? make("details", {}, make("summary", {}, "reasoning"), make("pre", { class: "dim" }, shown(turn.reasoning))) : null,
   turn.tokens && !state.plain ? token_view(turn.tokens) : make("pre", {}, shown(turn.action)),
