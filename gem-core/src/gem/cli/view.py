@@ -33,7 +33,7 @@ LOCAL = "127.0.0.1"
     type=click.IntRange(min=1),
     default=MOST_EPISODES,
     show_default=True,
-    help="The most episodes of a run in the page; of more, some are drawn evenly.",
+    help="The most episodes of a run in the page; of more, some are shown, of the same items in every run.",
 )
 @click.option("--serve", is_flag=True, help="Serve the page on this machine instead, read again at every load.")
 @click.option(

@@ -1,5 +1,6 @@
 """What the page shows of a run, as plain data: its episodes, its settings and its curves."""
 
+import heapq
 import itertools
 import json
 import math
@@ -8,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from gem import seeding
 from gem.errors import RecordError
 from gem.record import EpisodeRecord, episode_of, read, torn_bytes
 from gem.rollout.estimates import item_of
@@ -28,7 +30,8 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
 
     Args:
         path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
-        most: the most episodes to show, drawn evenly from those that there are; None for all.
+        most: the most episodes to show; None for all. Of more, a training run shows some of all its steps, and others
+            show the same items, so that they can be compared.
 
     Raises:
         RecordError: there is nothing to show, or the file is not a recording.
@@ -41,7 +44,9 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     if not recording.is_file() and not metrics.is_file():
         found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
         raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
-    played: Run = _episodes(recording, most) if recording.is_file() else {"episodes": [], "recorded": 0}
+    played: Run = {"episodes": [], "recorded": 0}
+    if recording.is_file():
+        played = _episodes(recording, most, over_time=metrics.is_file())
     curves = _curves(metrics) if metrics.is_file() else {}
     kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
     named = {"name": path.resolve().name, "path": str(path), "kind": kind}
@@ -51,12 +56,16 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     return {**named, **played, "curves": curves, "facts": _facts(path), "results": results, "floors": floors}
 
 
-def _episodes(path: Path, most: int | None) -> dict[str, Any]:
+def _episodes(path: Path, most: int | None, *, over_time: bool = False) -> dict[str, Any]:
     next(read(path), None)  # says what is wrong with a file that is something else
     with path.open("rb") as lines:
         recorded = sum(1 for _ in lines) - bool(torn_bytes(path))
-    step = 1.0 if most is None else max(1.0, recorded / most)
-    chosen = {int(index * step) for index in range(math.ceil(recorded / step))}
+    if most is None or recorded <= most:
+        chosen = set(range(recorded))
+    elif over_time:
+        chosen = {index * recorded // most for index in range(most)}
+    else:
+        chosen = _same_items(path, recorded, most)
     with path.open("rb") as lines:  # only what is shown is parsed: a recording may be large
         records = (
             EpisodeRecord.parse(line, f"{path}, line {number + 1}")
@@ -64,6 +73,22 @@ def _episodes(path: Path, most: int | None) -> dict[str, Any]:
             if number in chosen
         )
         return {"episodes": [_episode(record) for record in records], "recorded": recorded}
+
+
+def _same_items(path: Path, recorded: int, most: int) -> set[int]:
+    """The lines of so many episodes, of items that are the same in every recording that holds them."""
+    with path.open("rb") as lines:
+        ranked = [(_rank(line), index) for index, line in enumerate(itertools.islice(lines, recorded))]
+    return {index for _, index in heapq.nsmallest(most, ranked)}
+
+
+def _rank(line: bytes) -> int:
+    """A number that depends on the item alone; -1 for what is not an episode, so that it is parsed and refused."""
+    try:
+        start = json.loads(line)
+        return seeding.derive(start["seed"], start["id"], repr(start.get("options")))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return -1
 
 
 def _episode(record: EpisodeRecord) -> dict[str, Any]:
