@@ -289,6 +289,7 @@ def test_eval_as_json_has_exactly_the_promised_fields() -> None:
         ("success", 1.0),
         ("success_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
         ("k", 1),
+        ("complete", 8),
         ("pass_at", {"1": 1.0}),
         ("pass_at_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
         ("pass_hat", {"1": 1.0}),

@@ -144,7 +144,8 @@ def test_an_item_with_a_failed_attempt_counts_for_success_but_not_for_pass_at_k(
     ]
     found = Summary.of(played, id="x", k=2)
 
-    assert (found.success, found.pass_at, found.pass_hat) == (0.75, {1: 0.75, 2: 1.0}, {1: 0.75, 2: 0.0})
+    assert (found.success, found.complete) == (0.75, 1)
+    assert (found.pass_at, found.pass_hat) == ({1: 0.75, 2: 1.0}, {1: 0.75, 2: 0.0})
 
 
 def test_random_and_the_expert_are_measured_on_the_same_items_where_there_is_an_expert():

@@ -119,8 +119,13 @@ def _add_results(grid: Table, total: Summary) -> None:
         if of_floor.items:
             grid.add_row(f"  {floor}", f"{of_floor.success:.1%}, {_interval(of_floor.success_ci)}")
     if total.k > 1:
-        grid.add_row(f"pass@{total.k}", f"{total.pass_at[total.k]:.1%}, {_interval(total.pass_at_ci)}")
-        grid.add_row(f"pass^{total.k}", f"{total.pass_hat[total.k]:.1%}, {_interval(total.pass_hat_ci)}")
+        of = "" if total.complete == total.items else f", of the {total.complete:,} items with {total.k} sound attempts"
+        for name, chances, interval in (
+            ("@", total.pass_at, total.pass_at_ci),
+            ("^", total.pass_hat, total.pass_hat_ci),
+        ):
+            known = f"{chances[total.k]:.1%}, {_interval(interval)}" if total.complete else "unknown"
+            grid.add_row(f"pass{name}{total.k}", known + of)
     low, high = total.return_ci
     within = "" if math.isnan(low) else f", {low:.3f} to {high:.3f}"
     grid.add_row("mean return", f"{total.return_mean:.3f}{within}")

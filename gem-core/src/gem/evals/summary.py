@@ -82,6 +82,8 @@ class Summary:
     success_ci: Interval
     k: int
     """Attempts at each item."""
+    complete: int
+    """Items of which k attempts did not fail: those that pass@k and pass^k are means of."""
     pass_at: Mapping[int, float]
     """For 1, 2, 4 … and k: the chance that at least one of so many attempts succeeds; the unbiased estimate."""
     pass_at_ci: Interval
@@ -138,6 +140,7 @@ class Summary:
             success=_mean([won / tried for won, tried in counts]),
             success_ci=clustered_interval(counts),
             k=k,
+            complete=sum(tried >= k for _, tried in counts),
             pass_at=at[0],
             pass_at_ci=at[1],
             pass_hat=hat[0],
