@@ -41,6 +41,7 @@ ALSO = {
         "gem.rollout.policy.InfoPolicy",
         "gem.rollout.function_policy.FunctionPolicy",
         "gem.rollout.named_policies.make_policy",
+        "gem.rollout.transcript.TokenTexts",
     ),
     "gem.testing": ("gem.testing.subject.Subject",),
     "gem.wrappers": ("gem.wrappers.tool_env.ToolEnv", "gem.wrappers.tool_env.ToolHost"),
