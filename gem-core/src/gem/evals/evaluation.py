@@ -47,6 +47,7 @@ class Evaluation:
             check_policy(settings.model)
         self._policy = policy
         self.plans = [plan(group, settings.seed) for group in settings.groups]
+        """The items and environments of each group."""
         # A pattern must name the same ids when the evaluation is resumed.
         groups = tuple(each.group.model_copy(update={"ids": tuple(each.specs)}) for each in self.plans)
         self.settings = settings.model_copy(update={"groups": groups})
@@ -59,13 +60,16 @@ class Evaluation:
         self.phase, self.phase_size, self.phase_done = "", 0, 0
         """What is being played, of how many episodes, and how many of these are known."""
         self.meter: Meter | None = None
+        """Counts tokens, cost and time of this call; None before it plays."""
         self.budget_spent = False
+        """Whether the budget has ended it."""
         self.others = 0
         """Episodes in the folder that belong to other settings, weights or versions."""
         if out is not None:
             folders.claim(out, self.settings)
             self._load(out)
         self.resumed = self.played
+        """How many episodes the folder held."""
         self.failures = 0
         """Failed episodes so far; those in the folder are played again."""
         self.won = sum(each.success for outcomes in self.outcomes for each in outcomes.values())

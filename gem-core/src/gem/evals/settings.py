@@ -38,11 +38,12 @@ Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Group(_Data):
-    """Environments that are played in the same way.
+    """Environments that are played in the same way, with a `name` in a suite.
 
     `ids` are ids and patterns, such as `game:*-easy`. Of each, `episodes` items are played `k` times: seeds, or rows of
     a data set, no row twice. By default that is every row of a data set that has no more than `plan.MOST_ROWS`, and
-    `plan.EPISODES` otherwise. With `each_row` it is every row.
+    `plan.EPISODES` otherwise. With `each_row` it is every row. The environments have these `kwargs`, `tools` and
+    `wrappers`; `max_turns` cuts their episodes off.
     """
 
     name: str = ""
@@ -82,7 +83,9 @@ class Budget(_Data):
     max_cost: Amount | None = None
     """In the unit of `prices`."""
     max_minutes: Amount | None = None
+    """Since the first episode of the call."""
     prices: Prices | None = None
+    """Of a million tokens."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -92,7 +95,7 @@ class Budget(_Data):
 
 
 class Settings(_Data):
-    """Everything that an evaluation depends on."""
+    """What an evaluation depends on: a `model` plays `groups` from a `seed`, on a `backend`, in a `budget`."""
 
     model: ComponentRef
     groups: tuple[Group, ...]

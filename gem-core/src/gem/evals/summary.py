@@ -21,7 +21,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an evaluation remembers of an episode."""
+    """What an evaluation remembers of an episode: its `id`, `seed`, `success`, `turns`, `failure` and `usage`."""
 
     id: str
     item: str
@@ -34,7 +34,9 @@ class Outcome:
     calls: float | None
     """Executed tool calls; None without tools."""
     refused: float | None
+    """Refused ones."""
     cut_off: bool
+    """Whether it was truncated at the limit of turns or of the model's context."""
     failure: Failure | None
     usage: Usage
     seconds: tuple[float, ...]
@@ -65,7 +67,8 @@ class Outcome:
 class Summary:
     """The result on one id, or on all together. Failed episodes are counted in `failures` and left out of the rest.
 
-    A value is NaN where nothing is known. Intervals are 95% intervals over items: attempts at one item are alike.
+    A value is NaN where nothing is known. Intervals are 95% intervals over items (`success_ci`, `return_ci`):
+    attempts at one item are alike. `return_mean` and `turns_mean` are per episode.
     """
 
     id: str
@@ -91,21 +94,26 @@ class Summary:
     pass_hat: Mapping[int, float]
     """The same for the chance that all of them do (pass^k)."""
     pass_hat_ci: Interval
+    """Of that for k."""
     return_mean: float
     return_ci: Interval
     turns_mean: float
     calls_mean: float | None
     """Executed tool calls per episode; None without tools."""
     refused_mean: float | None
+    """Refused ones."""
     cut_off: int
     """Episodes that were truncated at the limit of turns or of the model's context."""
     prompt_tokens: int
+    """Tokens read, of all replies."""
     completion_tokens: int
+    """Tokens written."""
     cost: float | None
     """Of these tokens; None without prices."""
     latency_median: float
     """Seconds per reply."""
     latency_p95: float
+    """Seconds within which 95% of the replies came."""
     floors: Mapping[str, "Summary"]
     """`random` and `expert`, one attempt at each item."""
 
