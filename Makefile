@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VLLM := $(VENV)/vllm
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PACKAGES := gem-core gem-sandbox gem-envs-games gem-envs-math gem-envs-code gem-envs-qa gem-envs-reasoning gem-tools gem-train
+PACKAGES := gem-core gem-sandbox gem-envs-games gem-envs-math gem-envs-code gem-envs-qa gem-envs-reasoning gem-tools gem-train gem-interop
 PROJECTS := $(PACKAGES:%=%/pyproject.toml)
 
 # What else runs GEM here: other minor versions of Python, in pyenv or on the path.
@@ -14,13 +14,14 @@ OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12
 # What is imported is compiled once, and not again in each of the processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all test-vllm coverage pythons lint format docs dist clean
+.PHONY: help demo test test-all test-vllm interop-trl coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
 	@echo "make test     test every behaviour once, in a few minutes"
 	@echo "make test-all run every test, as CI does"
 	@echo "make test-vllm test the engine vllm with vLLM itself, on CPU; make test-all does too"
+	@echo "make interop-trl test the environments in TRL's own trainer; make test-all does too"
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
@@ -36,12 +37,16 @@ demo: $(VENV)/demo
 test: $(VENV)/test
 	$(BIN)/pytest -m "not full" -n 4 --dist worksteal
 
-test-all: $(VENV)/dev test-vllm
+test-all: $(VENV)/dev test-vllm interop-trl
 	$(BIN)/pytest -n 4 --dist worksteal
 
 # In one process: each would start a vLLM of its own. These files are not collected where vLLM is missing.
 test-vllm: $(VLLM)/made
 	$(VLLM)/bin/python -m pytest $(wildcard gem-train/tests/test_vllm*.py)
+
+# Frameworks cannot share an environment: each has one of its own, with what its launch file was run with.
+interop-trl: interop-%: $(VENV)/interop-%/made
+	$(VENV)/interop-$*/bin/python -m pytest gem-interop/tests/test_$*.py
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total
@@ -106,6 +111,14 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation \
 		-e gem-core -e gem-envs-games -e gem-train
 	touch $@
+
+$(VENV)/interop-%/made: $(VENV)/python constraints.txt examples/frameworks/%-requirements.txt $(PROJECTS)
+	$(BIN)/python -m venv $(VENV)/interop-$*
+	$(VENV)/interop-$*/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt \
+		-r examples/frameworks/$*-requirements.txt -e gem-core[chat] -e gem-envs-games -e gem-interop pytest pytest-timeout
+	touch $@
+
+.PRECIOUS: $(VENV)/interop-%/made
 
 $(VENV)/dev: $(VENV)/test requirements-dev.txt
 	$(PIP) install -c constraints.txt -r requirements-dev.txt

@@ -1,0 +1,220 @@
+"""TRL: episodes for `GRPOTrainer(rollout_func=…)`, run with 1.16.0.
+
+```python
+play = Play("game:GuessTheNumber-v0-easy", max_new_tokens=16)
+trainer = GRPOTrainer(
+    model=model,
+    args=config,
+    processing_class=tokenizer,
+    train_dataset=Dataset.from_list(play.rows(1000)),
+    rollout_func=play,
+    reward_funcs=play.reward,
+)
+```
+
+TRL takes one row per episode and one reward for it. So an episode is one segment (`history="keep"`), and which turn
+earned what is lost to the advantages; the extra fields of a row have the rewards of the turns.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+from gem import seeding
+from gem.checks import check_int
+from gem.errors import ConfigError
+from gem.packs.make import Wrappers
+from gem.session import Result, Session
+from gem_interop.versions import check
+
+OLDEST, NEWEST = "1.16.0", "1.16.0"
+
+Reply = tuple[Sequence[int], Sequence[float]]
+"""Sampled ids and their log-probabilities."""
+Generate = Callable[[Any, list[list[int]], list[Session]], list[Reply]]
+"""`(trainer, contexts, sessions)` → a reply to each context. A session says what ends its reply."""
+
+
+class Play:
+    """A `rollout_func` that plays episodes, all of a batch at once.
+
+    The prompts of the dataset are those of `rows`: each names the start of an episode, of which the env makes what the
+    model reads. Equal prompts, of which TRL passes `num_generations`, are a group: episodes from the same start.
+
+    Args:
+        env: an id, or a list of ids, among which `rows` divides the episodes.
+        max_context: most ids of an episode, read and sampled; by default the `max_position_embeddings` of the model.
+        max_new_tokens: most ids of a reply; by default the trainer's `max_completion_length`.
+        max_turns: turns after which an episode is truncated.
+        score: what `reward` gives: the `"return"`, or 1 for `"success"` and 0 otherwise.
+        generate: samples the replies; by default `generate` of the trainer's own model.
+        threads: most envs that are stepped at once.
+        template_kwargs: passed to the chat template.
+        wrappers: as in `gem.make`, around every env.
+        env_kwargs: override the kwargs of the specs.
+
+    Raises:
+        ConfigError: an argument is invalid, or TRL is too old.
+        MissingExtra: TRL is not installed.
+    """
+
+    def __init__(
+        self,
+        env: str | Sequence[str],
+        *,
+        max_context: int | None = None,
+        max_new_tokens: int | None = None,
+        max_turns: int | None = None,
+        score: Literal["return", "success"] = "return",
+        generate: Generate | None = None,
+        threads: int = 32,
+        template_kwargs: dict[str, Any] | None = None,
+        wrappers: Wrappers = (),
+        env_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        check("trl", OLDEST, NEWEST)
+        if score not in ("return", "success"):
+            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+        self._ids = [env] if isinstance(env, str) else list(env)
+        self._score = score
+        self._generate = generate or sample
+        self._limits = {"max_context": max_context, "max_new_tokens": max_new_tokens, "max_turns": max_turns}
+        self._settings: dict[str, Any] = {
+            "template_kwargs": template_kwargs,
+            "wrappers": wrappers,
+            "env_kwargs": env_kwargs,
+        }
+        self._threads = check_int("threads", threads, 1)
+        self._sessions: list[Session] = []
+        self.results: list[Result] = []
+        """The episodes of the last batch, in its order."""
+
+    def rows(self, episodes: int, seed: int = 0) -> list[dict[str, str]]:
+        """A dataset of so many starts, for `datasets.Dataset.from_list`."""
+        starts = (
+            {"id": self._ids[index % len(self._ids)], "seed": seeding.derive(seed, "trl", index)}
+            for index in range(episodes)
+        )
+        return [{"prompt": json.dumps(start)} for start in starts]
+
+    def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
+        """Play an episode for each prompt. What TRL calls."""
+        starts: list[dict[str, Any]] = [json.loads(prompt) for prompt in prompts]
+        while len(self._sessions) < len(prompts):
+            self._sessions.append(self._session(trainer))
+        sessions = self._sessions[: len(prompts)]
+        with ThreadPoolExecutor(min(self._threads, len(prompts)), thread_name_prefix="gem-trl") as pool:
+            read = list(pool.map(_start, sessions, starts))
+            while waiting := [index for index, ids in enumerate(read) if ids is not None]:
+                asked = [sessions[index] for index in waiting]
+                replies = self._generate(trainer, [read[index] or [] for index in waiting], asked)
+                for index, ids in zip(waiting, pool.map(_said, asked, replies), strict=True):
+                    read[index] = ids
+        self.results = [session.result for session in sessions]
+        rows = [self._row(result, trainer) for result in self.results]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def reward(self, *, gem_reward: list[float | None], **_: Any) -> list[float | None]:
+        """The reward function: None for an episode that failed, which TRL leaves out."""
+        return gem_reward
+
+    def close(self) -> None:
+        """Close the envs. Closing twice is fine."""
+        while self._sessions:
+            self._sessions.pop().close()
+
+    def _session(self, trainer: Any) -> Session:
+        model = trainer.accelerator.unwrap_model(trainer.model)
+        config = model.config.get_text_config()
+        limits = {
+            **self._limits,
+            "max_context": self._limits["max_context"] or int(config.max_position_embeddings),
+            "max_new_tokens": self._limits["max_new_tokens"] or trainer.args.max_completion_length,
+        }
+        return Session(
+            self._ids, trainer.processing_class, history="keep", stop_ids=_ends(model), **limits, **self._settings
+        )
+
+    def _row(self, result: Result, trainer: Any) -> dict[str, Any]:
+        """A row of TRL's batch; one without a trained id if there is nothing to learn from."""
+        if not result.segments:
+            end = trainer.processing_class.eos_token_id
+            return self._columns([end], [end], [0], [0.0], [0.0], None, result)
+        [segment] = result.segments
+        reward = float(result.success) if self._score == "success" else result.total_reward
+        return self._columns(
+            segment.prompt_ids, segment.response_ids, segment.mask, segment.logprobs, segment.rewards, reward, result
+        )
+
+    def _columns(
+        self,
+        prompt: Sequence[int],
+        response: Sequence[int],
+        mask: Sequence[int],
+        logprobs: Sequence[float],
+        rewards: Sequence[float],
+        reward: float | None,
+        result: Result,
+    ) -> dict[str, Any]:
+        return {
+            "prompt_ids": list(prompt),
+            "completion_ids": list(response),
+            "logprobs": list(logprobs),
+            "env_mask": list(mask),
+            "gem_reward": reward,
+            "gem_rewards": list(rewards),
+            "gem_success": result.success,
+            "gem_turns": len(result.episode.turns),
+        }
+
+
+def _start(session: Session, start: Mapping[str, Any]) -> list[int] | None:
+    return session.start(start["seed"], id=start["id"])
+
+
+def _said(session: Session, reply: Reply) -> list[int] | None:
+    return session.said(*reply)
+
+
+def sample(trainer: Any, contexts: list[list[int]], sessions: list[Session]) -> list[Reply]:
+    """Replies of the trainer's own model, by the `generate` of transformers, at the temperature of the trainer."""
+    import torch
+
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    temperature = float(trainer.args.temperature)
+    longest = max(map(len, contexts))
+    pad = trainer.processing_class.pad_token_id
+    padded = torch.tensor([[pad] * (longest - len(ids)) + ids for ids in contexts], device=model.device)
+    mask = torch.tensor([[0] * (longest - len(ids)) + [1] * len(ids) for ids in contexts], device=model.device)
+    trains = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            made = model.generate(
+                input_ids=padded,
+                attention_mask=mask,
+                max_new_tokens=max(session.max_tokens or 1 for session in sessions),
+                do_sample=True,
+                temperature=temperature,
+                top_k=0,
+                top_p=1.0,
+                repetition_penalty=1.0,
+                eos_token_id=list(sessions[0].stop_ids),
+                pad_token_id=pad,
+                return_dict_in_generate=True,
+                output_logits=True,
+            )
+    finally:
+        model.train(trains)
+    said = made.sequences[:, longest:]
+    scores = torch.stack(made.logits, dim=1).float() / temperature
+    logprobs = scores.log_softmax(-1).gather(-1, said[..., None])[..., 0]
+    # What is behind the end of a reply is dropped by its session.
+    return list(zip(said.tolist(), logprobs.tolist(), strict=True))
+
+
+def _ends(model: Any) -> tuple[int, ...]:
+    """The ids that end a reply by the model's generation config."""
+    found: int | list[int] | None = model.generation_config.eos_token_id
+    return () if found is None else (found,) if isinstance(found, int) else tuple(found)

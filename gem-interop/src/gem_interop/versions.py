@@ -1,0 +1,39 @@
+"""Whether a framework is there, in a version that its module works with."""
+
+import warnings
+from importlib.metadata import PackageNotFoundError, version
+
+from gem.errors import ConfigError, MissingExtra
+
+
+def check(package: str, oldest: str, newest: str) -> None:
+    """Check the installed version of a framework.
+
+    Args:
+        package: its distribution.
+        oldest: the first version that has what the module uses.
+        newest: the last one that the module was run with; a later one is warned of.
+
+    Raises:
+        MissingExtra: it is not installed.
+        ConfigError: it is too old.
+    """
+    try:
+        found = version(package)
+    except PackageNotFoundError as error:
+        raise MissingExtra(f"{package} is not installed: pip install {package}=={newest}") from error
+    if _numbers(found) < _numbers(oldest):
+        raise ConfigError(f"{package} {found} is too old, and GEM needs {oldest}: pip install {package}=={newest}")
+    if _numbers(found) > _numbers(newest):
+        warnings.warn(f"{package} {found} is newer than {newest}, the last version that GEM was run with", stacklevel=3)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The release of a version: (1, 16, 0) of 1.16.0rc1."""
+    numbers: list[int] = []
+    for part in text.split("+", maxsplit=1)[0].split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)

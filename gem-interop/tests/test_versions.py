@@ -1,0 +1,19 @@
+"""A framework that is missing, too old or too new is named, with what to install."""
+
+import pytest
+
+from gem.errors import ConfigError, MissingExtra
+from gem_interop.versions import check
+
+
+def test_a_missing_framework_is_named():
+    with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install no-such-trainer==1\.2\.0"):
+        check("no-such-trainer", "1.0.0", "1.2.0")
+
+
+def test_versions_that_were_not_run_are_named():
+    with pytest.raises(ConfigError, match=r"pytest \S+ is too old, and GEM needs 999\.1: pip install pytest==999\.2"):
+        check("pytest", "999.1", "999.2")
+    with pytest.warns(UserWarning, match=r"pytest \S+ is newer than 1\.2\.0, the last version"):
+        check("pytest", "1.0.0", "1.2.0")
+    check("pytest", "1.0", "999.0rc1")
