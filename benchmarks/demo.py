@@ -1,8 +1,9 @@
 """Success before and after training with the demo's configuration, over several seeds.
 
-    python benchmarks/demo.py [--seeds 5] [--json]
+    python benchmarks/demo.py [--seeds 5] [--folder DIR] [--json]
 
-Each seed is a whole `gemx train`, in a process of its own, as `make demo` runs it.
+Each seed is a whole `gemx train`, in a process of its own, as `make demo` runs it. With `--folder` the runs are kept
+there: one that has finished is not repeated, and one that was stopped resumes.
 """
 
 import argparse
@@ -13,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from gem_train.runs.compare import mean_interval
 
 ID = "game:GuessTheNumber-v0-easy"
 CONFIG = Path(__file__).parent.parent / "examples" / "demo.toml"
@@ -34,6 +37,7 @@ def report(summaries: list[dict[str, Any]]) -> dict[str, Any]:
         "success_before": [summary["success_before"] for summary in summaries],
         "success_after": after,
         "success_after_mean": statistics.fmean(after),
+        "success_after_half_interval": mean_interval(after)[1] if len(after) > 1 else None,
         "random_success": [summary["random_success"] for summary in summaries],
         "expert_success": [summary["expert_success"] for summary in summaries],
         "seconds": [summary["seconds"] for summary in summaries],
@@ -41,7 +45,7 @@ def report(summaries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def table(summaries: list[dict[str, Any]]) -> str:
-    """The same as GitHub Markdown."""
+    """The same as GitHub Markdown; after ± is half of the 95% interval of the mean, by Student's t."""
     lines = ["| seed | random | expert | before | after [95% interval] | seconds |", "|---|---|---|---|---|---|"]
     for summary in summaries:
         low, high = summary["success_after_ci"]
@@ -50,18 +54,23 @@ def table(summaries: list[dict[str, Any]]) -> str:
             f"| {summary['success_before']:.2f} | {summary['success_after']:.2f} [{low:.2f}, {high:.2f}] "
             f"| {summary['seconds']:.0f} |"
         )
-    mean = statistics.fmean(summary["success_after"] for summary in summaries)
-    lines.append(f"| mean | | | | {mean:.3f} | |")
+    before, after = ([summary[name] for summary in summaries] for name in ("success_before", "success_after"))
+    mean = f"{statistics.fmean(after):.3f}"
+    if len(after) > 1:
+        mean += f" ± {mean_interval(after)[1]:.3f}"
+    lines.append(f"| mean | | | {statistics.fmean(before):.3f} | {mean} | |")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5, help="how many, counted from 0")
+    parser.add_argument("--folder", type=Path, help="where to keep the runs; by default they are removed")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        summaries = [train(seed, Path(folder) / str(seed)) for seed in range(arguments.seeds)]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.folder or Path(scratch)
+        summaries = [train(seed, folder / str(seed)) for seed in range(arguments.seeds)]
     print(json.dumps(report(summaries)) if arguments.json else table(summaries))
 
 
