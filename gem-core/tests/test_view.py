@@ -143,6 +143,12 @@ def test_the_page_has_what_a_server_counted_and_what_the_model_thought(tmp_path:
     assert (turn["usage"]["prompt"], turn["usage"]["completion"], turn["usage"]["seconds"]) == (5, 7, 0.5)
 
 
+def test_a_run_of_imitation_shows_what_it_imitates(training: Path) -> None:
+    (training / "episodes.jsonl").rename(training / "demonstrations.jsonl")
+
+    assert (run_of(training)["recorded"], run_of(training)["kind"]) == (5, "training")
+
+
 def test_runs_of_one_name_are_told_apart_by_their_paths(recording: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = recorded(tmp_path / "other" / recording.name)

@@ -16,6 +16,8 @@ from gem.rollout.estimates import item_of
 
 EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
 """Files of a folder: its episodes, and what only a training run has, and an evaluation."""
+DEMONSTRATIONS = "demonstrations.jsonl"
+"""The episodes that a run of `gemx sft` imitates."""
 SUMMARY = "summary.json"
 FACTS = ("config.toml", EVALUATION, SUMMARY)
 """Files of a folder that are shown as they are."""
@@ -41,6 +43,8 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
         named = {"name": path.name, "path": str(path), "kind": "recording"}
         return {**named, **_episodes(path, most), "curves": {}, "facts": {}, "results": [], "floors": {}}
     recording, metrics = path / EPISODES, path / METRICS
+    if not recording.is_file():
+        recording = path / DEMONSTRATIONS
     if not recording.is_file() and not metrics.is_file():
         found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
         raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
