@@ -1,9 +1,8 @@
 """The floors of environments: how often random play and their experts succeed."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -52,7 +51,7 @@ def packaged_floors(pack: Pack) -> Floors | None:
         raise ConfigError(f"{FILE} of {pack.distribution} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def measure_floors(specs: Iterable[EnvSpec], episodes: int, say: Any) -> Floors:
+def measure_floors(specs: Iterable[EnvSpec], episodes: int, say: Callable[[str], object]) -> Floors:
     """Play so many episodes of each spec at random and by its expert; `say` is called with each id before."""
     floors: dict[str, dict[str, float | None]] = {}
     for spec in specs:
