@@ -28,6 +28,9 @@ from scratch import Scratch  # noqa: E402
 
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("gem-*/pyproject.toml"))
 
+ENTRIES = [name for name in PACKAGES if '"gem.packs"' in (ROOT / name / "pyproject.toml").read_text("utf-8")]
+"""The packages that are packs."""
+
 
 def check(true: bool, fault: str) -> None:
     """End the program unless this is true."""
@@ -93,9 +96,11 @@ def check_installed(folder: Path) -> int:
         run("pip", "--python", env.python, "install", "--no-index", "--no-compile", "--find-links", folder, *PACKAGES)
         doctor = env.gemx("doctor", "--json")
         check(doctor.returncode == 0, f"gemx doctor failed in an empty environment:\n{doctor.stdout}{doctor.stderr}")
-        rows = {row["pack"]: row for row in json.loads(doctor.stdout)["packs"]}
-        missing = [name for name in PACKAGES if name not in rows and name != "gem-sandbox"]  # the only one not a pack
-        check(not missing, f"not packs once they are installed: {missing}")
+        packs = {row["pack"] for row in json.loads(doctor.stdout)["packs"] if row["version"]}
+        check(len(packs) == len(ENTRIES), f"of the packs {ENTRIES} only {packs} are found once they are installed")
+        for package in PACKAGES:
+            file = env.run(f"import {module(package) if package != 'gem-core' else 'gem'} as it; print(it.__file__)")
+            check(file.startswith(temporary), f"{package} is not installed from {folder}, but comes from {file}")
         made = env.gemx("new", "env-pack", "Fresh", "--output", temporary)
         check(made.returncode == 0, f"gemx new failed in an empty environment:\n{made.stderr}")
         return len(env.gemx_json("list")["envs"])

@@ -19,7 +19,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-OURS = {"gem-core", "gem-train"}
+OURS = {path.parent.name for path in Path(__file__).parent.parent.glob("gem-*/pyproject.toml")}
+"""The packages of this repository, which are installed from their wheels and never linked."""
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 

@@ -213,6 +213,8 @@ def test_cookiecutter_makes_the_same_pack(tmp_path: Path) -> None:
         ({"title": "2048"}, "'2048' cannot be a namespace"),
         ({"namespace": "a-b"}, "'a-b' cannot be a namespace"),
         ({"distribution": "pytest"}, "a distribution 'pytest' is installed here"),
+        ({"distribution": "gem-sandbox"}, "'gem-sandbox' is a package of GEM"),
+        ({"package": "gem_envs_math"}, "'gem_envs_math' is a package of GEM"),
         ({"distribution": "no good"}, "'no good' cannot be a distribution"),
         ({"package": "json"}, "a package 'json' is installed here"),
         ({"package": "class"}, "'class' cannot be a package"),

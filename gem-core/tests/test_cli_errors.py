@@ -154,6 +154,22 @@ def test_a_standard_output_that_is_full_is_one_line(arguments: list[str]) -> Non
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("command", ["doctor", "list"])
+def test_a_pipe_whose_reader_has_left_ends_a_command_without_a_word(command: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "gem", command],
+            env=os.environ | {"GEM_PACKS": "core"},
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def test_an_evaluation_makes_the_folders_it_lies_in(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "today" / "episodes.jsonl"
     assert gemx("eval", "core:Echo-v0", "--episodes", "3", "--out", str(path.parent)).exit_code == 0

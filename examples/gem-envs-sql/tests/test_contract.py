@@ -1,5 +1,16 @@
-"""Every `sql:` id keeps the contract."""
+"""Every `sql:` id keeps the contract; the README has them all, and it and train.toml no other."""
+
+import re
+from pathlib import Path
+
+from gem_envs_sql.plugin import gem_envs
 
 from gem.testing import contract_tests
 
 test_contract = contract_tests("gem-envs-sql")
+
+
+def test_the_readme_and_the_settings_name_the_ids_that_there_are():
+    folder = Path(__file__).parent.parent
+    text = "".join((folder / name).read_text("utf-8") for name in ("README.md", "train.toml"))
+    assert set(re.findall(r"\bsql:[A-Z][\w-]*", text)) == {spec.id for spec in gem_envs()}

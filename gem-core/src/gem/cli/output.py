@@ -5,6 +5,7 @@ through `printable`, in `echo` and in `Console`; ruff refuses any other way (TID
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -67,6 +68,10 @@ class Console(rich.console.Console):
         for segment in super().render(renderable, options):
             # Segments with `control` come from rich, for example to redraw a progress bar.
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        """The reader of a pipe has what it wanted, as `head` does; rich would exit as for an error of ours."""
+        raise BrokenPipeError(errno.EPIPE, "the reader has closed the pipe")
 
 
 def console(*, stderr: bool = False) -> Console:

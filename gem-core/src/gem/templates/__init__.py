@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
-from gem.packs.discovery import KNOWN_PACKS
+from gem.packs.discovery import KNOWN_PACKS, OWN_PACKS
 from gem.packs.registry import registry
 
 FOLDER = Path(__file__).parent
@@ -74,6 +74,8 @@ def _check_names(namespace: str, distribution: str, package: str) -> None:
     if owner:
         raise ConfigError(f"the namespace {namespace!r} belongs to {owner}; choose another one")
     for name in (distribution, package):
+        if re.sub(r"[-_.]+", "-", name).lower() in {*OWN_PACKS, "gem-interop", "gem-sandbox"}:
+            raise ConfigError(f"{name!r} is a package of GEM; choose another name")
         try:
             metadata.distribution(name)
         except metadata.PackageNotFoundError:
