@@ -142,7 +142,7 @@ def short_sequences(model, repeats):
         TokenSequence(*(array[:length] for array in (one.ids, one.sampled, one.logprobs, one.turn)))
         for one, length in zip(sequences, lengths, strict=True)
     ]
-    rows = {tokens: {"row": tokens} for tokens in (128, 512, 2048, 8192)}
+    rows = {tokens: {"row": tokens} for tokens in (128, 256, 512, 1024, 2048, 8192)}
     for implementation, name in ((NAME, "seconds"), ("sdpa", "dense_seconds")):
         model.set_attn_implementation(implementation)
         for _ in range(repeats if implementation == NAME else 1):
