@@ -36,7 +36,7 @@ QWEN = {
     "tie_word_embeddings": True,
 }
 LLAMA = {"vocab_size": 512, "hidden_size": 256, "intermediate_size": 700, "num_hidden_layers": 3}
-GPT2 = {"vocab_size": 1000, "n_embd": 96, "n_layer": 6, "n_head": 6, "bos_token_id": 0, "eos_token_id": 0}
+GPT2 = {"vocab_size": 1000, "n_embd": 96, "n_layer": 2, "n_head": 6, "bos_token_id": 0, "eos_token_id": 0}
 
 
 def peak(function: Callable[[], None]) -> int:
@@ -55,7 +55,7 @@ def peak(function: Callable[[], None]) -> int:
     ("kind", "settings", "lengths", "choices"),
     [
         pytest.param("Qwen3", QWEN, [256] * 4, {"checkpointing": True}, marks=pytest.mark.full),
-        pytest.param("GPT2", GPT2, [128] * 3, {}),
+        pytest.param("GPT2", GPT2, [64] * 3, {}),
         pytest.param("Qwen3", QWEN, [512] * 4, {}, marks=pytest.mark.full),
         pytest.param("Qwen3", QWEN, [512] * 4, {"dtype": "bfloat16"}, marks=pytest.mark.full),
         pytest.param("Qwen3", QWEN, [512] * 4, {"dtype": "bfloat16", "weights": "bfloat16"}, marks=pytest.mark.full),
@@ -143,6 +143,7 @@ def test_the_parts_are_those_of_the_settings() -> None:
     assert full["critic"] == (14 * trained // 4, "always")
 
 
+@pytest.mark.full
 def test_kernels_of_gpus_are_simulated_without_one() -> None:
     config = transformers.Qwen3Config(**{**QWEN, "num_hidden_layers": 1, "vocab_size": 200})
     found = simulate(config, lengths=[64, 30], read=16, dtype=torch.bfloat16, kernel=varlen)
