@@ -62,7 +62,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "null")
         if body and "update_info" in body:
-            body = {name: tuple(tensor.shape) for name, tensor in load_file(body["update_info"]["path"]).items()}
+            shapes = {name: tuple(tensor.shape) for name, tensor in load_file(body["update_info"]["path"]).items()}
+            body = shapes, body["update_info"]["last"]
         self.server.asked.append((self.path, body))  # pyright: ignore[reportAttributeAccessIssue]
         status, reply = self.server.replies.get(self.path.partition("?")[0], (404, {}))  # pyright: ignore[reportAttributeAccessIssue]
         self.send_response(status)
@@ -145,9 +146,9 @@ def test_weights_that_do_not_fit_into_a_file_go_in_several(server, monkeypatch, 
     client.close()
     assert server.asked[:5] == [
         ("/start_weight_update", None),
-        ("/update_weights", {"a": (10,), "b": (10,)}),
-        ("/update_weights", {"c": (7, 10)}),
-        ("/update_weights", {"d": (2,)}),
+        ("/update_weights", ({"a": (10,), "b": (10,)}, False)),
+        ("/update_weights", ({"c": (7, 10)}, False)),
+        ("/update_weights", ({"d": (2,)}, True)),
         ("/finish_weight_update", None),
     ]
     assert not list(tmp_path.iterdir())

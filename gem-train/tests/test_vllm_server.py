@@ -268,3 +268,16 @@ def test_weights_that_the_server_cannot_load_stop_the_run_with_the_reason(sample
     sampler.load(model.named_parameters(), 2)
     [completion] = answers(sampler, {0: asked("And now?")}).values()
     assert gaps(model, completion).max() < CLOSE
+
+
+def test_a_server_whose_learner_was_killed_in_a_sync_serves_the_next(sampler, model, server):
+    call = sampler._server.client.call
+    call("/pause?mode=keep")
+    call("/start_weight_update")
+    settings = ServerSettings(url=server, max_model_len=POSITIONS)
+    next_one = VLLMServerSampler(
+        model, sampler.chat, max_new_tokens=LONGEST, temperature=TEMPERATURE, settings=settings
+    )
+    [completion] = answers(next_one, {0: asked("And now?")}).values()
+    next_one.close()
+    assert gaps(model, completion).max() < CLOSE

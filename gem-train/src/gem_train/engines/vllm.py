@@ -9,14 +9,14 @@ from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import AutoConfig, PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
 from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
-from gem_train.engines.vllm_engine import start_engine, stop_engine
+from gem_train.engines.vllm_engine import start_copy, start_engine, stop_engine
 from gem_train.engines.vllm_requests import Answer, RequestSampler
 from gem_train.models.loading import LoadedModel
 from gem_train.models.lora import has_adapter
@@ -26,7 +26,8 @@ class VLLMSampler(RequestSampler):
     """Samples with vLLM from a copy of a model's weights.
 
     Args:
-        model: a transformers causal language model that vLLM can run too; the first weights are its.
+        model: a transformers causal language model that vLLM can run too, whose weights are the first; or the folder or
+            the name of a model whose weights do not change, which vLLM reads by itself.
         chat: renders transcripts; its tokenizer is the model's.
         max_new_tokens: the longest reply, in tokens.
         temperature: of sampling; at 0 each token is the most likely one.
@@ -41,7 +42,7 @@ class VLLMSampler(RequestSampler):
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        model: PreTrainedModel | str,
         chat: ChatEncoder,
         *,
         max_new_tokens: int,
@@ -51,11 +52,19 @@ class VLLMSampler(RequestSampler):
         seed: int = 0,
     ) -> None:
         settings = settings or VLLMSettings()
-        positions = settings.max_model_len or int(model.config.max_position_embeddings)
+        config = AutoConfig.from_pretrained(model) if isinstance(model, str) else model.config
+        positions = settings.max_model_len or int(config.max_position_embeddings)
         super().__init__(chat, max_new_tokens=max_new_tokens, temperature=temperature, positions=positions, seed=seed)
         self._may_sleep, self._asleep = settings.sleep, False
-        self._adapter = VLLMAdapter(model) if has_adapter(model) else None
-        self._engine: Any = start_engine(
+        self._adapter: VLLMAdapter | None = None
+        if isinstance(model, str):
+            source = {"model": model}
+            self._engine: Any = start_engine(source, config, settings, positions=positions, dtype=dtype)
+            self._engine.set_weight_version("0")
+            return
+        if has_adapter(model):
+            self._adapter = VLLMAdapter(model)
+        self._engine = start_copy(
             model, cast("Any", chat.tokenizer), settings, adapter=self._adapter, positions=positions, dtype=dtype
         )
         parameters = model.named_parameters()

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,6 +105,7 @@ def connect(
         if process is not None:
             process.wait_until(lambda: _is_well(client), settings.start_timeout)
         described = _describe(client)
+        _end_update(client)
         transfer = None
         if adapter is None:
             kind = getattr(torch, str(described["dtype"]).removeprefix("torch."))
@@ -149,7 +150,7 @@ def _start(
         )
     cpu = not torch.cuda.is_available()
     if cpu:
-        check_heads(model)
+        check_heads(model.config)
     own = folder / "model"
     save_without_weights(model, cast("Any", chat.tokenizer), str(own))
     devices = _devices(settings, model.device)
@@ -175,6 +176,14 @@ def _is_well(client: ServerClient) -> bool:
     except TrainingStopped:
         return False
     return True
+
+
+def _end_update(client: ServerClient) -> None:
+    """End an update of the weights that a learner left open when it was killed: the next could not begin."""
+    for path, body in (("/finish_weight_update", {}), ("/update_weights", {"update_info": {"nothing": ""}})):
+        # A server without one refuses both. The second is refused by all, and ends an update that cannot be finished.
+        with suppress(TrainingStopped):
+            client.call(path, body)
 
 
 def _describe(client: ServerClient) -> dict[str, Any]:

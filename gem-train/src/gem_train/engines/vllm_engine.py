@@ -4,18 +4,20 @@ import copy
 import os
 import random
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from gem.errors import ConfigError, MissingExtra
 from gem_train.engines.settings import AnyVLLMSettings, VLLMSettings
 from gem_train.engines.vllm_adapter import VLLMAdapter
+from gem_train.models.loading import DType
 from gem_train.runs.memory import is_out_of_memory
 
 _GIB = 2**30
@@ -26,14 +28,14 @@ _ENVIRONMENT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys
 """Where the user has not chosen: nothing but errors is printed, and nothing is sent."""
 
 
-def start_engine(
+def start_copy(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     settings: VLLMSettings,
     *,
     adapter: VLLMAdapter | None,
     positions: int,
-    dtype: Literal["float32", "bfloat16"],
+    dtype: DType,
 ) -> Any:
     """A `vllm.v1.engine.llm_engine.LLMEngine` in this process for the architecture of `model`.
 
@@ -51,32 +53,47 @@ def start_engine(
         ConfigError: vLLM cannot run the model, or not with these settings.
         MissingExtra: vLLM is not installed.
     """
+    with TemporaryDirectory(prefix="gem-vllm-") as folder:
+        save_without_weights(model, tokenizer, folder)
+        own = {"model": folder, "load_format": "dummy", "weight_transfer_config": {"backend": "gem"}}
+        source = {**(adapter.arguments() if adapter else own), "tokenizer": folder}
+        return start_engine(source, model.config, settings, positions=positions, dtype=dtype)
+
+
+def start_engine(
+    source: Mapping[str, Any],
+    config: PreTrainedConfig,
+    settings: VLLMSettings,
+    *,
+    positions: int,
+    dtype: DType,
+) -> Any:
+    """The same for what `source`, of vLLM's `EngineArgs`, names: a model with its weights, or without.
+
+    Raises:
+        ConfigError: vLLM cannot run the model, or not with these settings.
+        MissingExtra: vLLM is not installed.
+    """
     # An engine in a process of its own would need a copy of the weights at each update.
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     with _as_before():
-        return _start(model, tokenizer, settings, adapter, positions, dtype)
+        return _start(source, config, settings, positions, dtype)
 
 
 def _start(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    settings: VLLMSettings,
-    adapter: VLLMAdapter | None,
-    positions: int,
-    dtype: str,
+    source: Mapping[str, Any], config: PreTrainedConfig, settings: VLLMSettings, positions: int, dtype: DType
 ) -> Any:
     try:
         from vllm import EngineArgs  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
-        from vllm.config import WeightTransferConfig  # pyright: ignore[reportMissingImports]
         from vllm.platforms import current_platform  # pyright: ignore[reportMissingImports]
         from vllm.v1.engine.llm_engine import LLMEngine  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise MissingExtra(
             f"the engine vllm cannot import vLLM: {error}. docs/engines.md says how to install it"
         ) from error
-    from gem_train.engines.vllm_weights import BACKEND
+    import_module("gem_train.engines.vllm_weights")  # makes the way of the weights known to vLLM
 
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         raise ConfigError(
@@ -85,23 +102,16 @@ def _start(
         )
     cpu = bool(current_platform.is_cpu())
     if cpu:
-        check_heads(model)
-    with TemporaryDirectory(prefix="gem-vllm-") as folder:
-        save_without_weights(model, tokenizer, folder)
-        own = {"model": folder, "load_format": "dummy", "weight_transfer_config": WeightTransferConfig(backend=BACKEND)}
-        arguments = EngineArgs(
-            **(adapter.arguments() if adapter else own),
-            tokenizer=folder,
-            enable_sleep_mode=settings.sleep and not cpu,
-            **engine_arguments(settings, positions, dtype, cpu=cpu),
-        )
-        try:
-            return LLMEngine.from_engine_args(arguments)
-        except (ValueError, RuntimeError, NotImplementedError) as error:
-            _clean_up()
-            if is_out_of_memory(error):
-                raise
-            raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
+        check_heads(config)
+    common = engine_arguments(settings, positions, dtype, cpu=cpu)
+    arguments = EngineArgs(**source, enable_sleep_mode=settings.sleep and not cpu, **common)
+    try:
+        return LLMEngine.from_engine_args(arguments)
+    except (ValueError, RuntimeError, NotImplementedError) as error:
+        _clean_up()
+        if is_out_of_memory(error):
+            raise
+        raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
 
 
 def engine_arguments(settings: AnyVLLMSettings, positions: int, dtype: str, *, cpu: bool) -> dict[str, Any]:
@@ -123,9 +133,10 @@ def engine_arguments(settings: AnyVLLMSettings, positions: int, dtype: str, *, c
     }
 
 
-def check_heads(model: PreTrainedModel) -> None:
-    """Raises ConfigError if vLLM's attention on CPU does not take the heads of `model`."""
-    head_dim = getattr(model.config, "head_dim", None) or model.config.hidden_size // model.config.num_attention_heads
+def check_heads(config: PreTrainedConfig) -> None:
+    """Raises ConfigError if vLLM's attention on CPU does not take the heads of a model."""
+    own: Any = config
+    head_dim = getattr(own, "head_dim", None) or own.hidden_size // own.num_attention_heads
     if head_dim < _SMALLEST_HEAD:
         raise ConfigError(
             f"vLLM on CPU needs heads of at least {_SMALLEST_HEAD} dimensions, and this model's have {head_dim}; use "

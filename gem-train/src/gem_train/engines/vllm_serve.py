@@ -6,6 +6,7 @@ so it never outlives the run, even one that was killed.
 
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -23,8 +24,11 @@ _SERVER = "vllm.entrypoints.openai.api_server"
 _ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
 _POLL, _PATIENCE = 0.2, 15.0
 """Seconds between two looks at a server that starts, and until one that was told to end is killed."""
-_SHOWN = 1500
+_SHOWN = 500
 """Characters of the end of a log."""
+_ERROR = re.compile(r"\b\w*(?:Error|Exception): .+")
+_CONSEQUENCE = "See root cause above"
+"""What vLLM's server says when its engine has failed."""
 
 
 class ServerProcess:
@@ -67,11 +71,12 @@ class ServerProcess:
             time.sleep(_POLL)
 
     def last_words(self) -> str:
-        """What there is to say about a server that failed: whether it still runs, and the end of its log."""
+        """What there is to say about a server that failed: whether it still runs, and its last error."""
         status = self._process.poll()
         how = "It still runs" if status is None else f"It ended with status {status}"
-        lines = self._log.read_text("utf-8", errors="replace")[-_SHOWN:].strip()
-        return f"{how}; the end of its log:\n{lines}" if lines else f"{how}, and its log is empty"
+        log = self._log.read_text("utf-8", errors="replace")
+        errors = [found.group() for found in _ERROR.finditer(log) if _CONSEQUENCE not in found.group()]
+        return f"{how}. {errors[-1] if errors else 'Its log ends with: ' + ' '.join(log[-_SHOWN:].split())}"
 
     def close(self) -> None:
         """End the server and all of its processes."""

@@ -63,9 +63,9 @@ class FileTransfer(Transfer):
         self._client.call("/start_weight_update")
         with tempfile.TemporaryDirectory(prefix="gem-weights-", dir=self._place()) as folder:
             file = Path(folder) / "weights.safetensors"
-            for part in _parts((name, tensor.detach().to("cpu", self._dtype)) for name, tensor in weights):
+            for part, last in _parts((name, tensor.detach().to("cpu", self._dtype)) for name, tensor in weights):
                 save_file(part, file)
-                self._client.call("/update_weights", {"update_info": {"path": str(file)}})
+                self._client.call("/update_weights", {"update_info": {"path": str(file), "last": last}})
                 file.unlink()
         self._client.call("/finish_weight_update")
 
@@ -157,17 +157,17 @@ class _ControlPlane:
         self._call("/finish_weight_update", {"weight_version": weight_version})
 
 
-def _parts(weights: Iterable[tuple[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
-    """Weights by name, in parts of at most `_FILE_BYTES`, or of one tensor."""
+def _parts(weights: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[dict[str, Tensor], bool]]:
+    """Weights by name, in parts of at most `_FILE_BYTES`, or of one tensor, and whether a part is the last."""
     part: dict[str, Tensor] = {}
     size = 0
     for name, tensor in weights:
         if part and size + tensor.nbytes > _FILE_BYTES:
-            yield part
+            yield part, False
             part, size = {}, 0
         part[name] = tensor.contiguous()
         size += tensor.nbytes
-    yield part
+    yield part, True
 
 
 def _host_towards(url: str | None) -> str:

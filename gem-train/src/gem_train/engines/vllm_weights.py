@@ -51,6 +51,8 @@ class File(WeightTransferUpdateInfo):  # pyright: ignore[reportUntypedBaseClass]
     """A file with some of the weights, in the format safetensors."""
 
     path: str = ""
+    last: bool = False
+    """Whether the others have come before."""
 
 
 class _LayerwiseTransfer(WeightTransferEngine[Nothing, Any]):  # pyright: ignore[reportUntypedBaseClass]
@@ -80,11 +82,9 @@ class _LayerwiseTransfer(WeightTransferEngine[Nothing, Any]):  # pyright: ignore
     def _load(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         self._loaded |= self.model.load_weights(weights)
 
-    def finish_weight_update(self) -> None:
-        """Complete the layers that got their weights, and those that share them.
-
-        Raises:
-            ConfigError: some weights of vLLM's model were not among those that came.
+    def _require_all(self) -> None:
+        """Raises ConfigError if some weights of vLLM's model were not among those that came: an update that is refused
+        here ends, and one that is refused while it is finished would remain open for ever.
         """
         missing = sorted(self._names - self._loaded)
         if missing:
@@ -93,6 +93,8 @@ class _LayerwiseTransfer(WeightTransferEngine[Nothing, Any]):  # pyright: ignore
                 "--set rollout.engine=hf for this model"
             )
 
+    def finish_weight_update(self) -> None:
+        """Complete the layers that got their weights, and those that share them."""
         finalize_layerwise_reload(self.model, self.model_config)
         if current_platform.is_cpu():
             # Its kernels keep a packed copy of each matrix, also of one that is another layer's.
@@ -110,8 +112,13 @@ class SameProcessTransfer(_LayerwiseTransfer):
     update_info_cls = Weights
 
     def receive_weights(self, update_info: Weights) -> None:
-        """Load some of the new weights."""
+        """Load the new weights.
+
+        Raises:
+            ConfigError: some weights of vLLM's model are not among them.
+        """
         self._load(update_info.weights)
+        self._require_all()
 
 
 class FileTransfer(_LayerwiseTransfer):
@@ -120,10 +127,16 @@ class FileTransfer(_LayerwiseTransfer):
     update_info_cls = File
 
     def receive_weights(self, update_info: File) -> None:
-        """Load some of the new weights."""
+        """Load some of the new weights.
+
+        Raises:
+            ConfigError: these are the last of them, and some weights of vLLM's model were not among them.
+        """
         with safe_open(update_info.path, "pt") as file:
             names = file.keys()
             self._load((name, file.get_tensor(name)) for name in names)
+        if update_info.last:
+            self._require_all()
 
 
 class Extension:

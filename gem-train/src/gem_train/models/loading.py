@@ -38,10 +38,45 @@ class LoadedModel(NamedTuple):
 
     @property
     def stop_ids(self) -> tuple[int, ...]:
-        """The ids that end a reply by the model's generation config; it may name several, as Llama 3's does."""
-        config = cast("GenerationConfig | None", self.model.generation_config)
-        found = None if config is None else cast("int | list[int] | None", config.eos_token_id)
-        return () if found is None else (found,) if isinstance(found, int) else tuple(found)
+        """The ids that end a reply by the model's generation config."""
+        return stop_ids_of(cast("GenerationConfig | None", self.model.generation_config))
+
+
+def stop_ids_of(config: GenerationConfig | None) -> tuple[int, ...]:
+    """The ids that end a reply by a generation config; it may name several, as Llama 3's does."""
+    found = None if config is None else cast("int | list[int] | None", config.eos_token_id)
+    return () if found is None else (found,) if isinstance(found, int) else tuple(found)
+
+
+def load_tokenizer(name: str) -> tuple[PreTrainedTokenizerBase, tuple[int, ...]]:
+    """The tokenizer of a model, and the ids that end a reply by its generation config, without its weights.
+
+    Args:
+        name: a folder with a model, or a name on the Hugging Face hub.
+
+    Raises:
+        ConfigError: there is no such model.
+    """
+    try:
+        tokenizer = _tokenizer(name)
+    except (OSError, ValueError) as error:
+        raise _not_loaded(name, error) from error
+    try:
+        return tokenizer, stop_ids_of(GenerationConfig.from_pretrained(name))
+    except OSError:
+        return tokenizer, ()
+
+
+def _tokenizer(name: str) -> PreTrainedTokenizerBase:
+    # Otherwise transformers asks at the terminal whether to run code that comes with a model.
+    return cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
+
+
+def _not_loaded(name: str, error: Exception) -> ConfigError:
+    return ConfigError(
+        f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
+        "a name on the Hugging Face hub, or 'tiny'"
+    )
 
 
 def load_model(
@@ -70,15 +105,11 @@ def load_model(
         check_adapter(Path(name))
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
-        # Otherwise transformers asks at the terminal whether to run code that comes with a model.
-        tokenizer = cast("PreTrainedTokenizerBase", AutoTokenizer.from_pretrained(name, trust_remote_code=False))
+        tokenizer = _tokenizer(name)
         loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
         model = cast("PreTrainedModel", loaded)
     except (OSError, ValueError, UnpicklingError) as error:
-        raise ConfigError(
-            f"cannot load the model {name!r}: {error}. Give the path of a folder with a model, "
-            "a name on the Hugging Face hub, or 'tiny'"
-        ) from error
+        raise _not_loaded(name, error) from error
     return LoadedModel(_prepare(model, target, dtype, weights, attention), tokenizer, dtype)
 
 

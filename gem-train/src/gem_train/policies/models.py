@@ -1,19 +1,27 @@
 """`hf` and `vllm`: any model as a policy, sampled by transformers or by vLLM."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, cast
 
 from transformers.utils import logging
 
-from gem.chat.encoder import History
+from gem.chat.encoder import ChatEncoder, History
+from gem.chat.tokenizer import ChatTokenizer
 from gem.errors import ConfigError
 from gem.rollout.policy import Policy
-from gem_train.config.training import load_config
+from gem_train.config.training import TrainConfig, load_config
 from gem_train.engines.make import make_sampler
+from gem_train.engines.sampler import Sampler
+from gem_train.engines.settings import VLLMSettings
 from gem_train.models.devices import find_device
-from gem_train.models.loading import DType, load_model
+from gem_train.models.loading import DType, load_model, load_tokenizer
 from gem_train.policies.with_tokens import WithTokens
 from gem_train.preflight import check_engine, check_model
+from gem_train.runs.checkpoints import model_folder
+
+ADAPTER = "adapter_config.json"
+"""In the folder of a model that is an adapter over another."""
 
 DTypeOrAuto = Literal["auto", "float32", "bfloat16"]
 
@@ -97,7 +105,7 @@ def vllm_policy(
         "gpu_memory_utilization": gpu_memory_utilization,
         "enforce_eager": enforce_eager,
     }
-    return _policy("vllm", model, play, engine, temperature, "cpu", dtype, seed, logprobs)
+    return _policy("vllm", model, play, engine, temperature, "auto", dtype, seed, logprobs)
 
 
 def _policy(
@@ -120,6 +128,30 @@ def _policy(
     config = load_config([{"id": "any", "model": model, "rollout": {**play, "engine": engine}, "engine": given}])
     kind: DType = dtype if dtype != "auto" else "float32" if find_device(device).type == "cpu" else "bfloat16"
     logging.disable_progress_bar()  # the caller shows its own progress
-    loaded = load_model(model, device=device, dtype=kind, weights=kind)
-    sampler = make_sampler(loaded, config, seed, temperature=temperature)
+    folder = model_folder(model)
+    if engine == "vllm" and not (Path(folder) / ADAPTER).is_file():
+        sampler = _read_by_vllm(folder, config, kind, temperature, seed)
+    else:
+        loaded = load_model(model, device="cpu" if engine == "vllm" else device, dtype=kind, weights=kind)
+        sampler = make_sampler(loaded, config, seed, temperature=temperature)
     return WithTokens(sampler) if logprobs else sampler
+
+
+def _read_by_vllm(model: str, config: TrainConfig, dtype: DType, temperature: float, seed: int) -> Sampler:
+    """vLLM reads the weights by itself: without a copy beside its own, and also those that transformers cannot."""
+    from gem_train.engines.vllm import VLLMSampler
+
+    tokenizer, stop_ids = load_tokenizer(model)
+    play = config.rollout
+    chat = ChatEncoder(
+        cast("ChatTokenizer", tokenizer), history=play.history, template_kwargs=play.template_kwargs, stop_ids=stop_ids
+    )
+    return VLLMSampler(
+        model,
+        chat,
+        max_new_tokens=play.max_new_tokens,
+        temperature=temperature,
+        settings=cast("VLLMSettings", config.engine),
+        dtype=dtype,
+        seed=seed,
+    )
