@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gem import seeding
-from gem.chat.encoder import ChatEncoder, Prompt
+from gem.chat import conversation
+from gem.chat.encoder import ChatEncoder
 from gem.failure import Failure
 from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
 from gem_train.engines.sampler import Sampler
 
 
-@dataclass(slots=True)
-class _Conversation:
+@dataclass(slots=True, eq=False)
+class _Conversation(conversation.Conversation):
     """The state of one transcript."""
 
-    seed: int
+    seed: int = field(kw_only=True)
     """Of the sampler when it began."""
-    start: Start
-    context: list[int] = field(default_factory=list[int])
-    """Every id read or sampled."""
+    start: Start = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,6 @@ class _Request:
     """A reply in progress."""
 
     slot: int
-    prompt: Prompt
     if_cut: FinishReason
     """Why it ends where it may have no more tokens."""
 
@@ -101,21 +99,18 @@ class RequestSampler(Sampler):
         for slot, transcript in transcripts.items():
             if slot not in self._conversations:
                 start = transcript.start or Start(next(self._unnamed))
-                self._conversations[slot] = _Conversation(self._seed, start)
+                self._conversations[slot] = _Conversation(
+                    self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
+                )
             conversation = self._conversations[slot]
-            prompt = self.chat.prompt(transcript, conversation.context)
-            if prompt.new_segment:
-                conversation.context.clear()
-            conversation.context.extend(prompt.ids)
-            room = self._positions - len(conversation.context)
-            if room <= 0:
+            limit = conversation.ask(transcript)
+            if not limit:
                 self._ready[slot] = Completion("", finish_reason="context")
                 continue
             name = str(next(self._numbers))
             self._names[slot] = name
-            self._requests[name] = _Request(slot, prompt, "context" if room < self.max_new_tokens else "length")
-            params = self._params(conversation, transcript, min(room, self.max_new_tokens))
-            self._ask(name, conversation.context, params)
+            self._requests[name] = _Request(slot, conversation.if_cut)
+            self._ask(name, conversation.context, self._params(conversation, transcript, limit))
 
     def forget(self, slot: int) -> None:
         self._conversations.pop(slot, None)
@@ -153,13 +148,7 @@ class RequestSampler(Sampler):
         if answer.finish_reason not in ("stop", "length"):
             what = f"vLLM ended a reply with {answer.finish_reason!r}"
             return Failure(f"RuntimeError: {what}", what)
-        self._conversations[request.slot].context.extend(answer.ids)
-        return Completion(
-            text=self.chat.text(answer.ids),
-            prompt_ids=request.prompt.ids,
-            ids=answer.ids,
-            logprobs=answer.logprobs,
-            finish_reason="stop" if answer.finish_reason == "stop" else request.if_cut,
-            new_segment=request.prompt.new_segment,
-            weight_versions=answer.versions,
-        )
+        conversation = self._conversations[request.slot]
+        conversation.context += answer.ids
+        reason = "stop" if answer.finish_reason == "stop" else request.if_cut
+        return conversation.completion(answer.ids, answer.logprobs, reason, answer.versions)
