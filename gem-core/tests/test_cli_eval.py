@@ -19,6 +19,7 @@ from gem.errors import PolicyError
 from gem.record import EpisodeRecord, read
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.named_policies import make_policy
+from gem.testing.chat_server import Trouble, chat_server
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -191,6 +192,16 @@ def test_no_more_envs_are_made_than_episodes_are_played(monkeypatch: pytest.Monk
     for episodes, options in [("3", ["--num-envs", "64"]), ("100", []), ("5", ["--num-envs", "2"])]:
         run(ECHO, "--episodes", episodes, *options)
     assert slots == [3, 16, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "most"), [([], 64), (["--num-envs", "5"], 5), (["--model-arg", "concurrency=7"], 7)]
+)
+def test_a_chat_api_is_asked_as_often_at_once_as_its_policy_may(options: list[str], most: int) -> None:
+    with chat_server(lambda messages: "x", Trouble(latency=lambda rng: 0.5)) as server:
+        where = ["--model", "openai:any", "--base-url", server.url, "--no-floors"]
+        run(ECHO, "--episodes", str(most + 3), *where, *options)
+    assert server.most == most
 
 
 def test_an_env_that_does_not_end_is_cut_off_and_the_report_says_so(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from gem.evals.evaluate import make_settings
 from gem.evals.plan import EPISODES, MOST_ROWS
 from gem.evals.settings import NUM_ENVS
 from gem.evals.suite import make_group
+from gem.llm.client import CONCURRENCY
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
 from gem.rollout.running import MOST_TURNS
@@ -64,7 +65,11 @@ RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_
 @click.option("--each-row", is_flag=True, help="Play every row of the data sets once, however many.")
 @click.option("--k", type=click.IntRange(min=1), help="Attempts at each item; gives pass@k and pass^k.  [default: 1]")
 @click.option("--seed", type=Seed(), default=0, show_default=True, help="Gives every item its own seed.")
-@click.option("--num-envs", type=click.IntRange(min=1), help=f"Most episodes at once.  [default: {NUM_ENVS}]")
+@click.option(
+    "--num-envs",
+    type=click.IntRange(min=1),
+    help=f"Most episodes at once.  [default: {NUM_ENVS}; with openai:NAME as many as requests, {CONCURRENCY}]",
+)
 @click.option(
     "--max-turns",
     type=click.IntRange(min=1),
@@ -156,7 +161,7 @@ def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
         model=_parse_model(given["model"], given["base_url"], given["model_arguments"]),
         groups=_groups(ctx, given),
         seed=given["seed"],
-        num_envs=given["num_envs"] or NUM_ENVS,
+        num_envs=given["num_envs"],
         backend=given["backend"] or "sync",
         floors=not given["no_floors"],
         budget=_budget(given),

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from gem.errors import ConfigError
 from gem.evals.evaluation import Evaluation
-from gem.evals.settings import NUM_ENVS, Budget, Group, Settings
+from gem.evals.settings import Budget, Group, Settings
 from gem.evals.suite import in_words, make_group
 from gem.packs.component_ref import ComponentRef
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
@@ -30,7 +30,7 @@ def evaluate(
     wrappers: Any = (),
     env_kwargs: Mapping[str, Any] | None = None,
     seed: int = 0,
-    num_envs: int = NUM_ENVS,
+    num_envs: int | None = None,
     backend: BackendName = "sync",
     floors: bool = True,
     budget: Budget | None = None,
@@ -49,7 +49,7 @@ def evaluate(
         wrappers: around the environments, the last one outermost: names, or `{"name": …}` with settings.
         env_kwargs: arguments of the environments.
         seed: gives every item its own seed.
-        num_envs: most episodes at once.
+        num_envs: most episodes at once; by default 16, and with `openai` its `concurrency`.
         backend: where the environments run.
         floors: whether to play random and the expert on the same items.
         budget: ends the evaluation when it is spent.

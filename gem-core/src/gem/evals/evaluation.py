@@ -7,12 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from gem.checks import check_int
 from gem.evals import folder as folders
 from gem.evals.floors import METHODS, FloorPolicy
 from gem.evals.meter import BudgetSpent, Meter
 from gem.evals.plan import Plan, expand, plan
-from gem.evals.settings import Settings
+from gem.evals.settings import NUM_ENVS, Settings
 from gem.evals.summary import Outcome, Summary
+from gem.llm.client import CONCURRENCY
+from gem.llm.policy import ChatPolicy
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, EpisodeRecord, Recorder, load_recorded, read
@@ -22,6 +25,8 @@ from gem.rollout.policy import Policy
 from gem.rollout.transcript import Episode, Start
 from gem.vector import make_vec
 
+OPENAI = "openai"
+"""The policy that asks a chat API."""
 ALL = "all"
 """The id of the summary of several."""
 
@@ -46,6 +51,7 @@ class Evaluation:
             settings = settings.model_copy(update={"model": policy_ref(settings.model)})
             check_policy(settings.model)
         self._policy = policy
+        self._num_envs = settings.num_envs or _num_envs(settings.model, policy)
         self.plans = [plan(group, settings.seed) for group in settings.groups]
         """The items and environments of each group."""
         # A pattern must name the same ids when the evaluation is resumed.
@@ -121,8 +127,8 @@ class Evaluation:
 
     def _make_policy(self) -> Policy:
         name, settings = name_and_settings(self.settings.model)
-        if name == "openai":  # as many requests at once as there are episodes
-            settings.setdefault("concurrency", self.settings.num_envs)
+        if name == OPENAI:  # as many requests at once as there are episodes
+            settings.setdefault("concurrency", self._num_envs)
         return make_policy({"name": name, **settings})
 
     def _play(self, each: Plan, outcomes: dict[Start, Outcome], recorder: Recorder | None) -> Iterator[Outcome]:
@@ -170,7 +176,7 @@ class Evaluation:
             return
         with make_vec(
             list(each.specs),
-            min(self.settings.num_envs, size),
+            min(self._num_envs, size),
             backend=self.settings.backend,
             wrappers=each.group.layers,
             info_methods=policy.info_methods,
@@ -245,6 +251,14 @@ class Evaluation:
         if "model" in settings:
             name = f"{name}:{settings.pop('model')}"
         return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
+
+
+def _num_envs(model: ComponentRef, policy: Policy | None) -> int:
+    """The default number of episodes at once: enough for every request that may be made at once."""
+    if isinstance(policy, ChatPolicy):
+        return policy.client.concurrency
+    name, settings = name_and_settings(model)
+    return check_int("concurrency", settings.get("concurrency", CONCURRENCY), 1) if name == OPENAI else NUM_ENVS
 
 
 def _by_id(outcomes: Mapping[Start, Outcome]) -> dict[str, list[Outcome]]:

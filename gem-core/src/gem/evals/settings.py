@@ -11,8 +11,7 @@ from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.vector import BackendName
 
 NUM_ENVS = 16
-"""The default number of episodes at once."""
-
+"""The default number of episodes at once, unless a chat API is asked."""
 
 Prices = tuple[float, float] | tuple[float, float, float]
 """Per million tokens: of prompts, of replies, and of prompts that the server had cached (by default as others)."""
@@ -100,8 +99,8 @@ class Settings(_Data):
     model: ComponentRef
     groups: tuple[Group, ...]
     seed: int = 0
-    num_envs: Count = NUM_ENVS
-    """Most episodes at once."""
+    num_envs: Count | None = None
+    """Most episodes at once; by default as many as `openai` makes requests, and `NUM_ENVS` with other models."""
     backend: BackendName = "sync"
     floors: bool = True
     """Whether random play and the expert are measured on the same items."""

@@ -17,6 +17,8 @@ from gem.llm.errors import AccessRefused, ServerFault, TryAgain
 from gem.rollout.transcript import Usage
 
 OPENAI = "https://api.openai.com/v1"
+CONCURRENCY = 64
+"""The default of most requests at once."""
 FIRST_WAIT = 0.5
 """Seconds before the first retry; each wait is twice the one before, and up to a quarter less."""
 _as_json = json.JSONEncoder(ensure_ascii=False).encode
@@ -50,7 +52,7 @@ class ChatClient:
         base_url: str = OPENAI,
         *,
         api_key: str | None = None,
-        concurrency: int = 64,
+        concurrency: int = CONCURRENCY,
         timeout: float = 600.0,
         retries: int = 8,
         headers: Mapping[str, str] | None = None,

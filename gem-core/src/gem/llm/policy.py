@@ -6,7 +6,7 @@ from typing import Any
 
 from gem.errors import ConfigError, GemError
 from gem.failure import Failure
-from gem.llm.client import OPENAI, ChatClient
+from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded
 from gem.llm.messages import Message, completion_of, messages_of
 from gem.rollout.function_policy import FunctionPolicy
@@ -56,7 +56,7 @@ class ChatPolicy(FunctionPolicy):
         *,
         base_url: str = OPENAI,
         key_variable: str = KEY_VARIABLE,
-        concurrency: int = 64,
+        concurrency: int = CONCURRENCY,
         timeout: float = 600.0,
         retries: int = 8,
         system: str | None = None,
