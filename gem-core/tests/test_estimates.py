@@ -7,7 +7,15 @@ from statistics import fmean
 
 import pytest
 
-from gem.rollout.estimates import clustered_interval, compare, pass_at_k, pass_hat_k, sign_flip_p, student_t
+from gem.rollout.estimates import (
+    clustered_interval,
+    compare,
+    mean_interval,
+    pass_at_k,
+    pass_hat_k,
+    sign_flip_p,
+    student_t,
+)
 
 
 @pytest.mark.parametrize("attempts", [1, 3, 6])
@@ -39,6 +47,25 @@ def test_the_clustered_interval_covers_the_truth_in_nineteen_of_twenty_cases(spr
         low, high = clustered_interval((sum(rng.random() < rate for _ in range(8)), 8) for rate in rates)
         covered += low <= 0.5 <= high
     assert 0.93 <= covered / 1000 <= 0.98
+
+
+@pytest.mark.parametrize("items", [3, 5])
+def test_the_clustered_interval_of_a_few_items_with_many_attempts_claims_no_more(items):
+    rng = random.Random(5)
+    covered = 0
+    for _ in range(1000):
+        rates = [rng.betavariate(0.3, 0.3) for _ in range(items)]
+        low, high = clustered_interval((sum(rng.random() < rate for _ in range(8)), 8) for rate in rates)
+        covered += low <= 0.5 <= high
+    assert covered / 1000 >= 0.94
+
+
+def test_equal_values_do_not_tell_how_far_a_mean_is_known():
+    for values in ([], [1.0], [0.7] * 9):
+        assert all(math.isnan(bound) for bound in mean_interval(values))
+    assert mean_interval([0.0, 1.0, 0.5]) == pytest.approx((0.5 - 4.3027 / 12**0.5, 0.5 + 4.3027 / 12**0.5))
+    solved = {str(item): [1.0] for item in range(9)}
+    assert math.isnan(compare(solved, solved).interval[0])
 
 
 def test_attempts_at_one_item_say_less_than_attempts_at_many():

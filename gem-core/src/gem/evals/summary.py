@@ -13,7 +13,7 @@ import numpy as np
 from gem.evals.meter import cost
 from gem.evals.settings import Prices
 from gem.failure import Failure
-from gem.rollout.estimates import clustered_interval, item_of, pass_at_k, pass_hat_k, rates_interval, student_t
+from gem.rollout.estimates import clustered_interval, item_of, mean_interval, pass_at_k, pass_hat_k, rates_interval
 from gem.rollout.transcript import Episode, Usage
 
 Interval = tuple[float, float]
@@ -154,7 +154,7 @@ class Summary:
             pass_hat=hat[0],
             pass_hat_ci=hat[1],
             return_mean=_mean(returns),
-            return_ci=_mean_interval(returns),
+            return_ci=mean_interval(returns),
             turns_mean=_mean([each.turns for each in sound]),
             calls_mean=_mean_or_none([each.calls for each in sound]),
             refused_mean=_mean_or_none([each.refused for each in sound]),
@@ -188,17 +188,6 @@ def _powers(
     of_items = {size: [estimate(won, tried, size) for won, tried in counts if tried >= size] for size in sizes}
     attempts = sum(tried for _, tried in counts if tried >= k)
     return {size: _mean(each) for size, each in of_items.items()}, rates_interval(of_items[k], attempts)
-
-
-def _mean_interval(values: Sequence[float]) -> Interval:
-    """The 95% interval of a mean by Student's t; NaN with fewer than two values."""
-    if len(values) < 2:
-        return math.nan, math.nan
-    mean = fmean(values)
-    # Exact sums: the order in which episodes ended must not show in the last digit.
-    variance = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
-    half = student_t(len(values) - 1) * math.sqrt(variance / len(values))
-    return mean - half, mean + half
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from gem.rollout.evaluation import wilson_interval
+from gem.rollout.evaluation import Z95, wilson_interval
 from gem.rollout.transcript import Episode
 
 _T975 = (
@@ -48,7 +48,9 @@ def clustered_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float]
     Attempts at one item are alike, so they say less than as many attempts at different items. This is the Wilson
     interval with the effective number of attempts, which is between the number of items and that of attempts.
 
-    Source: L. Kish, "Survey Sampling" (1965), section 8.2: the design effect.
+    Sources: L. Kish, "Survey Sampling" (1965), section 8.2: the design effect; E. L. Korn, B. I. Graubard, "Confidence
+    intervals for proportions with small expected number of positive counts estimated from survey data", Survey
+    Methodology 24 (1998): its degrees of freedom.
     """
     counted = [(won, tried) for won, tried in counts if tried]
     return rates_interval([won / tried for won, tried in counted], sum(tried for _, tried in counted))
@@ -63,8 +65,9 @@ def rates_interval(rates: Sequence[float], attempts: int) -> tuple[float, float]
     effective = float(items)
     if items > 1 and 0.0 < rate < 1.0:
         variance = math.fsum((each - rate) ** 2 for each in rates) / (items * (items - 1))
-        ideal = rate * (1.0 - rate)
-        effective = min(float(attempts), max(float(items), ideal / variance if variance else math.inf))
+        worth = min(float(attempts), rate * (1.0 - rate) / variance if variance else math.inf)
+        # The variance is known from few items only: see Korn and Graubard.
+        effective = max(effective, worth * (Z95 / student_t(items - 1)) ** 2)
     return wilson_interval(rate * effective, effective)
 
 
@@ -80,7 +83,7 @@ class Comparison:
     difference: float
     """Second minus first."""
     interval: tuple[float, float]
-    """The 95% interval of the difference, by Student's t over items; NaN with fewer than two items."""
+    """The 95% interval of the difference, over items: see `mean_interval`."""
     p: float
     """How often a difference as large arises by chance alone: `sign_flip_p`."""
     better: int
@@ -94,16 +97,12 @@ def compare(first: Mapping[str, Sequence[float]], second: Mapping[str, Sequence[
     pairs = [(fmean(first[item]), fmean(second[item])) for item in shared]
     differences = [after - before for before, after in pairs]
     mean = fmean(differences) if pairs else math.nan
-    half = math.nan
-    if len(pairs) > 1:
-        variance = math.fsum((each - mean) ** 2 for each in differences) / (len(pairs) - 1)
-        half = student_t(len(pairs) - 1) * math.sqrt(variance / len(pairs))
     return Comparison(
         items=len(pairs),
         first=fmean(before for before, _ in pairs) if pairs else math.nan,
         second=fmean(after for _, after in pairs) if pairs else math.nan,
         difference=mean,
-        interval=(mean - half, mean + half),
+        interval=mean_interval(differences),
         p=sign_flip_p(differences),
         better=sum(each > 0 for each in differences),
         worse=sum(each < 0 for each in differences),
@@ -134,10 +133,21 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     return extreme / (FLIPS + 1)
 
 
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95% interval of a mean by Student's t; NaN where all values are equal, which do not tell the spread."""
+    if len(values) < 2 or min(values) == max(values):
+        return math.nan, math.nan
+    mean = fmean(values)
+    # Exact sums: the order in which episodes ended must not show in the last digit.
+    variance = math.fsum((each - mean) ** 2 for each in values) / (len(values) - 1)
+    half = student_t(len(values) - 1) * math.sqrt(variance / len(values))
+    return mean - half, mean + half
+
+
 def student_t(degrees: int) -> float:
     """The 97.5% quantile of Student's t, to three digits."""
     # Beyond the table, the first terms of the expansion in 1 / degrees.
-    return _T975[degrees - 1] if degrees <= len(_T975) else 1.95996 + 2.3722 / degrees + 2.8225 / degrees**2
+    return _T975[degrees - 1] if degrees <= len(_T975) else Z95 + 2.3722 / degrees + 2.8225 / degrees**2
 
 
 def attempts_by_item(episodes: Iterable[Episode]) -> dict[str, list[Episode]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gem.rollout.transcript import Episode
 
-_Z95 = 1.959963984540054
+Z95 = 1.959963984540054
 """The 97.5% quantile of the standard normal distribution."""
 
 
@@ -18,9 +18,9 @@ def wilson_interval(successes: float, trials: float) -> tuple[float, float]:
     """
     if trials == 0:
         return 0.0, 1.0
-    rate, z2 = successes / trials, _Z95 * _Z95
+    rate, z2 = successes / trials, Z95 * Z95
     centre = (rate + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = _Z95 / (1 + z2 / trials) * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials * trials))
+    half = Z95 / (1 + z2 / trials) * math.sqrt(rate * (1 - rate) / trials + z2 / (4 * trials * trials))
     # At 0 and at `trials` the bounds are exactly 0 and 1, without a rounding error.
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == trials else min(1.0, centre + half)
