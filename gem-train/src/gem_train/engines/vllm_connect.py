@@ -104,8 +104,8 @@ def connect(
         stack.callback(client.close)
         if process is not None:
             process.wait_until(lambda: _is_well(client), settings.start_timeout)
-        described = _describe(client)
         _end_update(client)
+        described = _describe(client)
         transfer = None
         if adapter is None:
             kind = getattr(torch, str(described["dtype"]).removeprefix("torch."))
@@ -184,6 +184,8 @@ def _end_update(client: ServerClient) -> None:
         # A server without one refuses both. The second is refused by all, and ends an update that cannot be finished.
         with suppress(TrainingStopped):
             client.call(path, body)
+    with suppress(TrainingStopped):
+        client.call("/resume")
 
 
 def _describe(client: ServerClient) -> dict[str, Any]:
