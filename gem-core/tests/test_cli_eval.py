@@ -224,6 +224,11 @@ def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_ru
     flaky = run(*options, *policy, "--model-arg", "fails_at=is 7.")
     assert 0 < flaky["failures"] < 20
     assert (flaky["episodes"], flaky["partial"]) == (20, False)
+    shown = gemx("eval", SUM, "--episodes", "20", "--k", "2", *policy, "--model-arg", "fails_at=is 7.").stdout
+    rows = {line.split()[0]: line for line in shown.splitlines()}
+    assert "40, 2 attempts at each of 20 items" in rows["episodes"]
+    assert rows["success"].rstrip().endswith(f"of {20 - flaky['failures']} items")
+    assert rows["random"].rstrip().endswith("of 20 items")
 
     calls = len(CALLS)
     again = run(*options, *policy, "--model-arg", "fails_at=is 7.")

@@ -158,6 +158,15 @@ def test_random_and_the_expert_are_measured_on_the_same_items_where_there_is_an_
     assert {start.seed for start in found.floors[0]["random"]} == {start.seed for start in found.plans[0].starts}
 
 
+def test_random_and_the_expert_repeat_themselves_at_an_item_and_a_note_says_so():
+    found = evaluate(SUM, "random", episodes=3, k=2)
+    attempts = [outcome for _, outcome in sorted(found.outcomes[0].items(), key=lambda each: each[0].seed)]
+
+    assert attempts[::2] == attempts[1::2]
+    assert found.notes == ["random plays an item the same way each time: more than one attempt (k) tells nothing new."]
+    assert evaluate(SUM, sometimes, episodes=1, k=2, floors=False).notes == []
+
+
 def test_a_floor_that_is_in_the_folder_is_not_played_again(tmp_path):
     evaluate([SUM, "sample_envs:NoExpert"], sometimes, episodes=4, k=2, out=tmp_path / "out")
     held = (tmp_path / "out" / "floors.jsonl").read_bytes()
@@ -309,6 +318,8 @@ def test_what_is_wrong_with_a_suite_is_one_line(text, message, tmp_path):
 def test_arguments_of_the_call_are_not_those_of_groups_too(tmp_path):
     with pytest.raises(ConfigError, match="groups have episodes of their own: leave it out"):
         evaluate([Group(ids=(ECHO,))], "expert", episodes=3)
+    with pytest.raises(ConfigError, match="groups: each of several needs a name of its own"):
+        evaluate([Group(ids=(ECHO,)), Group(ids=(SUM,))], "expert")
     with pytest.raises(GemError, match="cannot be recorded, because it could not be rebuilt: its kwargs are not JSON"):
         evaluate(SUMS, "expert", env_kwargs={"data": sums}, out=tmp_path / "out")
 
@@ -321,8 +332,10 @@ def test_arguments_of_the_call_are_not_those_of_groups_too(tmp_path):
         (["--suite", "x.toml", "--tools", "python"], 1, "a group of --suite has tools of its own: leave out --tools"),
         ([ECHO, "--suite", "x.toml"], 1, "leave out ID"),
         ([ECHO, "--max-cost", "3"], 1, "max_cost needs prices"),
-        ([ECHO, "--max-cost", "0", "--prices", "1,2"], 1, "budget.max_cost: Input should be greater than 0"),
-        ([ECHO, "--prices", "1"], 1, "budget.prices"),
+        ([ECHO, "--max-cost", "0", "--prices", "1,2"], 2, "'--max-cost': 0.0 is not in the range x>0"),
+        ([ECHO, "--prices", "1"], 1, "budget.prices: two numbers from 0 on, or three, such as 0.25,2"),
+        ([ECHO, "--prices", "1,2,3,4"], 1, "budget.prices: two numbers from 0 on, or three"),
+        ([ECHO, "--prices=-1,2"], 1, "budget.prices: two numbers from 0 on, or three"),
         ([ECHO, "--prices", "cheap"], 1, "--prices takes IN,OUT[,CACHED], such as 0.25,2, not 'cheap'"),
         (["--resume", ".", "--k", "2"], 1, "--resume takes everything but limits from its folder: leave out --k"),
         ([ECHO, "--model", "hf:some/model"], 1, "'hf:some/model' is a model that runs here, which needs gem-train"),

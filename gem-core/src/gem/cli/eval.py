@@ -34,6 +34,7 @@ from gem.rollout.running import MOST_TURNS
 from gem.vector import BackendName
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
+POSITIVE = click.FloatRange(min=0, min_open=True)
 RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_floors", "as_json", "resume"}
 """What may be given beside --resume."""
 
@@ -81,8 +82,8 @@ RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_
     help="Where the environments run: here, or in threads, processes or Ray actors.  [default: sync]",
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), help="End before more tokens are used, read and written.")
-@click.option("--max-cost", type=float, help="End before more is spent, in the unit of --prices.")
-@click.option("--max-minutes", type=float, help="End after so many minutes.")
+@click.option("--max-cost", type=POSITIVE, help="End before more is spent, in the unit of --prices.")
+@click.option("--max-minutes", type=POSITIVE, help="End the model's play after so many minutes.")
 @click.option("--prices", metavar="IN,OUT[,CACHED]", help="Of a million tokens read and written, such as 0.25,2.")
 @click.option("--no-floors", is_flag=True, help="Do not play random and the expert on the same items.")
 @click.option(

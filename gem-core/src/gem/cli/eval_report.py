@@ -87,11 +87,11 @@ def short(count: float) -> str:
 
 def print_report(evaluation: Evaluation) -> None:
     """Print the report of all episodes and, for several ids, that of each."""
-    each, total = evaluation.summaries(), evaluation.total()
+    summaries, total = evaluation.summaries(), evaluation.total()
     grid = Table(box=None, show_header=False, pad_edge=False)
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
-    grid.add_row("environment", total.id if len(each) < 2 else f"{len(each)}, listed below")
+    grid.add_row("environment", total.id if len(summaries) < 2 else f"{len(summaries)}, listed below")
     grid.add_row("model", evaluation.title)
     seed = f"seed {evaluation.settings.seed}"
     if total.episodes < evaluation.asked:
@@ -99,25 +99,30 @@ def print_report(evaluation: Evaluation) -> None:
         episodes = f"{total.episodes:,} of {evaluation.asked:,}: a partial report, {why}{seed}"
         grid.add_row("episodes", episodes, style="yellow")
     else:
-        attempts = f", {total.k} attempts at each of {total.items:,} items" if total.k > 1 else ""
+        fewest, most = total.k, max(each.k for each in summaries)
+        times = f"{most}" if fewest == most else f"{fewest} to {most}"
+        attempts = f", {times} attempts at each of {evaluation.items:,} items" if most > 1 else ""
         grid.add_row("episodes", f"{total.episodes:,}{attempts}, {seed}")
     if total.items:
-        _add_results(grid, total)
+        _add_results(grid, total, evaluation.items)
     grid.add_row("failures", f"{total.failures:,}", style="bold red" if total.failures else None)
     if total.cut_off:
         limits = "which had not ended at the limit of turns (--max-turns) or of the model's context"
         grid.add_row("cut off", f"{total.cut_off:,}, {limits}")
     console().print(grid)
-    if len(each) > 1:
+    if len(summaries) > 1:
         console().print()
-        console().print(_by_id(each))
+        console().print(_by_id(summaries))
 
 
-def _add_results(grid: Table, total: Summary) -> None:
-    grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total.success_ci)}", style="bold")
+def _add_results(grid: Table, total: Summary, asked: int) -> None:
+    """Add rows; those of other items than were `asked`, or than the model has, say so."""
+    of = "" if total.items == asked else f", of {total.items:,} items"
+    grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total.success_ci)}{of}", style="bold")
     for floor, of_floor in total.floors.items():
         if of_floor.items:
-            grid.add_row(f"  {floor}", f"{of_floor.success:.1%}, {_interval(of_floor.success_ci)}")
+            of = "" if of_floor.items == total.items else f", of {of_floor.items:,} items"
+            grid.add_row(f"  {floor}", f"{of_floor.success:.1%}, {_interval(of_floor.success_ci)}{of}")
     if total.k > 1:
         of = "" if total.complete == total.items else f", of the {total.complete:,} items with {total.k} sound attempts"
         for name, chances, interval in (

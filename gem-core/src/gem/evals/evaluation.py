@@ -87,6 +87,11 @@ class Evaluation:
         return sum(len(each.starts) for each in self.plans)
 
     @property
+    def items(self) -> int:
+        """At how many items they are attempts."""
+        return sum(len(each.starts) // each.group.k for each in self.plans)
+
+    @property
     def played(self) -> int:
         """How many of them are known."""
         return sum(map(len, self.outcomes))
@@ -94,7 +99,11 @@ class Evaluation:
     @property
     def notes(self) -> list[str]:
         """What the user may not expect of what is played."""
-        return [note for each in self.plans for note in each.notes]
+        notes = [note for each in self.plans for note in each.notes]
+        name, _ = name_and_settings(self.settings.model)
+        if name in METHODS and any(group.k > 1 for group in self.settings.groups):
+            notes.append(f"{name} plays an item the same way each time: more than one attempt (k) tells nothing new.")
+        return notes
 
     def play(self) -> Iterator[Outcome]:
         """Play what is missing, the floors last; yields each outcome as it is known.

@@ -1,7 +1,8 @@
 """What an evaluation plays, as data: the settings that the folder of an evaluation keeps."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -86,6 +87,15 @@ class Budget(_Data):
     prices: Prices | None = None
     """Of a million tokens."""
 
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _check_prices(cls, given: object) -> object:
+        prices = cast("Sequence[Any]", given) if isinstance(given, list | tuple) else ()
+        numbers = all(isinstance(each, int | float) and 0 <= each < math.inf for each in prices)
+        if given is not None and not (len(prices) in (2, 3) and numbers):
+            raise ValueError("two numbers from 0 on, or three, such as 0.25,2")
+        return given
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.max_cost is not None and self.prices is None:
@@ -105,6 +115,14 @@ class Settings(_Data):
     floors: bool = True
     """Whether random play and the expert are measured on the same items."""
     budget: Budget = Budget()
+
+    @field_validator("groups")
+    @classmethod
+    def _check_names(cls, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+        names = [group.name for group in groups]
+        if len(set(names)) < len(names):
+            raise ValueError("each of several needs a name of its own, by which its episodes are known")
+        return groups
 
     @field_validator("seed")
     @classmethod
