@@ -218,12 +218,43 @@ def test_cookiecutter_makes_the_same_pack(tmp_path: Path) -> None:
         ({"distribution": "no good"}, "'no good' cannot be a distribution"),
         ({"package": "json"}, "a package 'json' is installed here"),
         ({"package": "class"}, "'class' cannot be a package"),
+        ({"description": "two\nlines"}, "the description must be one line"),
     ],
 )
 def test_names_that_are_taken_or_not_names_are_refused(tmp_path: Path, settings: dict[str, str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         made(tmp_path, **settings)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("template", "title", "namespace"),
+    [("env-pack", "gem-envs-maze", "maze"), ("env-pack", "Gem Envs Maze", "maze"), ("tool-pack", "gem_tools_si", "si")],
+)
+def test_the_name_of_a_distribution_is_a_title_too(tmp_path: Path, template: str, title: str, namespace: str) -> None:
+    pack = made(tmp_path, template, title=title)
+
+    project = tomllib.loads((pack / "pyproject.toml").read_text("utf-8"))["project"]
+    assert pack.name == project["name"] == f"gem-{template.partition('-')[0]}s-{namespace}"
+    assert list(project["entry-points"]["gem.packs"]) == [namespace]
+
+
+def test_what_an_author_writes_is_not_read_as_a_template(tmp_path: Path) -> None:
+    written = '{{ 7 * 7 }} {% if "a" %} {# """ \\x \u00e9 \U0001f600.'
+    pack = made(tmp_path, description=written, author=written)
+
+    project = tomllib.loads((pack / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (project["description"], project["authors"]) == (written, [{"name": written}])
+    docstring = ast.get_docstring(ast.parse((pack / "src/gem_envs_fresh/__init__.py").read_text("utf-8")))
+    assert docstring == written.replace('"', "'") + " See the pack's README for all."
+    assert f"\n{written}\n" in (pack / "README.md").read_text("utf-8")
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(ConfigError, match=r"cannot write to .*file"):
+        made(tmp_path / "file" / "below")
 
 
 def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from gem.packs.registry import registry
 
 FOLDER = Path(__file__).parent
 """The folder of the templates `env-pack` and `tool-pack`."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def choices(template: str, setting: str) -> list[str]:
@@ -45,15 +46,26 @@ def new_pack(template: str, settings: Mapping[str, str], folder: Path, *, ask: b
     except ImportError as error:
         raise MissingExtra(f"templates need cookiecutter ({error}): pip install 'gem-core[templates]'") from error
     context: dict[str, Any] = generate_context(
-        str(FOLDER / template / "cookiecutter.json"), extra_context=dict(settings)
+        str(FOLDER / template / "cookiecutter.json"),
+        extra_context={name: _literal(value) for name, value in settings.items()},
     )
     context["cookiecutter"] = prompt_for_config(context, no_input=not ask)
     chosen = {name: str(value) for name, value in context["cookiecutter"].items()}
+    for name in ("title", "description", "author"):
+        if _CONTROL.search(chosen[name]):
+            raise ConfigError(f"the {name} must be one line, without control characters: {chosen[name]!r}")
     _check_names(chosen["namespace"], chosen["distribution"], chosen["package"])
     try:
         return Path(generate_files(str(FOLDER / template), context, str(folder)))
     except OutputDirExistsException as error:
         raise ConfigError(f"{folder / chosen['distribution']} exists already; choose another name or folder") from error
+    except OSError as error:
+        raise ConfigError(f"cannot write to {folder}: {error}") from error
+
+
+def _literal(value: str) -> str:
+    """What renders to `value`, which cookiecutter would read as a template."""
+    return f"{{{{ {json.dumps(value, ensure_ascii=False)} }}}}" if "{" in value else value
 
 
 def _check_names(namespace: str, distribution: str, package: str) -> None:

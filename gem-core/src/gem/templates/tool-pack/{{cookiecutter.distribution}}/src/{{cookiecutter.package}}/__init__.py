@@ -1,3 +1,3 @@
-"""{{ cookiecutter.description }}. See the pack's README for all."""
+"""{{ cookiecutter.description.rstrip('.') | replace('\\', '\\\\') | replace('"', "'") }}. See the pack's README for all."""
 
 __version__ = "0.1.0"
