@@ -101,8 +101,9 @@ def test_a_card_says_what_there_is_to_know_of_an_environment(lab: Path, tmp_path
     assert not re.findall(r"(?:https?:)?//[\w.-]+\.\w+", page)
 
 
-def test_floors_of_another_form_are_named_and_left_out(lab: Path, tmp_path: Path) -> None:
-    lab.write_text('{"floors": 3}')
+@pytest.mark.parametrize("text", ['{"floors": 3}', '{"episodes": 9, "floors": {"lab:C": {"random": 60}}}'])
+def test_floors_of_another_form_are_named_and_left_out(lab: Path, tmp_path: Path, text: str) -> None:
+    lab.write_text(text)
     done = gemx("list", "lab", "--html", str(tmp_path / "page.html"))
 
     assert done.exit_code == 0, done.output
@@ -144,6 +145,32 @@ def test_floors_without_a_page_are_refused_before_anything_is_played() -> None:
         1,
         "gemx: --floors is for a page or for JSON: give --html FILE or --json\n",
     )
+
+
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize("spelt", ["gem-lab_pack", "Gem_Lab-Pack"])
+def test_a_pack_is_found_in_every_spelling_that_pip_takes(spelt: str) -> None:
+    assert "lab:A" in gemx("list", "--pack", spelt).stdout
+
+
+@pytest.mark.usefixtures("lab")
+def test_a_misspelt_pack_or_tag_is_answered_with_those_that_were_meant() -> None:
+    assert (
+        "There is no pack 'gem-labpack' here. Did you mean 'gem-lab_pack'"
+        in gemx("list", "--pack", "gem-labpack").stderr
+    )
+    assert "No environment has the tag 'One'. Did you mean 'one'?" in gemx("list", "--tag", "One").stderr
+
+
+def test_a_page_replaces_no_file_of_another_kind(tmp_path: Path) -> None:
+    kept = tmp_path / "episodes.jsonl"
+    kept.write_text("kept")
+
+    for command in (("list", "--html", str(kept)), ("view", str(kept), "--out", str(kept))):
+        done = gemx(*command)
+        assert done.exit_code == 2
+        assert "a page is called NAME.html" in done.stderr
+    assert kept.read_text() == "kept"
 
 
 def test_a_page_without_cards_is_not_written(tmp_path: Path) -> None:

@@ -183,6 +183,15 @@ def test_an_episode_that_has_ended_is_recorded_and_can_be_reproduced(tmp_path: P
     assert reproduce(record, trust=True) is None
 
 
+def test_a_file_that_is_not_a_recording_is_refused_before_the_episode(tmp_path: Path) -> None:
+    (file := tmp_path / "notes.txt").write_text("hello\n")
+    done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--record", str(file)], input=":expert\n")
+
+    assert "is not a recording" in done.stderr
+    assert ":help" not in done.stdout
+    assert file.read_text() == "hello\n"
+
+
 def test_an_episode_that_was_left_is_not_recorded(tmp_path: Path) -> None:
     file = tmp_path / "played.jsonl"
     done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--record", str(file)], input=":quit\n")

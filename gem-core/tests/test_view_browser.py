@@ -170,6 +170,11 @@ if CHROMIUM:
         browser.evaluate("new Promise((done) => setTimeout(done, 200))")
         assert len(browser.evaluate(ROWS)) == 200
 
+    def test_an_address_of_a_page_with_more_runs_compares_those_that_there_are(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#tab=Compare&first=7&second=8")
+
+        assert summary(browser).startswith("250 episodes with equal starts in both")
+
     def test_the_runs_are_summed_up_by_environment(browser: Browser, address: str) -> None:
         browser.open(f"{address}#tab=Runs")
         rows = browser.evaluate(ROWS)

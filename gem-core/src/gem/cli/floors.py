@@ -3,8 +3,9 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gem.dataset_env import to_download
 from gem.errors import ConfigError, GemError
@@ -29,7 +30,7 @@ class Floors(BaseModel):
 
     episodes: int
     """From the seeds 0, 1, … of each id."""
-    floors: Mapping[str, Mapping[str, float | None]]
+    floors: Mapping[str, Mapping[str, Annotated[float, Field(ge=0, le=1)] | None]]
     """Id → `random` and `expert`; None if there is none, or if it cannot be played on the machine that measured."""
 
 

@@ -1,5 +1,6 @@
 """`gemx list`: every environment of the installed packs."""
 
+import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from gem.cli.options import as_json
+from gem.cli.options import PageFile, as_json
 from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
-from gem.errors import ConfigError
+from gem.errors import ConfigError, did_you_mean
 from gem.packs.discovery import OWN_PACKS, how_to_install, missing_owners
 from gem.packs.registry import RegistryEntry, registry
 
@@ -21,7 +22,7 @@ from gem.packs.registry import RegistryEntry, registry
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only those with this tag. May be repeated.")
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=PageFile(),
     metavar="FILE",
     help="Write a page with a card per environment, which can be searched.",
 )
@@ -46,7 +47,7 @@ def list_envs(
             entry
             for entry in registry().entries()
             if (pattern is None or _matches(pattern, entry))
-            and (pack is None or (entry.pack is not None and pack == entry.pack.distribution))
+            and (pack is None or (entry.pack is not None and _spelt(pack) == _spelt(entry.pack.distribution)))
             and set(tags) <= set(entry.spec.tags)
         ]
         if episodes and not (html or as_json):
@@ -66,11 +67,16 @@ def list_envs(
     warn_of_failures(registry().packs)
     if not entries:
         echo("No environment of the installed packs matches.", err=True)
-        _suggest(pattern, pack)
+        _suggest(pattern, pack, tags)
     elif html:
         echo(f"{html}: {len(entries)} environments; open it in a browser")
     else:
         console().print(_table([_row(entry) for entry in entries]))
+
+
+def _spelt(distribution: str) -> str:
+    """A distribution in the one of its spellings in which pip compares them."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def _matches(pattern: str, entry: RegistryEntry) -> bool:
@@ -106,8 +112,14 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _suggest(pattern: str | None, pack: str | None) -> None:
+def _suggest(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> None:
     installed = {pack.distribution for pack in registry().packs}
+    known_tags = {tag for entry in registry().entries() for tag in entry.spec.tags}
+    if pack is not None and _spelt(pack) not in map(_spelt, OWN_PACKS | installed):
+        echo(f"There is no pack {pack!r} here.{did_you_mean(pack, installed)}", err=True)
+    for tag in tags:
+        if tag not in known_tags:
+            echo(f"No environment has the tag {tag!r}.{did_you_mean(tag, known_tags)}", err=True)
     own = [pack] if pack in OWN_PACKS - installed else []
     for wanted in own or missing_owners((pattern or "").partition(":")[0], registry().packs):
         echo(f"{wanted} is not installed: {how_to_install(wanted)}", err=True)

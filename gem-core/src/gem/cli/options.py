@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +22,19 @@ class Seed(click.ParamType[int]):
             return seeding.check_seed(int(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class PageFile(click.Path):
+    """The path of a page to write. Its name must end in .html, so that a page never replaces another file."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(str(super().convert(value, param, ctx)))
+        if path.suffix.lower() not in (".html", ".htm"):
+            self.fail(f"{str(path)!r} is a name for another file: a page is called NAME.html.", param, ctx)
+        return path
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")

@@ -67,6 +67,8 @@ def play(
             import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
     seed = seeding.fresh() if seed is None else seed
     layers = parse_wrappers(wrappers, tools, tool_arguments)
+    if record:
+        _check_writable(record)
     with make(id, wrappers=layers, **parse_arguments(arguments)) as env:
         started, clock = datetime.now(UTC), time.perf_counter()
         transcript = Transcript(*env.reset(seed=seed))
@@ -169,6 +171,14 @@ def _print_outcome(step: Step, transcript: Transcript) -> None:
     success = bool(step.info["success"])
     outcome = "Success" if success else "The turn limit was reached" if step.truncated else "No success"
     echo(f"\n{outcome}: {_count(transcript)}, return {_total(transcript):g}.", fg="green" if success else "red")
+
+
+def _check_writable(path: Path) -> None:
+    """Say what is wrong with the file before an episode is played, which would be lost."""
+    new = not path.exists()
+    Recorder(path).close()
+    if new:
+        path.unlink()
 
 
 def _record(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from gem.cli.options import PageFile
 from gem.cli.output import echo
 from gem.errors import ConfigError, GemError
 from gem.view import page_of, run_of
@@ -22,7 +23,7 @@ LOCAL = "127.0.0.1"
 @click.argument("runs", metavar="RUN…", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=PageFile(),
     default=Path("view.html"),
     show_default=True,
     metavar="FILE",

@@ -33,7 +33,7 @@ const PAIR_COLUMNS = [
 ];
 
 function compare_page() {
-  let [one, other] = [RUNS[state.first], RUNS[state.second]], pairs = pairs_of(one, other);
+  let [one, other] = [RUNS[state.first] ?? RUNS[0], RUNS[state.second] ?? RUNS[1]], pairs = pairs_of(one, other);
   if (!pairs.length && state.first === DEFAULTS.first && state.second === DEFAULTS.second) {
     // At first the first two that can be compared.
     const found = RUNS.flatMap((_, first) => RUNS.map((_, second) => [first, second])).find(([first, second]) => first < second && pairs_of(RUNS[first], RUNS[second]).length);
