@@ -14,7 +14,7 @@ from gem.packs.make import make
 from gem.packs.preflight import check_envs
 from gem.packs.registry import get_spec, registry
 from gem.packs.spec import EnvSpec
-from gem.rollout.rows import table_of
+from gem.rollout.rows import start_of_row, table_of
 from gem.rollout.transcript import Start
 
 EPISODES = 100
@@ -85,7 +85,7 @@ def _items(spec: EnvSpec, group: Group, seed: int, notes: list[str]) -> Sequence
         chosen = [int(index) for index in drawn]
         if group.episodes is None:
             notes.append(f"{id} has {rows:,} rows: {wanted} of them are drawn; --each-row plays all.")
-    return [Start(seeding.derive(seed, "row", index), id, {"index": index}) for index in chosen]
+    return [start_of_row(id, index, seed) for index in chosen]
 
 
 def _count_rows(spec: EnvSpec) -> int | None:

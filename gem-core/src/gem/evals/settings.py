@@ -94,7 +94,7 @@ class Budget(_Data):
         numbers = all(isinstance(each, int | float) and 0 <= each < math.inf for each in prices)
         if given is not None and not (len(prices) in (2, 3) and numbers):
             raise ValueError("two numbers from 0 on, or three, such as 0.25,2")
-        return given
+        return cast("object", given)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -42,8 +42,13 @@ def each_row(
             if table is None or env.spec is None:
                 raise ConfigError(f"{name!r} does not ask the rows of one data set, so its rows cannot be played each")
             id, rows = env.spec.id, len(table)
-        starts += [Start(seeding.derive(seed, "row", index), id, {"index": index}) for index in range(rows)]
+        starts += [start_of_row(id, index, seed) for index in range(rows)]
     return starts
+
+
+def start_of_row(id: str, index: int, seed: int) -> Start:
+    """The start of the episode that asks a row; `seed` is that of the evaluation."""
+    return Start(seeding.derive(seed, "row", index), id, {"index": index})
 
 
 def table_of(env: Env) -> Sequence[Any] | None:
