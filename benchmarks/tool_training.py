@@ -21,7 +21,7 @@ from peers import show
 from gem import make_vec, seeding
 from gem.packs.lookup import find_tools
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem.wrappers.tool_env import ToolEnv
 from gem_train.build import build
 from gem_train.config.sources import read_toml

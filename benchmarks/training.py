@@ -19,7 +19,7 @@ import torch
 
 from gem import seeding
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem_train.build import build
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config

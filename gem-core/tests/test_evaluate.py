@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gem.failure import Failure
-from gem.rollout.evaluation import Report, wilson_interval
+from gem.rollout.report import Report, wilson_interval
 from gem.rollout.transcript import Completion, Episode, Turn
 
 FAILURE = Failure("OSError: the disk is full", "Traceback …")

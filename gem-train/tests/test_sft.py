@@ -16,8 +16,8 @@ from gem.chat.encoder import ChatEncoder
 from gem.cli.main import main
 from gem.record import Recorder, read
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report, wilson_interval
 from gem.rollout.named_policies import make_policy
+from gem.rollout.report import Report, wilson_interval
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate

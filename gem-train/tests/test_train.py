@@ -23,8 +23,8 @@ from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.packs.lookup import find_named
 from gem.record import EpisodeRecord, read
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
+from gem.rollout.report import Report
 from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.build import make_evaluation

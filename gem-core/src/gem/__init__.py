@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
     from gem.packs.spec import EnvId, EnvSpec
-    from gem.rollout.evaluation import Report
     from gem.rollout.policy import Completion, Policy
+    from gem.rollout.report import Report
     from gem.rollout.transcript import Episode, Transcript, Turn
     from gem.tool import Tool
     from gem.turn_env import TurnEnv
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
-    "gem.rollout.evaluation": ("Report",),
+    "gem.rollout.report": ("Report",),
     "gem.packs.hookspecs": ("CommandSpec", "hookimpl"),
     "gem.rollout.policy": ("Completion", "Policy"),
     "gem.packs.make": ("make",),

@@ -5,8 +5,8 @@ Run it with ``python -m gem_envs_games.table``; it prints Markdown, the same on 
 
 from gem import seeding
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report
 from gem.rollout.policy import Policy, expert_policy, random_policy
+from gem.rollout.report import Report
 from gem.vector import make_vec
 from gem_envs_games import plugin
 

@@ -8,9 +8,9 @@ from typing import Any
 from gem import seeding
 from gem.errors import MissingInfo
 from gem.rollout import Start, rollout
-from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
+from gem.rollout.report import Report
 from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.distributed.world import ALONE, World, flat

@@ -11,7 +11,7 @@ from typing import Any
 
 from gem import seeding
 from gem.errors import ConfigError, GemError, TrainingStopped
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem.rollout.transcript import Episode
 from gem_train.batch import Batch, collate
 from gem_train.build import Parts

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from gem.errors import ConfigError, TrainingStopped
-from gem.rollout.evaluation import Report
 from gem.rollout.named_policies import make_policy
+from gem.rollout.report import Report
 from gem_train.build import (
     Parts,
     build,

@@ -13,8 +13,8 @@ from gem.packs.discovery import Pack
 from gem.packs.make import make
 from gem.packs.spec import EnvSpec
 from gem.rollout import rollout
-from gem.rollout.evaluation import Report
 from gem.rollout.policy import expert_policy, random_policy
+from gem.rollout.report import Report
 from gem.vector import make_vec
 
 FILE = "floors.json"

@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from gem.rollout.evaluation import Z95, wilson_interval
+from gem.rollout.report import Z95, wilson_interval
 from gem.rollout.transcript import Episode
 
 _T975 = (

@@ -2,7 +2,7 @@
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.rollout.evaluation import wilson_interval
+from gem.rollout.report import wilson_interval
 from gem.testing.play import ActionChooser, Transition, act, play, random_action, start
 from gem.testing.subject import Inapplicable, Subject
 

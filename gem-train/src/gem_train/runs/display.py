@@ -15,7 +15,7 @@ from rich.text import Text
 from gem.cli.output import as_text, console
 from gem.core import Observation
 from gem.record import EpisodeRecord
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Interval, Summary
 

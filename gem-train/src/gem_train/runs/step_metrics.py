@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem.rollout.transcript import Episode
 
 

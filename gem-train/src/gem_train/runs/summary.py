@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gem.rollout.evaluation import Report
+from gem.rollout.report import Report
 from gem_train.evaluation import Baselines
 
 Interval = tuple[float, float]
