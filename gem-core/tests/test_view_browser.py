@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
@@ -174,6 +175,16 @@ if CHROMIUM:
         browser.open(f"{address}#tab=Compare&first=7&second=8")
 
         assert summary(browser).startswith("250 episodes with equal starts in both")
+
+    def test_a_page_of_runs_without_episodes_says_so(browser: Browser, tmp_path: Path) -> None:
+        (tmp_path / "begun.jsonl").touch()
+        (page := tmp_path / "page.html").write_text(page_of([run_of(tmp_path / "begun.jsonl")]))
+        browser.open(page.as_uri())
+
+        assert (
+            browser.evaluate("document.querySelector('main').textContent")
+            == "These runs hold no episodes, or none yet."
+        )
 
     def test_the_runs_are_summed_up_by_environment(browser: Browser, address: str) -> None:
         browser.open(f"{address}#tab=Runs")

@@ -41,6 +41,7 @@ function runs_page() {
   const open = (row) => go({ ...DEFAULTS, tab: "Episodes", run: row.index, id: new Set(row.run.episodes.map((e) => e.id)).size > 1 ? row.id : "", phase: row.phase });
   const [holder] = redrawn((more) => table(rows, told, { more, open }));
   const facts = RUNS.flatMap((run) => Object.entries(run.facts).map(([title, text]) => make("details", {}, make("summary", {}, `${run.name}: ${title}`), make("pre", {}, shown(text)))));
+  if (!rows.length) return [make("p", {}, "These runs hold no episodes, or none yet."), ...facts];
   return [make("p", { class: "summary" }, "Evaluations that have ended show their own results; of the others, the episodes in this page count, with 95% intervals by Wilson, as if no item were repeated. A row opens its episodes."), holder, ...facts];
 }
 
