@@ -163,6 +163,8 @@ def test_every_combination_of_choices_makes_files_that_can_be_read(tmp_path: Pat
                 text = path.read_text("utf-8")
                 assert "cookiecutter" not in text, path
                 assert text == "" or text.endswith("\n"), path
+                if path.suffix == ".yml":
+                    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}, path
                 if path.suffix == ".py":
                     compile(text, str(path), "exec")
 
