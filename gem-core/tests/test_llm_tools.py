@@ -4,43 +4,12 @@ import json
 
 import pytest
 import tool_samples
+from chat_samples import PICTURE, call, calling, look, play
 from tool_samples import Talk
 
-import gem
-from gem.llm import ChatPolicy
 from gem.llm.messages import messages_of
-from gem.rollout import rollout
 from gem.rollout.transcript import Completion, Transcript
-from gem.testing.chat_server import chat_server
-from gem.tool import tool
 from gem.wrappers.tool_env import ToolEnv
-
-PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
-
-
-def call(id, name, arguments="{}", **fields):
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **fields}
-
-
-def calling(*calls, content=None, **fields):
-    return {"message": {"role": "assistant", "content": content, "tool_calls": list(calls), **fields}}
-
-
-@tool
-def look(where: str) -> list:
-    """Look at something."""
-    return [{"type": "text", "text": f"This is {where}."}, PICTURE]
-
-
-def play(answers, tools, *, format="openai", **settings):
-    """The episode in which a server gives these answers, and the requests."""
-    replies = iter(answers)
-    with chat_server(lambda messages: next(replies)) as server:
-        policy = ChatPolicy("any", base_url=server.url, **settings)
-        with gem.make_vec("tool_samples:Talk", 1, wrappers=[lambda env: ToolEnv(env, tools, format=format)]) as envs:
-            [episode] = rollout(policy, envs, starts=[0])
-        policy.close()
-    return episode, server.bodies
 
 
 def test_calls_and_results_travel_in_the_fields_of_the_api():

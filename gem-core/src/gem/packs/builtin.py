@@ -93,6 +93,11 @@ def gem_commands() -> list[CommandSpec]:
             entry_point="gem.cli.compare:compare_recordings",
             help="Compare two recordings of the same items",
         ),
+        CommandSpec(
+            name="export",
+            entry_point="gem.cli.export:export_episodes",
+            help="Write recorded episodes as a data set for trainers",
+        ),
         CommandSpec(name="new", entry_point="gem.cli.new:new", help="Make a pack of your own from a template"),
         CommandSpec(name="check", entry_point="gem.cli.check:check", help="Check that environments keep the contract"),
         CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from gem.escaping import escape_marks
 from gem.tool.content import Content
@@ -13,6 +13,8 @@ from gem.tool.tool import Tool
 
 _MESSAGE = re.compile(r'\s*\{[^{}\[\]]*"tool_calls"\s*:')
 _EXAMPLE = '{"tool_calls": [{"type": "function", "function": {"name": "NAME", "arguments": "{…}"}}]}'
+_BEFORE, _AFTER = "You can call these tools, several in a reply:\n", f"\nTo call them, reply with {_EXAMPLE} alone."
+_DESCRIBED = re.compile(rf"{re.escape(_BEFORE)}(\{{.*\}}(?:\n\{{.*\}})*){re.escape(_AFTER)}")
 
 
 class OpenAI(CallFormat):
@@ -53,10 +55,26 @@ class OpenAI(CallFormat):
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
         listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
-        return f"You can call these tools, several in a reply:\n{listed}\nTo call them, reply with {_EXAMPLE} alone."
+        return f"{_BEFORE}{listed}{_AFTER}"
 
     def frame(self, content: Content) -> Content:
         return content
+
+
+def described_in(text: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """The tools that a first observation describes, and the texts in it that `OpenAI.describe` wrote.
+
+    Marks in descriptions are escaped, as the agent was shown them.
+    """
+    tools: list[dict[str, Any]] = []
+    texts: list[str] = []
+    for found in _DESCRIBED.finditer(text):
+        try:
+            tools += [json.loads(line) for line in found[1].split("\n")]
+        except (ValueError, RecursionError):  # somebody else's text
+            continue
+        texts.append(found[0])
+    return tools, texts
 
 
 def _read(call: object, tools: Mapping[str, Tool], end: int) -> ToolCall | BadCall:

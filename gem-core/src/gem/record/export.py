@@ -1,0 +1,247 @@
+"""Recorded episodes as rows of a data set, for the trainers of others."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Literal
+
+from gem.errors import MissingExtra, RecordError
+from gem.llm.messages import Message, messages_of
+from gem.record.format import PREFIX, EpisodeRecord
+from gem.record.resume import episode_of
+from gem.rollout.estimates import item_of
+from gem.rollout.transcript import Transcript
+from gem.tool.content import parts_of
+from gem.tool.formats.openai import described_in
+
+ExportFormat = Literal["sft", "dpo", "messages", "parquet"]
+"""`sft`: conversations; `dpo`: pairs of attempts at the same item with different outcomes; `messages`: conversations
+with rewards and how they ended; `parquet`: the same as a Parquet file."""
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Export:
+    """Makes rows of recorded episodes, and counts those that it leaves out.
+
+    Failed episodes and those without a reply are never exported. `sft` and `dpo` also leave out episodes with a reply
+    that was cut off: a chat template would write the end of a message after it, which the model did not say.
+    """
+
+    format: ExportFormat
+    success: bool = False
+    """Only episodes with success; of a pair the chosen one."""
+    min_return: float = -math.inf
+    """Only episodes with at least this return; of a pair the chosen one."""
+    reasoning: bool = False
+    """Whether replies have their `reasoning_content`."""
+    unwanted: int = 0
+    """Episodes that `success` and `min_return` have left out."""
+    cut: int = 0
+    """Episodes that were left out because a reply was cut off."""
+
+    def rows(self, records: Iterable[tuple[str, EpisodeRecord]]) -> Iterator[Row]:
+        """The rows of episodes, each with where it is recorded, such as `"runs/expert:17"`.
+
+        Raises:
+            RecordError: `sft` or `dpo`, and an observation has a picture.
+        """
+        usable = self._usable(records)
+        if self.format == "dpo":
+            yield from self._pairs(usable)
+            return
+        row = _conversation if self.format == "sft" else _with_rewards
+        for each in usable:
+            if self._is_wanted(each):
+                yield row(each)
+            else:
+                self.unwanted += 1
+
+    def _usable(self, records: Iterable[tuple[str, EpisodeRecord]]) -> Iterator["_Attempt"]:
+        for source, record in records:
+            if record.failure is not None or not record.turns:
+                continue
+            attempt = _Attempt(source, record, *_said_and_tools(record, self.reasoning))
+            if self.format in ("sft", "dpo"):
+                if any(turn.finish_reason != "stop" for turn in record.turns):
+                    self.cut += 1
+                    continue
+                _check_text(attempt)
+            yield attempt
+
+    def _is_wanted(self, attempt: "_Attempt") -> bool:
+        success, total = attempt.outcome
+        return total >= self.min_return and (success or not self.success)
+
+    def _pairs(self, attempts: Iterable["_Attempt"]) -> Iterator[Row]:
+        """The best attempt at an item with the worst, the second best with the second worst, and so on."""
+        items: dict[str, list[_Attempt]] = {}
+        for each in attempts:
+            items.setdefault(each.item, []).append(each)
+        for of_item in items.values():
+            ranked = sorted(of_item, key=lambda each: each.outcome, reverse=True)
+            for better, worse in zip(ranked[: len(ranked) // 2], reversed(ranked), strict=False):
+                if better.outcome > worse.outcome and (row := _pair(better, worse)):
+                    if self._is_wanted(better):
+                        yield row
+                    else:
+                        self.unwanted += 1
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """An episode, and its messages up to the last reply."""
+
+    source: str
+    record: EpisodeRecord
+    messages: list[Message]
+    tools: list[Row] | None
+    """Those of a chat API."""
+
+    @property
+    def outcome(self) -> tuple[bool, float]:
+        return self.record.success, math.fsum(turn.reward for turn in self.record.turns)
+
+    @property
+    def item(self) -> str:
+        """What it started from: the item, and everything else that the env was built with."""
+        record = self.record
+        env = (item_of(episode_of(record)), record.kwargs, record.max_turns, record.wrappers)
+        return json.dumps(env, sort_keys=True, default=repr)
+
+
+def _said_and_tools(record: EpisodeRecord, reasoning: bool) -> tuple[list[Message], list[Row] | None]:
+    episode = episode_of(record)
+    first = episode.turns[0].observation
+    # The info of a reset is not recorded, but the observation describes the tools.
+    tools, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
+    transcript = Transcript(first, {"tools": tools, "tools_text": described})
+    following = [*(turn.observation for turn in episode.turns[1:]), episode.observation]
+    for turn, observation in zip(episode.turns, following, strict=True):
+        transcript.add(turn.completion, turn.reward, observation, turn.info)
+    messages = messages_of(transcript, reasoning=reasoning)
+    while messages[-1]["role"] != "assistant":
+        messages.pop()
+    for message in messages:
+        for call in message.get("tool_calls", ()):  # chat templates expect an object, where servers expect its text
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+    policy = record.policy
+    if isinstance(policy, Mapping) and isinstance(policy.get("system"), str):
+        messages.insert(0, {"role": "system", "content": policy["system"]})
+    return messages, tools or None
+
+
+def _check_text(attempt: _Attempt) -> None:
+    for message in attempt.messages:
+        for part in parts_of(message["content"] or ""):
+            if part["type"] != "text":
+                raise RecordError(
+                    f"{attempt.source} has a part of the type {part['type']!r} in a message, and these rows are for "
+                    "models of text: use --format messages or parquet"
+                )
+
+
+def _conversation(attempt: _Attempt) -> Row:
+    return {"messages": attempt.messages, "tools": attempt.tools}
+
+
+def _with_rewards(attempt: _Attempt) -> Row:
+    record = attempt.record
+    return {
+        **_conversation(attempt),
+        "rewards": [turn.reward for turn in record.turns],
+        "return": attempt.outcome[1],
+        "success": record.success,
+        "terminated": record.terminated,
+        "truncated": record.truncated,
+        "finish_reasons": [turn.finish_reason for turn in record.turns],
+        "observation": record.observation,
+        "id": record.id,
+        "seed": record.seed,
+        "group": record.group,
+        "options": record.options,
+        "kwargs": record.kwargs,
+        "policy": record.policy,
+        "labels": record.labels,
+        "recorded_in": attempt.source,
+    }
+
+
+def _pair(better: _Attempt, worse: _Attempt) -> Row | None:
+    """The row of two attempts; None if they do not part at a reply."""
+    shared = len(list(takewhile(lambda both: both[0] == both[1], zip(better.messages, worse.messages, strict=False))))
+    chosen, rejected = better.messages[shared:], worse.messages[shared:]
+    if not shared or any(not rest or rest[0]["role"] != "assistant" for rest in (chosen, rejected)):
+        return None
+    (_, best), (_, worst) = better.outcome, worse.outcome
+    return {
+        "prompt": better.messages[:shared],
+        "chosen": chosen,
+        "rejected": rejected,
+        "tools": better.tools,
+        "chosen_return": best,
+        "rejected_return": worst,
+        "chosen_recorded_in": better.source,
+        "rejected_recorded_in": worse.source,
+    }
+
+
+def write_json_lines(path: Path, rows: Iterable[Row]) -> int:
+    """Write rows as one JSON object per line; see `_replace`."""
+
+    def write(partial: Path) -> int:
+        count = 0
+        with partial.open("w", encoding="ascii") as file:
+            for count, row in enumerate(rows, start=1):  # noqa: B007 - the last one is the number of rows
+                file.write(json.dumps(row) + "\n")
+        return count
+
+    return _replace(path, write)
+
+
+def write_parquet(path: Path, rows: Iterable[Row]) -> int:
+    """Write rows as a Parquet file, with what differs from row to row as JSON; see `_replace`.
+
+    Raises:
+        MissingExtra: `datasets` is not installed, or too old.
+    """
+    try:
+        from datasets import Dataset, Json  # pyright: ignore[reportUnusedImport, reportAttributeAccessIssue]  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(
+            f"Parquet files need a datasets with the feature Json ({error}): pip install --upgrade 'gem-core[data]'"
+        ) from error
+
+    def write(partial: Path) -> int:
+        found = list(rows)
+        if found:
+            Dataset.from_list(found, on_mixed_types="use_json").to_parquet(partial)  # pyright: ignore
+        return len(found)
+
+    return _replace(path, write)
+
+
+def _replace(path: Path, write: Callable[[Path], int]) -> int:
+    """Have a file written beside `path` that replaces it at once, unless there are no rows; returns their number.
+
+    Raises:
+        RecordError: there is a recording.
+        OSError: the file cannot be written.
+    """
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(len(PREFIX)) == PREFIX:
+                raise RecordError(f"{path} is a recording, which an export must not replace; choose another file")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        count = write(partial)
+        if count:
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
