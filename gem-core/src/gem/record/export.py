@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from gem.errors import MissingExtra, RecordError
 from gem.llm.messages import Message, messages_of
@@ -210,8 +210,10 @@ def write_parquet(path: Path, rows: Iterable[Row]) -> int:
         MissingExtra: `datasets` is not installed, or too old.
     """
     try:
-        from datasets import Dataset, Json  # pyright: ignore[reportUnusedImport, reportAttributeAccessIssue]  # noqa: F401
-    except ImportError as error:
+        import datasets  # pyright: ignore[reportMissingTypeStubs]
+
+        datasets.Json  # noqa: B018 - older versions do not have it
+    except (ImportError, AttributeError) as error:
         raise MissingExtra(
             f"Parquet files need a datasets with the feature Json ({error}): pip install --upgrade 'gem-core[data]'"
         ) from error
@@ -219,7 +221,8 @@ def write_parquet(path: Path, rows: Iterable[Row]) -> int:
     def write(partial: Path) -> int:
         found = list(rows)
         if found:
-            Dataset.from_list(found, on_mixed_types="use_json").to_parquet(partial)  # pyright: ignore
+            datasets.disable_progress_bars()
+            cast("Any", datasets.Dataset).from_list(found, on_mixed_types="use_json").to_parquet(partial)
         return len(found)
 
     return _replace(path, write)
