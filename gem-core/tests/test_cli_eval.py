@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from policy_samples import CALLS
+from rich.progress import Progress
 
 import gem
+from gem.cli.eval_report import SoFar
 from gem.cli.main import main
 from gem.errors import PolicyError
+from gem.evals import evaluate
 from gem.record import EpisodeRecord, read
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.named_policies import make_policy
@@ -235,6 +238,25 @@ def test_a_failed_request_is_a_failed_episode_and_is_played_again_by_the_next_ru
     assert again["resumed"] == 20 - flaky["failures"]
     assert again["episodes"] == 20
     assert len(CALLS) - calls >= flaky["failures"]
+
+
+def test_the_progress_bar_says_how_many_requests_a_server_made_it_repeat() -> None:
+    with chat_server(lambda messages: "x", Trouble(limit=0.5)) as server:
+        found = evaluate(ECHO, {"name": "openai", "model": "any", "base_url": server.url}, episodes=10, floors=False)
+    bar = Progress()
+    bar.add_task("")
+    shown = SoFar(found).render(bar.tasks[0]).plain
+
+    assert server.troubles["limit"] > 0
+    assert f", {server.troubles['limit']} repeated" in shown
+
+
+def test_an_id_of_which_every_episode_failed_has_its_floors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    options = ("--model", "policy_samples:parrot", "--model-arg", "fails_at=e", "--episodes", "3")
+    last = gemx("eval", ECHO, SUM, *options).stdout.splitlines()[-1]
+
+    assert last.split() == [SUM, "100.0%", "100.0%", "3", "3"]
 
 
 def test_episodes_that_the_file_holds_are_not_played_again(tmp_path: Path) -> None:

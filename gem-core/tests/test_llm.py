@@ -63,6 +63,7 @@ def test_what_may_pass_is_tried_again(kind, monkeypatch):
     assert [reply.message["content"] for reply in replies] == ["yes"] * 20
     assert server.answered == 20
     assert server.requests == client.requests == 20 + server.troubles[kind]
+    assert client.repeated == server.troubles[kind]
     assert max(reply.usage.requests for reply in replies) > 1
 
 

@@ -3,7 +3,7 @@
 import math
 import sys
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.progress import (
     BarColumn,
@@ -39,7 +39,7 @@ def with_progress(evaluation: Evaluation) -> None:
         TextColumn("{task.description}"),
         BarColumn(bar_width=None, table_column=Column(ratio=1)),
         MofNCompleteColumn(),
-        _SoFar(evaluation),
+        SoFar(evaluation),
         *([TimeElapsedColumn(), TextColumn("left")] if shown.width >= NARROW else []),
         TimeRemainingColumn(),
     ]
@@ -53,8 +53,8 @@ def with_progress(evaluation: Evaluation) -> None:
             bar.update(task, completed=evaluation.phase_done)
 
 
-class _SoFar(ProgressColumn):
-    """Success, tokens and cost so far; the tokens grow while episodes run."""
+class SoFar(ProgressColumn):
+    """Success, tokens, cost and repeated requests so far; they grow while episodes run."""
 
     max_refresh = 0.2
 
@@ -72,6 +72,8 @@ class _SoFar(ProgressColumn):
             parts.append(f"{short(tokens)} tokens")
         if meter is not None and meter.cost is not None:
             parts.append(f"cost {meter.cost:.2f}")
+        if meter is not None and meter.repeated:
+            parts.append(f"{short(meter.repeated)} repeated")
         if failed:
             parts.append(f"{failed} failed")
         return Text(", ".join(parts))
@@ -173,14 +175,17 @@ def _by_id(summaries: Sequence[Summary]) -> Table:
 
 def _cells(each: Summary, floors: Sequence[str], k: int) -> dict[str, str]:
     """The cells of a row by title."""
-    cells = {"episodes": f"{each.episodes:,}", "failed": f"{each.failures:,}"}
+    beside = {name: each.floors[name].success for name in floors if name in each.floors}
+    cells = {"episodes": f"{each.episodes:,}", "failed": f"{each.failures:,}", **_percent(beside)}
     if not each.items:
         return cells
     at, hat = each.pass_at.get(k, math.nan), each.pass_hat.get(k, math.nan)
-    beside = {name: each.floors[name].success for name in floors if name in each.floors}
-    shares = {"success": each.success, f"pass@{k}": at, f"pass^{k}": hat, **beside}
-    cells |= {title: f"{share:.1%}" for title, share in shares.items() if not math.isnan(share)}
+    cells |= _percent({"success": each.success, f"pass@{k}": at, f"pass^{k}": hat})
     return {**cells, "95% interval": _interval(each.success_ci), "return": f"{each.return_mean:.3f}"}
+
+
+def _percent(shares: Mapping[str, float]) -> dict[str, str]:
+    return {title: f"{share:.1%}" for title, share in shares.items() if not math.isnan(share)}
 
 
 def _interval(interval: tuple[float, float]) -> str:

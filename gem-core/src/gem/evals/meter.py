@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gem.evals.settings import Budget, Prices
 from gem.failure import Failure
+from gem.llm.policy import ChatPolicy
 from gem.rollout.policy import InfoPolicy, Policy
 from gem.rollout.transcript import Completion, Transcript, Usage
 
@@ -46,6 +47,11 @@ class Meter(Policy):
     def cost(self) -> float | None:
         """What was spent, if prices are known."""
         return cost(self.spent, self._budget.prices) if self._budget.prices else None
+
+    @property
+    def repeated(self) -> int:
+        """Requests that had to be repeated, because a chat API failed or limits the rate."""
+        return self._policy.client.repeated if isinstance(self._policy, ChatPolicy) else 0
 
     def begin(self) -> bool:
         """Whether one more episode may begin, if each that runs, and this one, will use what the others used."""

@@ -85,6 +85,8 @@ class ChatClient:
         """Requests so far, those without a reply included."""
         self.replies = 0
         """Replies so far."""
+        self.repeated = 0
+        """Requests so far that repeat another one, which had failed."""
         self._reached = False
         """Whether there is a server."""
 
@@ -128,6 +130,7 @@ class ChatClient:
         if failed > self._retries:
             times = "once" if requests == 1 else f"{requests} times"
             raise ServerFault(f"{self._url} was asked {times} without an answer: {trouble}")
+        self.repeated += 1
         if trouble.wait:
             self._not_before = max(self._not_before, time.monotonic() + trouble.wait)
         elif failed > 1 or trouble.wait is None:

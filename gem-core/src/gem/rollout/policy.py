@@ -55,7 +55,8 @@ class InfoPolicy(Policy):
                 raise MissingInfo(f"this policy needs envs made with info_methods=({method!r},)")
             action = transcript.info[method]
             if action is None:
-                raise MissingInfo(f"this environment does not have an expert: its {method}() returned None")
+                id = (transcript.start and transcript.start.id) or "this environment"
+                raise MissingInfo(f"{id} does not have an expert: its {method}() returned None")
             self._ready[slot] = Completion(action)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
