@@ -13,8 +13,10 @@ from pathlib import Path
 import documents
 import pytest
 import yaml
+from click.testing import CliRunner
 from scratch import Scratch, build_wheels, made_once
 
+from gem.cli.main import main
 from gem.errors import ConfigError
 from gem.templates import FOLDER, choices, new_pack
 
@@ -250,6 +252,12 @@ def test_what_an_author_writes_is_not_read_as_a_template(tmp_path: Path) -> None
     docstring = ast.get_docstring(ast.parse((pack / "src/gem_envs_fresh/__init__.py").read_text("utf-8")))
     assert docstring == written.replace('"', "'") + " See the pack's README for all."
     assert f"\n{written}\n" in (pack / "README.md").read_text("utf-8")
+
+
+def test_settings_that_nobody_can_be_asked_for_are_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["new", "env-pack", "--output", str(tmp_path)], input="")
+
+    assert done.stderr == "gemx: there is nobody to ask for settings: give a title, such as Maze\n"
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:

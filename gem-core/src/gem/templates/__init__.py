@@ -36,7 +36,7 @@ def new_pack(template: str, settings: Mapping[str, str], folder: Path, *, ask: b
         ask: whether the user is asked on the terminal, with `settings` as the defaults.
 
     Raises:
-        ConfigError: a name is taken, or not a name; or the folder exists.
+        ConfigError: a name is taken, or not a name; the folder exists, or cannot be written; or nobody answers.
         MissingExtra: cookiecutter is not installed.
     """
     try:
@@ -49,7 +49,10 @@ def new_pack(template: str, settings: Mapping[str, str], folder: Path, *, ask: b
         str(FOLDER / template / "cookiecutter.json"),
         extra_context={name: _literal(value) for name, value in settings.items()},
     )
-    context["cookiecutter"] = prompt_for_config(context, no_input=not ask)
+    try:
+        context["cookiecutter"] = prompt_for_config(context, no_input=not ask)
+    except EOFError as error:
+        raise ConfigError("there is nobody to ask for settings: give a title, such as Maze") from error
     chosen = {name: str(value) for name, value in context["cookiecutter"].items()}
     for name in ("title", "description", "author"):
         if _CONTROL.search(chosen[name]):
