@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from gem import errors, parsing, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
+    from gem.gymnasium import to_gymnasium
     from gem.packs.hookspecs import CommandSpec, hookimpl
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
     "gem.rollout.report": ("Report",),
+    "gem.gymnasium": ("to_gymnasium",),
     "gem.packs.hookspecs": ("CommandSpec", "hookimpl"),
     "gem.rollout.policy": ("Completion", "Policy"),
     "gem.packs.make": ("make",),
@@ -79,6 +81,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "register",
     "rollout",
     "seeding",
+    "to_gymnasium",
     "tool",
     "wrappers",
 ]

@@ -1,0 +1,134 @@
+"""Envs in programs for Gymnasium. Without it, only its absence is tested."""
+
+import sys
+
+import pytest
+
+import gem
+from gem.errors import ConfigError, EpisodeOver, MissingExtra, ResetNeeded
+
+
+class Parrot(gem.TurnEnv):
+    """Two turns; the observation is what `parts` makes of the action."""
+
+    def __init__(self, parts=lambda text: text):
+        super().__init__(max_turns=2)
+        self.parts = parts
+
+    def _reset(self, options):
+        return self.parts(f"Say {self.rng.random()} ✓")
+
+    def _step(self, action):
+        return gem.Step.ongoing(self.parts(action), 0.5)
+
+    def sample_action(self):
+        return "é 世界 🦜"
+
+
+def test_without_gymnasium_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gymnasium", "gem.gymnasium.env"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(MissingExtra, match=r"pip install 'gem-core\[gymnasium\]'"):
+        gem.to_gymnasium(Parrot())
+
+
+def test_an_id_is_not_an_env() -> None:
+    with pytest.raises(ConfigError, match=r"gem.make\(id\), not 'core:Echo-v0'"):
+        gem.to_gymnasium("core:Echo-v0")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("render_mode", [None, "ansi"])
+@pytest.mark.parametrize("make", [lambda: gem.make("core:Echo-v0"), Parrot])
+def test_gymnasiums_own_checker_has_nothing_to_say(make, render_mode) -> None:
+    from gymnasium.utils.env_checker import check_env
+
+    check_env(gem.to_gymnasium(make(), render_mode=render_mode))
+
+
+@pytest.mark.full
+def test_steps_seeds_options_and_errors_are_those_of_the_env() -> None:
+    ours, theirs = gem.make("core:Echo-v0"), gem.to_gymnasium(gem.make("core:Echo-v0"), render_mode="ansi")
+
+    with pytest.raises(ResetNeeded):
+        theirs.render()
+    with pytest.raises(ResetNeeded):
+        theirs.step("early")
+    with pytest.raises(ConfigError, match="reset takes no option 'level'"):
+        theirs.reset(options={"level": 1})
+    for seed in (7, None):
+        assert theirs.reset(seed=seed) == ours.reset(seed=seed)
+        while True:
+            action = ours.sample_action()
+            assert theirs.gem_env.sample_action() == action
+            step = ours.step(action)
+            assert theirs.step(action) == tuple(step)
+            assert theirs.render() == step.observation
+            if step.done:
+                break
+        with pytest.raises(EpisodeOver):
+            theirs.step("late")
+    theirs.reset()
+    with pytest.raises(TypeError, match="text"):
+        theirs.step(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match="render_mode must be None or 'ansi'"):
+        gem.to_gymnasium(ours, render_mode="human")
+
+
+@pytest.mark.full
+def test_texts_are_joined_and_images_and_texts_that_are_too_long_refused() -> None:
+    texts = gem.to_gymnasium(Parrot(lambda text: [{"type": "text", "text": text}, {"type": "text", "text": "end"}]))
+    texts.reset()
+    assert texts.step("middle")[0] == "middle\nend"
+
+    image = gem.to_gymnasium(Parrot(lambda text: [{"type": "image_url", "image_url": {"url": "data:,"}}]))
+    with pytest.raises(ConfigError, match="observes image_url, and to_gymnasium takes text only"):
+        image.reset()
+
+    short = gem.to_gymnasium(Parrot(), max_length=50)
+    short.reset(seed=0)
+    with pytest.raises(ConfigError, match="an observation has 51 characters"):
+        short.step("x" * 51)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_gymnasiums_vectors_and_wrappers_take_the_env_and_keep_every_character(kind: str) -> None:
+    from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+    from gymnasium.wrappers import RecordEpisodeStatistics
+
+    def make():
+        return RecordEpisodeStatistics(gem.to_gymnasium(Parrot(), max_length=100))
+
+    made = [make, make]
+    envs = SyncVectorEnv(made) if kind == "sync" else AsyncVectorEnv(made, shared_memory=False)
+    try:
+        observations, _ = envs.reset(seed=[3, 4])
+        alone = [Parrot().reset(seed=seed)[0] for seed in (3, 4)]
+        assert list(observations) == alone
+        assert all(text in envs.single_observation_space for text in observations)
+        observations, rewards, *_ = envs.step(("é 世界 🦜", "\n\x00ascii"))
+        assert list(observations) == ["é 世界 🦜", "\n\x00ascii"]
+        assert list(rewards) == [0.5, 0.5]
+        *_, truncated, info = envs.step(("a", ""))
+        assert list(truncated) == [True, True]
+        assert list(info["episode"]["r"]) == [1.0, 1.0]
+    finally:
+        envs.close()
+
+
+@pytest.mark.full
+def test_shared_memory_is_refused_because_gymnasium_would_never_read_the_texts_in_it() -> None:
+    from gymnasium.vector import AsyncVectorEnv
+
+    with pytest.raises(ValueError, match="shared_memory=False"):
+        AsyncVectorEnv([lambda: gem.to_gymnasium(Parrot())])
+
+
+@pytest.mark.full
+def test_a_text_is_not_flattened() -> None:
+    from gymnasium.wrappers import FlattenObservation
+
+    with pytest.raises(ConfigError, match="cannot be flattened"):
+        FlattenObservation(gem.to_gymnasium(Parrot(), max_length=100)).reset(seed=3)
