@@ -27,7 +27,7 @@ from gem.chat.encoder import ChatEncoder
 from gem.rollout import rollout
 from gem.vector import make_vec
 from gem_train.engines.settings import VLLMSettings
-from gem_train.engines.vllm import VLLMSampler
+from gem_train.engines.vllm.in_process import VLLMSampler
 from gem_train.models.tiny import tiny_tokenizer
 
 # Of this process and of the other, which imports this module too.

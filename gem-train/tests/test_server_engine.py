@@ -12,13 +12,13 @@ from safetensors.torch import load_file
 from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError, MissingExtra, TrainingStopped
 from gem_train.config.training import load_config
-from gem_train.engines import vllm_transfer
 from gem_train.engines.settings import ServerSettings
-from gem_train.engines.vllm_client import Address, ServerClient
-from gem_train.engines.vllm_connect import way_of
-from gem_train.engines.vllm_serve import flags
-from gem_train.engines.vllm_server import VLLMServerSampler
-from gem_train.engines.vllm_transfer import FileTransfer
+from gem_train.engines.vllm import transfer
+from gem_train.engines.vllm.client import Address, ServerClient
+from gem_train.engines.vllm.connect import way_of
+from gem_train.engines.vllm.launch import flags
+from gem_train.engines.vllm.server import VLLMServerSampler
+from gem_train.engines.vllm.transfer import FileTransfer
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
@@ -122,7 +122,7 @@ def test_a_server_that_is_not_there_is_refused():
 
 
 def test_a_server_is_started_only_where_vllm_is_installed(monkeypatch):
-    monkeypatch.setattr("gem_train.engines.vllm_connect.find_spec", lambda name: None)
+    monkeypatch.setattr("gem_train.engines.vllm.connect.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"vLLM is not installed: docs/engines\.md says how .* or give engine\.url"):
         sampler_at(None)
 
@@ -135,7 +135,7 @@ def sampler_at(url: str | None) -> VLLMServerSampler:
 
 
 def test_weights_that_do_not_fit_into_a_file_go_in_several(server, monkeypatch, tmp_path):
-    monkeypatch.setattr(vllm_transfer, "_FILE_BYTES", 100)
+    monkeypatch.setattr(transfer, "_FILE_BYTES", 100)
     server.replies = dict.fromkeys(("/start_weight_update", "/update_weights", "/finish_weight_update"), (200, {}))
     client = ServerClient(Address(url_of(server)), 10.0)
     weights = {"a": torch.ones(10), "b": torch.ones(10), "c": torch.ones(7, 10), "d": torch.ones(2)}

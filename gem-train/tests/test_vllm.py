@@ -13,7 +13,7 @@ from gem.rollout import Start, rollout
 from gem.rollout.transcript import Completion, Transcript
 from gem.vector import make_vec
 from gem_train.engines.settings import VLLMSettings
-from gem_train.engines.vllm import VLLMSampler
+from gem_train.engines.vllm.in_process import VLLMSampler
 from gem_train.models.tiny import END, tiny_model, tiny_tokenizer
 
 TEMPERATURE = 0.7

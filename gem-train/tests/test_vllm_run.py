@@ -16,7 +16,7 @@ from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
 from gem_train.engines.settings import VLLMSettings
-from gem_train.engines.vllm import VLLMSampler
+from gem_train.engines.vllm.in_process import VLLMSampler
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
 RUN = """

@@ -26,7 +26,7 @@ from gem.rollout.transcript import Completion, Episode, Transcript
 from gem.vector import Share, make_vec
 from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.engines.settings import ServerSettings
-from gem_train.engines.vllm_server import VLLMServerSampler
+from gem_train.engines.vllm.server import VLLMServerSampler
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 from gem_train.sft.imitation import imitate
 
@@ -67,7 +67,7 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
         f"{sys.executable} -m vllm.entrypoints.openai.api_server --host 127.0.0.1 --port {port} --model {folder} "
         f"--served-model-name small --dtype float32 --max-model-len {POSITIONS} --enforce-eager --enable-scale-out "
         "--logprobs-mode processed_logprobs --no-enable-chunked-prefill --max-num-batched-tokens 8192 "
-        "--worker-extension-cls gem_train.engines.vllm_weights.Extension --weight-transfer-config"
+        "--worker-extension-cls gem_train.engines.vllm.weights.Extension --weight-transfer-config"
     ).split()
     environment = {"VLLM_SERVER_DEV_MODE": "1", "VLLM_CPU_KVCACHE_SPACE": "1", "TORCHDYNAMO_DISABLE": "1"}
     with log.open("w") as output:

@@ -17,7 +17,7 @@ from gem.cli.main import main
 from gem.errors import ConfigError
 from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
-from gem_train.engines.vllm_server import VLLMServerSampler
+from gem_train.engines.vllm.server import VLLMServerSampler
 from gem_train.models.loading import make_tiny
 
 pytestmark = pytest.mark.timeout(1800)  # a server takes minutes to start on a machine that is busy
@@ -115,7 +115,7 @@ def test_a_server_that_cannot_run_the_model_says_why(tmp_path):
 ORPHAN = """
 import os, signal, sys
 from pathlib import Path
-from gem_train.engines.vllm_serve import ServerProcess
+from gem_train.engines.vllm.launch import ServerProcess
 server = ServerProcess({"model": sys.argv[1], "dtype": "float32"}, {"VLLM_CPU_KVCACHE_SPACE": "1"}, Path(sys.argv[1]))
 print(server._process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

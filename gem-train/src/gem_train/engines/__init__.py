@@ -21,13 +21,13 @@ ENGINES: dict[str, Engine] = {
     "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:make_sampler"),
     "vllm": Engine(
         "gem_train.engines.settings:VLLMSettings",
-        "gem_train.engines.vllm:make_sampler",
+        "gem_train.engines.vllm.in_process:make_sampler",
         tiny_head_dim=32,  # the smallest that its attention on CPU takes
         package="vllm",
     ),
     "vllm_server": Engine(
         "gem_train.engines.settings:ServerSettings",
-        "gem_train.engines.vllm_server:make_sampler",
+        "gem_train.engines.vllm.server:make_sampler",
         tiny_head_dim=32,
         package="aiohttp",
     ),

@@ -139,7 +139,7 @@ def _policy(
 
 def _read_by_vllm(model: str, config: TrainConfig, dtype: DType, temperature: float, seed: int) -> Sampler:
     """vLLM reads the weights by itself: without a copy beside its own, and also those that transformers cannot."""
-    from gem_train.engines.vllm import VLLMSampler
+    from gem_train.engines.vllm.in_process import VLLMSampler
 
     tokenizer, stop_ids = load_tokenizer(model)
     play = config.rollout

@@ -1,7 +1,7 @@
 """A vLLM server as a process of this run: it serves through a socket in a private folder, and ends with the run.
 
-As a program, ``python -m gem_train.engines.vllm_serve ARGUMENTS`` is that server: it ends when its standard input does,
-so it never outlives the run, even one that was killed.
+As a program, ``python -m gem_train.engines.vllm.launch ARGUMENTS`` is that server: it ends when its standard input
+does, so it never outlives the run, even one that was killed.
 """
 
 import json

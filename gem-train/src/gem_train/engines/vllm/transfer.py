@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gem.errors import MissingExtra
-from gem_train.engines.vllm_client import ServerClient
+from gem_train.engines.vllm.client import ServerClient
 
 Named = Sequence[tuple[str, Tensor]]
 
@@ -47,7 +47,7 @@ class Transfer(ABC):
 
 
 class FileTransfer(Transfer):
-    """Through files, which exist only while they are read; the server has the worker extension of `vllm_weights`.
+    """Through files, which exist only while they are read; the server has the worker extension of `weights`.
 
     Args:
         client: of the server.

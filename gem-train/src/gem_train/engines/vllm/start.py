@@ -16,7 +16,7 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 
 from gem.errors import ConfigError, MissingExtra
 from gem_train.engines.settings import AnyVLLMSettings, VLLMSettings
-from gem_train.engines.vllm_adapter import VLLMAdapter
+from gem_train.engines.vllm.adapter import VLLMAdapter
 from gem_train.models.loading import DType
 from gem_train.runs.memory import is_out_of_memory
 
@@ -93,7 +93,7 @@ def _start(
         raise MissingExtra(
             f"the engine vllm cannot import vLLM: {error}. docs/engines.md says how to install it"
         ) from error
-    import_module("gem_train.engines.vllm_weights")  # makes the way of the weights known to vLLM
+    import_module("gem_train.engines.vllm.weights")  # makes the way of the weights known to vLLM
 
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         raise ConfigError(

@@ -16,9 +16,9 @@ from gem.chat.encoder import ChatEncoder
 from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
 from gem_train.engines.settings import ServerSettings
-from gem_train.engines.vllm_adapter import VLLMAdapter
-from gem_train.engines.vllm_connect import connect
-from gem_train.engines.vllm_requests import Answer, RequestSampler
+from gem_train.engines.vllm.adapter import VLLMAdapter
+from gem_train.engines.vllm.connect import connect
+from gem_train.engines.vllm.requests import Answer, RequestSampler
 from gem_train.models.loading import DType, LoadedModel
 from gem_train.models.lora import has_adapter
 

@@ -15,9 +15,9 @@ from gem.chat.encoder import ChatEncoder
 from gem_train.chat.make import make_chat
 from gem_train.config.sections import RolloutConfig
 from gem_train.engines.settings import VLLMSettings
-from gem_train.engines.vllm_adapter import VLLMAdapter
-from gem_train.engines.vllm_engine import start_copy, start_engine, stop_engine
-from gem_train.engines.vllm_requests import Answer, RequestSampler
+from gem_train.engines.vllm.adapter import VLLMAdapter
+from gem_train.engines.vllm.requests import Answer, RequestSampler
+from gem_train.engines.vllm.start import start_copy, start_engine, stop_engine
 from gem_train.models.loading import LoadedModel
 from gem_train.models.lora import has_adapter
 

@@ -14,11 +14,11 @@ from transformers import PreTrainedModel
 from gem.chat.encoder import ChatEncoder
 from gem.errors import ConfigError, MissingExtra, TrainingStopped
 from gem_train.engines.settings import ServerSettings
-from gem_train.engines.vllm_adapter import VLLMAdapter
-from gem_train.engines.vllm_client import GENERATE, Address, ServerClient
-from gem_train.engines.vllm_engine import check_heads, engine_arguments, save_without_weights
-from gem_train.engines.vllm_serve import ServerProcess
-from gem_train.engines.vllm_transfer import FileTransfer, NCCLTransfer, Transfer
+from gem_train.engines.vllm.adapter import VLLMAdapter
+from gem_train.engines.vllm.client import GENERATE, Address, ServerClient
+from gem_train.engines.vllm.launch import ServerProcess
+from gem_train.engines.vllm.start import check_heads, engine_arguments, save_without_weights
+from gem_train.engines.vllm.transfer import FileTransfer, NCCLTransfer, Transfer
 from gem_train.models.loading import DType
 
 KEY = "VLLM_API_KEY"
@@ -27,7 +27,7 @@ BACKENDS: dict[str, dict[str, Any]] = {
     "nccl": {"weight_transfer_config": {"backend": "nccl"}},
     "files": {
         "weight_transfer_config": {"backend": "gem-files"},
-        "worker_extension_cls": "gem_train.engines.vllm_weights.Extension",
+        "worker_extension_cls": "gem_train.engines.vllm.weights.Extension",
     },
 }
 """What a server is started with for each way of the weights."""
