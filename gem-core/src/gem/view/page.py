@@ -23,15 +23,18 @@ def page_of(runs: Sequence[Mapping[str, Any]]) -> str:
     names = Counter(run["name"] for run in runs)
     named = [{**run, "name": run["name"] if names[run["name"]] == 1 else run["path"]} for run in runs]
     program = "\n".join(asset(f"program/{name}.js") for name in PROGRAM)
+    return filled("view.html", program, {"data": _json(named)})
+
+
+def filled(page: str, program: str, parts: Mapping[str, str]) -> str:
+    """The file `page` with the style, the `program`, which alone may run, and each part in the place of its mark.
+
+    A mark is `/*name*/`; the parts are not searched for marks.
+    """
     digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
-    parts = {"hash": f"sha256-{digest}", "style": asset("view.css"), "data": _json(named), "program": program}
-    return filled(asset("view.html"), parts)
-
-
-def filled(page: str, parts: Mapping[str, str]) -> str:
-    """`page` with each part in the place of its mark, `/*name*/`; the parts are not searched for marks."""
-    texts = re.split(r"/\*(\w+)\*/", page)
-    texts[1::2] = [parts[name] for name in texts[1::2]]
+    every = {**parts, "program": program, "hash": f"sha256-{digest}", "style": asset("view.css")}
+    texts = re.split(r"/\*(\w+)\*/", asset(page))
+    texts[1::2] = [every[name] for name in texts[1::2]]
     return "".join(texts)
 
 
