@@ -83,7 +83,7 @@ def test_texts_are_joined_and_images_and_texts_that_are_too_long_refused() -> No
     assert texts.step("middle")[0] == "middle\nend"
 
     image = gem.to_gymnasium(Parrot(lambda text: [{"type": "image_url", "image_url": {"url": "data:,"}}]))
-    with pytest.raises(ConfigError, match="observes image_url, and to_gymnasium takes text only"):
+    with pytest.raises(ConfigError, match=r"^Parrot observes image_url, and to_gymnasium takes text only"):
         image.reset()
 
     short = gem.to_gymnasium(Parrot(), max_length=50)

@@ -87,9 +87,8 @@ class GymnasiumEnv(gymnasium.Env[str, str]):
         if not isinstance(observation, str):
             kinds = {part["type"] for part in observation} - {"text"}
             if kinds:
-                raise ConfigError(
-                    f"{self.gem_env.unwrapped!r} observes {', '.join(sorted(kinds))}, and to_gymnasium takes text only"
-                )
+                name = type(self.gem_env.unwrapped).__name__
+                raise ConfigError(f"{name} observes {', '.join(sorted(kinds))}, and to_gymnasium takes text only")
             observation = "\n".join(part.get("text", "") for part in observation)
         if len(observation) > self.max_length:
             raise ConfigError(
