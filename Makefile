@@ -46,7 +46,7 @@ test-vllm: $(VLLM)/made
 
 # Frameworks cannot share an environment: each has one of its own, with what its launch file was run with.
 interop-trl: interop-%: $(VENV)/interop-%/made
-	$(VENV)/interop-$*/bin/python -m pytest gem-interop/tests/test_$*.py
+	$(VENV)/interop-$*/bin/python -m pytest $(wildcard gem-interop/tests/test_$**.py)
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total

@@ -3,30 +3,14 @@
 import pytest
 import torch
 from datasets import Dataset
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
+from trl_samples import tiny_model, tokenizer
 
 import gem
 from gem_interop.trl import Play
 
 pytestmark = pytest.mark.filterwarnings("default")  # TRL's own
-CHATML = (
-    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
 EPISODES, GROUP = 80, 4
-
-
-def tokenizer() -> PreTrainedTokenizerFast:
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE(vocab={character: id for id, character in enumerate(alphabet)}, merges=[]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.decoder = decoders.ByteLevel()
-    backend.add_special_tokens(["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend, pad_token="<|endoftext|>", eos_token="<|im_end|>", chat_template=CHATML
-    )
 
 
 class Watched(GRPOTrainer):
@@ -57,21 +41,7 @@ class Watched(GRPOTrainer):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    torch.manual_seed(0)
-    model = Qwen3ForCausalLM(
-        Qwen3Config(
-            vocab_size=259,
-            hidden_size=32,
-            intermediate_size=64,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            num_key_value_heads=1,
-            head_dim=16,
-            max_position_embeddings=512,
-            eos_token_id=258,
-            pad_token_id=256,
-        )
-    )
+    model = tiny_model()
     results = []
 
     class Kept(Play):
