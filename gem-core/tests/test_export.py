@@ -15,6 +15,7 @@ from gem.cli.main import main
 from gem.record import Recorder, read
 from gem.rollout import rollout
 from gem.rollout.transcript import Completion, Start
+from gem.tool import FORMATS
 
 ID = "session_samples:Count"
 SCRIPTS = {
@@ -143,6 +144,29 @@ def test_a_recording_is_never_replaced(recording):
 
     assert (done.exit_code, recording.read_bytes()) == (1, before)
     assert "choose another file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("format", "change", "message"),
+    [
+        ("sft", {"observation": [{"text": "no type"}]}, "has content parts or calls that no environment writes"),
+        ("sft", {"info": {"calls": [{}, {}]}, "action": json.dumps(calling(*[call("a", "now")] * 2)["message"])},
+         "has content parts or calls that no environment writes"),
+        ("messages", {"reward": float("nan")}, "row 1 has NaN or Infinity"),
+    ],
+)  # fmt: skip
+def test_a_recording_with_anything_in_it_gets_an_error_of_one_line(recording, tmp_path, format, change, message):
+    record = json.loads(recording.read_text().splitlines()[0])
+    described = FORMATS["openai"].describe({"now": tool_samples.now})
+    record["turns"][0] |= {"observation": f"Hi.\n\n{described}", **change}
+    file = tmp_path / "strange.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    done = export(file, "--format", format, "--out", tmp_path / "rows.jsonl")
+
+    assert done.exit_code == 1
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def write(path: Path, *episodes) -> Path:

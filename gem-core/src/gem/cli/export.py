@@ -1,6 +1,5 @@
 """`gemx export`: recorded episodes as a data set for trainers."""
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
@@ -24,7 +23,7 @@ from gem.record.export import Export, ExportFormat, write_json_lines, write_parq
     "--out", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE", help="Where to write it."
 )
 @click.option("--success", is_flag=True, help="Only episodes with success (dpo: of the chosen ones).")
-@click.option("--min-return", type=float, default=-math.inf, help="Only those with at least this return (likewise).")
+@click.option("--min-return", type=float, help="Only those with at least this return (likewise).")
 @click.option("--reasoning", is_flag=True, help="With what a model wrote before its replies, as reasoning_content.")
 @as_json
 def export_episodes(
@@ -33,7 +32,7 @@ def export_episodes(
     format_: ExportFormat,
     out: Path,
     success: bool,
-    min_return: float,
+    min_return: float | None,
     reasoning: bool,
     as_json: bool,
 ) -> None:

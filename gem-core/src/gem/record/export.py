@@ -35,7 +35,7 @@ class Export:
     format: ExportFormat
     success: bool = False
     """Only episodes with success; of a pair the chosen one."""
-    min_return: float = -math.inf
+    min_return: float | None = None
     """Only episodes with at least this return; of a pair the chosen one."""
     reasoning: bool = False
     """Whether replies have their `reasoning_content`."""
@@ -48,7 +48,7 @@ class Export:
         """The rows of episodes, each with where it is recorded, such as `"runs/expert:17"`.
 
         Raises:
-            RecordError: `sft` or `dpo`, and an observation has a picture.
+            RecordError: `sft` or `dpo`, and an observation has a picture; or content is not what environments write.
         """
         usable = self._usable(records)
         if self.format == "dpo":
@@ -65,17 +65,23 @@ class Export:
         for source, record in records:
             if record.failure is not None or not record.turns:
                 continue
-            attempt = _Attempt(source, record, *_said_and_tools(record, self.reasoning))
-            if self.format in ("sft", "dpo"):
-                if any(turn.finish_reason != "stop" for turn in record.turns):
-                    self.cut += 1
-                    continue
-                _check_text(attempt)
+            for_text = self.format in ("sft", "dpo")
+            if for_text and any(turn.finish_reason != "stop" for turn in record.turns):
+                self.cut += 1
+                continue
+            try:
+                attempt = _Attempt(source, record, *_said_and_tools(record, self.reasoning))
+                if for_text:
+                    _check_text(attempt)
+            except (LookupError, TypeError, AttributeError) as error:
+                raise RecordError(
+                    f"{source} has content parts or calls that no environment writes: {error!r}"
+                ) from error
             yield attempt
 
     def _is_wanted(self, attempt: "_Attempt") -> bool:
         success, total = attempt.outcome
-        return total >= self.min_return and (success or not self.success)
+        return (self.min_return is None or total >= self.min_return) and (success or not self.success)
 
     def _pairs(self, attempts: Iterable["_Attempt"]) -> Iterator[Row]:
         """The best attempt at an item with the worst, the second best with the second worst, and so on."""
@@ -191,13 +197,20 @@ def _pair(better: _Attempt, worse: _Attempt) -> Row | None:
 
 
 def write_json_lines(path: Path, rows: Iterable[Row]) -> int:
-    """Write rows as one JSON object per line; see `_replace`."""
+    """Write rows as one JSON object per line; see `_replace`.
+
+    Raises:
+        RecordError: a number is NaN or infinite.
+    """
 
     def write(partial: Path) -> int:
         count = 0
         with partial.open("w", encoding="ascii") as file:
-            for count, row in enumerate(rows, start=1):  # noqa: B007 - the last one is the number of rows
-                file.write(json.dumps(row) + "\n")
+            for count, row in enumerate(rows, start=1):
+                try:
+                    file.write(json.dumps(row, allow_nan=False) + "\n")
+                except ValueError as error:
+                    raise RecordError(f"row {count} has NaN or Infinity, which JSON does not have") from error
         return count
 
     return _replace(path, write)
