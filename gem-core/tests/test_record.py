@@ -238,6 +238,12 @@ def altered(**changes: object) -> Callable[[bytes], bytes]:
     return lambda line: json.dumps({**json.loads(line), **changes}).encode() + b"\n"
 
 
+def test_a_file_has_one_recorder_at_a_time(path: Path) -> None:
+    with Recorder(path), pytest.raises(RecordError, match="is being written by another command: wait until that ends"):
+        Recorder(path)
+    Recorder(path).close()
+
+
 @pytest.mark.parametrize(
     ("alter", "message"),
     [

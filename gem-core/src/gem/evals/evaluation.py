@@ -126,7 +126,7 @@ class Evaluation:
                         if not self.budget_spent:
                             yield from self._play(each, outcomes, recorder)
                 if self.settings.floors and name_and_settings(self.settings.model)[0] not in METHODS:
-                    yield from self._play_floors(opened)
+                    yield from self._play_floors()
         finally:
             if self.out is not None:
                 folders.write_json(self.out / folders.SUMMARY, self.as_json())
@@ -162,23 +162,24 @@ class Evaluation:
         except BudgetSpent:
             self.budget_spent = True
 
-    def _play_floors(self, opened: ExitStack) -> Iterator[Outcome]:
+    def _play_floors(self) -> Iterator[Outcome]:
         for floor in METHODS:
-            recorder = self._recorder(opened, folders.FLOORS, floor)
-            for each, played, floors in zip(self.plans, self.outcomes, self.floors, strict=True):
-                done, policy = floors.setdefault(floor, {}), FloorPolicy(floor)
-                wanted = {Start(start.seed, start.id, start.options): None for start in played}
-                missing = [start for start in wanted if start not in done]
-                self._begin(f"{floor} floor", len(wanted), len(wanted) - len(missing))
-                upcoming = (start for start in missing if start.id not in policy.lacking)
-                for episode in self._rollout(each, policy, upcoming, len(missing)):
-                    if episode.id in policy.lacking:
-                        continue
-                    done[episode.start] = Outcome.of(episode)
-                    if recorder:
-                        recorder.write(episode, _labels(each))
-                    self.phase_done += 1
-                    yield done[episode.start]
+            with ExitStack() as opened:
+                recorder = self._recorder(opened, folders.FLOORS, floor)
+                for each, played, floors in zip(self.plans, self.outcomes, self.floors, strict=True):
+                    done, policy = floors.setdefault(floor, {}), FloorPolicy(floor)
+                    wanted = {Start(start.seed, start.id, start.options): None for start in played}
+                    missing = [start for start in wanted if start not in done]
+                    self._begin(f"{floor} floor", len(wanted), len(wanted) - len(missing))
+                    upcoming = (start for start in missing if start.id not in policy.lacking)
+                    for episode in self._rollout(each, policy, upcoming, len(missing)):
+                        if episode.id in policy.lacking:
+                            continue
+                        done[episode.start] = Outcome.of(episode)
+                        if recorder:
+                            recorder.write(episode, _labels(each))
+                        self.phase_done += 1
+                        yield done[episode.start]
 
     def _rollout(self, each: Plan, policy: Policy, starts: Iterator[Start], size: int) -> Iterator[Episode]:
         if not size:

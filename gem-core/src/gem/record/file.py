@@ -23,14 +23,14 @@ class Recorder:
     """Appends episodes to a file as they finish.
 
     Each line is passed to the operating system at once, so killing the process loses no written episode. A torn line is
-    removed when the file is opened again. A file must not have two recorders at a time.
+    removed when the file is opened again. A file has one recorder at a time; another is refused, except on Windows.
 
     Args:
         path: the file; it and its folders are created if needed.
         policy: the policy to record, by name or with settings.
 
     Raises:
-        RecordError: the file is not a recording of this version.
+        RecordError: the file is not a recording of this version, or has another recorder.
         OSError: the file cannot be written.
     """
 
@@ -45,10 +45,26 @@ class Recorder:
             # Pipes and devices are only written to.
             self._is_plain = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
             if self._is_plain:
+                self._lock()
                 _repair_end(self._path)
         except BaseException:
             self._file.close()
             raise
+
+    def _lock(self) -> None:
+        """Keep other recorders out until the file is closed, also by the end of this process."""
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecordError(
+                f"{self._path} is being written by another command: wait until that ends, or choose another file"
+            ) from None
+        except OSError:  # a file system without locks
+            return
 
     def record(self, episodes: Iterable[Episode]) -> Iterator[Episode]:
         """The same episodes, each written before it is yielded."""
