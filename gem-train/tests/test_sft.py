@@ -270,8 +270,8 @@ WRONG = {
     "": "give it an ID, such as game:GuessTheNumber-v0-easy, or --recording FILE, and not both",
     "core:Echo-v0 --recording x.jsonl": "and not both",
     "--recording missing.jsonl": "there is no recording missing.jsonl: `gemx eval ID --out FOLDER` writes one",
-    "--recording random.jsonl --min-return 2": "of 60 episodes, ",
-    "--recording random.jsonl --set env.a=1": "env and wrappers are of episodes that are played",
+    "--recording episodes.jsonl --min-return 2": "of 60 episodes, ",
+    "--recording episodes.jsonl --set env.a=1": "env and wrappers are of episodes that are played",
     "--recording notes.txt": "notes.txt, line 1: this is not JSON",
     "core:Ecko-v0": "Did you mean 'core:Echo-v0'",
     "core:Echo-v0 --policy expret": "Did you mean 'expert'",
@@ -290,7 +290,7 @@ def test_a_wrong_command_is_one_line_that_says_what_to_do(recording, monkeypatch
         assert (done.exit_code, done.stdout) == (1, ""), words
         assert expected in done.stderr, words
         assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert {path.name for path in Path.cwd().iterdir()} == {"notes.txt", "random.jsonl"}
+    assert {path.name for path in Path.cwd().iterdir()} == {"notes.txt", "episodes.jsonl"}
 
 
 def test_the_result_is_printed_and_is_json_if_asked(tmp_path):
