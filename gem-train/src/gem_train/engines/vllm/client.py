@@ -129,8 +129,10 @@ class ServerClient:
         if self._session is None:
             aiohttp = self._aiohttp
             socket, key = self.address.socket, self.address.key
+            # A connection per call: the server closes those that were idle for 5 s, or had an error, when it likes.
+            pool: Any = {"limit": 0, "force_close": True}
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.UnixConnector(socket, limit=0) if socket else aiohttp.TCPConnector(limit=0),
+                connector=aiohttp.UnixConnector(socket, **pool) if socket else aiohttp.TCPConnector(**pool),
                 headers={"Authorization": f"Bearer {key}"} if key else {},
             )
         return self._session
