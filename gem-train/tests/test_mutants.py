@@ -14,15 +14,22 @@ from typing import Any
 import pytest
 
 TESTS = Path(__file__).parent
-SOURCE = TESTS.parent / "src"
+SOURCES = (TESTS.parent / "src", TESTS.parents[1] / "gem-core" / "src")
 MUTANTS: list[dict[str, Any]] = tomllib.loads((TESTS / "mutants.toml").read_text("utf-8"))["mutant"]
 
-pytestmark = pytest.mark.skipif(not SOURCE.is_dir(), reason="the tests run without the source tree")
+pytestmark = pytest.mark.skipif(
+    not all(source.is_dir() for source in SOURCES), reason="the tests run without the source tree"
+)
+
+
+def source_of(mutant: Mapping[str, Any]) -> Path:
+    """The folder of the packages to which the mutant's file belongs."""
+    return next(source for source in SOURCES if (source / mutant["file"].partition("/")[0]).is_dir())
 
 
 def planted(mutant: Mapping[str, Any]) -> str:
     """The text of the mutant's file with its fault."""
-    text = (SOURCE / mutant["file"]).read_text("utf-8")
+    text = (source_of(mutant) / mutant["file"]).read_text("utf-8")
     assert text.count(mutant["old"]) == 1, f"{mutant['file']} holds this {text.count(mutant['old'])} times, not once"
     return text.replace(mutant["old"], mutant["new"])
 
@@ -36,9 +43,10 @@ def test_a_planted_fault_is_one_in_the_code_of_today(mutant: dict[str, Any]) -> 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant["name"])
 def test_a_planted_fault_is_found(mutant: dict[str, Any], tmp_path: Path) -> None:
     # Links to every file but the one with the fault, in a tree that comes first on the path.
-    for file in SOURCE.rglob("*"):
+    source = source_of(mutant)
+    for file in source.rglob("*"):
         if file.suffix == ".py":
-            copy = tmp_path / file.relative_to(SOURCE)
+            copy = tmp_path / file.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.symlink_to(file)
     faulty = tmp_path / mutant["file"]
