@@ -42,6 +42,7 @@ RUNNABLE = [
 LONG = {
     "docs/contract.md",
     "docs/data-sets.md",
+    "docs/evaluating.md",
     "docs/imitation.md",
     "docs/mcp.md",
     "docs/policies.md",

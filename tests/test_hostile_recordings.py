@@ -241,7 +241,9 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name.startswith("mcp") else []) for name in COMMANDS]
+)
 def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
     door, printed = COMMANDS[name]
     with socket.create_server(("0.0.0.0", 0)) as taken:  # so that a server that is started ends at once, and says so

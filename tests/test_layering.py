@@ -38,6 +38,7 @@ def build(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
+@pytest.mark.full
 def test_the_packages_form_a_star_and_their_modules_form_layers() -> None:
     assert layering.violations(ROOT) == []
 

@@ -163,6 +163,7 @@ def test_the_core_alone_lists_its_own_env_and_names_the_pack_to_install(
     assert "gem_envs_games.sudoku:Sudoku" in described.stdout
 
 
+@pytest.mark.full
 def test_nothing_of_the_environment_of_the_tests_is_seen_in_a_scratch_environment(
     wheels: dict[str, Path], tmp_path: Path
 ) -> None:

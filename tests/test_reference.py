@@ -30,6 +30,7 @@ def source() -> reference.Source:
     return reference.read(dict(modules))
 
 
+@pytest.mark.full
 def test_every_name_of_the_reference_is_documented() -> None:
     missing = [name for shown in SHOWN for name in reference.undocumented(source(), shown)]
 

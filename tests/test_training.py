@@ -157,12 +157,14 @@ def test_log_probabilities_at_sampling_and_at_training_agree(parts: Parts, episo
     np.testing.assert_allclose(trained, sampled, atol=1e-4)
 
 
+@pytest.mark.full
 def test_packing_and_padding_do_not_change_log_probabilities(parts: Parts, batch: Batch):
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))
     for tokens in (100, 400, 5000):
         np.testing.assert_allclose(flat(scores_by_turn(parts, pack(batch.sequences, tokens))), alone, atol=1e-5)
 
 
+@pytest.mark.full
 def test_packing_without_block_masks_would_be_detected(parts: Parts, batch: Batch):
     packed = pack(batch.sequences, 400)
     alone = flat(scores_by_turn(parts, pack(batch.sequences, 1)))

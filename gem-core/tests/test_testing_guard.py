@@ -69,6 +69,7 @@ def test_an_env_that_hangs_in_one_check_fails_that_one_and_those_after_it_are_ru
     assert check(guard, "types", "planted_ends:Hangs") == ("passed", "")
 
 
+@pytest.mark.full
 def test_an_env_that_hangs_twice_is_not_waited_for_again(guard: Guard) -> None:
     guard._limit = 0.2
     outcomes = [check(guard, name, "planted_ends:HangsAlways") for name in ("types", "endings", "junk")]

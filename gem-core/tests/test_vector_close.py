@@ -134,11 +134,11 @@ def program(then: str, tmp_path: Path) -> subprocess.Popen[str]:
     ("then", "ended_by"),
     [
         ("envs.step(['hang'] * 4)", signal.SIGKILL),
-        ("envs.step(['hang'] * 4)", signal.SIGTERM),
-        ("envs.step(['hang'] * 4)", signal.SIGINT),
-        ("os._exit(7)", None),
+        pytest.param("envs.step(['hang'] * 4)", signal.SIGTERM, marks=pytest.mark.full),
+        pytest.param("envs.step(['hang'] * 4)", signal.SIGINT, marks=pytest.mark.full),
+        pytest.param("os._exit(7)", None, marks=pytest.mark.full),
         ("raise SystemExit(7)", None),
-        ("envs.send({0: 'hang', 1: 'hang'}); raise SystemExit(7)", None),
+        pytest.param("envs.send({0: 'hang', 1: 'hang'}); raise SystemExit(7)", None, marks=pytest.mark.full),
     ],
 )
 def test_the_workers_end_with_their_parent_however_it_ends(
@@ -239,8 +239,8 @@ def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
 
 
 @LINUX
-@pytest.mark.parametrize("backend", ["thread", "process"])
-def test_ctrl_c_in_gemx_run_leaves_nothing(backend: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", [pytest.param("thread", marks=pytest.mark.full), "process"])
+def test_ctrl_c_in_gemx_eval_leaves_nothing(backend: str, tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("gemx")), "eval", "vector_envs:Walk", "--arg", "length=1000000"]
     started = tmp_path / "pids"
     environ = os.environ | {"PYTHONPATH": str(TESTS), "WALK_PIDS": str(started)}

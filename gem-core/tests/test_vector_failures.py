@@ -118,6 +118,7 @@ def test_an_actor_that_starts_late_is_waited_for_whatever_the_deadline_of_a_call
     assert observations == [alone(episode_seed(7, slot, 0), [])[0].observation for slot in range(3)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("word", ["fork die", "fork hang"])
 def test_a_process_that_an_env_has_forked_does_not_hide_the_end_of_its_worker(word: str) -> None:
     """It has a copy of the worker's connection, and in a session of its own it outlives the worker."""
@@ -138,6 +139,7 @@ def test_an_interrupt_that_no_ctrl_c_has_brought_is_a_failure_like_any_other(bac
     assert after.observations[1] == alone(episode_seed(7, 1, 1), [])[0].observation
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_building_a_failed_env_anew_has_no_deadline_and_a_fault_in_closing_it_no_effect(
     backend: str, tmp_path: Path
@@ -155,6 +157,7 @@ def test_the_error_of_a_failure_is_one_line() -> None:
     assert failure_of(ValueError("two\n  lines")).error == "ValueError: two lines"
 
 
+@pytest.mark.full
 def test_workers_that_never_begin_are_given_up_each_for_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # The first three processes end before they have started: one in the place of each worker.
     token = f"open('{tmp_path}/' + str(n), 'x')"
@@ -227,6 +230,7 @@ def test_an_env_that_cannot_be_made_fails_its_episodes_and_no_others(backend: st
     assert infos[0]["failure"].error == again.infos[0]["failure"].error == "OSError: no such device"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", MORTAL)
 def test_an_env_whose_making_takes_the_worker_with_it_fails_its_episodes_and_no_others(backend: str) -> None:
     with vector(backend, 3, vec_kwargs=[{}, {"broken": "exit in make"}, {}], num_workers=1) as envs:
@@ -314,6 +318,7 @@ def test_an_episode_that_cannot_be_brought_back_fails_with_its_next_action() -> 
     assert [info for info in after.infos if "failure" in info] == []
 
 
+@pytest.mark.full
 def test_a_worker_that_is_killed_again_and_again_is_replaced_again_and_again() -> None:
     with vector("process", 4, length=50) as envs:
         envs.reset(seed=7)

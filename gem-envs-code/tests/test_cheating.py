@@ -88,9 +88,8 @@ def test_without_isolation_it_earns_everything(cheat):
     assert step_on(Basics(level="process"), CHEATS[cheat]).reward == 1.0
 
 
-@pytest.mark.parametrize(
-    "level", [None, *(pytest.param(level, marks=pytest.mark.full) for level in LEVELS)], indirect=True
-)
+@pytest.mark.full
+@pytest.mark.parametrize("level", [None, *LEVELS], indirect=True)
 def test_no_file_that_a_program_can_read_holds_a_task(level):
     starts = ["/", str(PACK), *map(str, PACK.parents), *sys.path, str(Path.home()), str(Path.cwd()), "/tmp", "/proc"]
     result = sandbox.run(SEARCH, stdin="\n".join(starts), level=level, timeout=60, wall=240)

@@ -64,7 +64,8 @@ def test_every_attack_succeeds_without_the_sandbox() -> None:
     assert found.keys() == BY_NAME.keys()
 
 
-@pytest.mark.parametrize("user", ["user", pytest.param("root", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("user", ["user", "root"])
 @pytest.mark.parametrize("level", STRONGEST)
 def test_no_attack_succeeds_at_the_strongest_levels(level: str, user: str) -> None:
     names = QUICK if user == "root" else list(BY_NAME)

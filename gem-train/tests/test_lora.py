@@ -97,6 +97,7 @@ def test_training_changes_the_adapter_and_nothing_else(
     assert len(changed) == 2 * 7 * 3  # A and B of the seven linear layers of three blocks
 
 
+@pytest.mark.full
 def test_a_checkpoint_holds_the_adapter_and_the_name_of_its_base(base: Path, trained: Path) -> None:
     model = trained / "checkpoint" / "step-2" / "model"
     assert {"lora_A", "lora_B"} == {name.split(".")[-2] for name in adapter(trained)}
@@ -121,6 +122,7 @@ def test_a_new_adapter_changes_nothing_until_it_is_trained(base: Path) -> None:
     assert all(ours[0] == theirs[0] and torch.equal(ours[1], theirs[1]) for ours, theirs in pairs)
 
 
+@pytest.mark.full
 def test_a_resumed_training_of_an_adapter_equals_an_unbroken_one(base: Path, trained: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     for steps in (1, 2):

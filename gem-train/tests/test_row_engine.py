@@ -93,7 +93,7 @@ class Reads:
         monkeypatch.setattr(RowModel, "logits", counting)
 
 
-@pytest.mark.parametrize("template", [None, REWRITING])
+@pytest.mark.parametrize("template", [pytest.param(None, marks=pytest.mark.full), REWRITING])
 @pytest.mark.parametrize(("rows", "prefill_tokens"), [(None, 2048), (3, 11)])
 def test_log_probabilities_are_those_of_the_whole_conversation_under_the_weights_in_force(
     model: PreTrainedModel, template: str | None, rows: int | None, prefill_tokens: int

@@ -113,6 +113,7 @@ def test_a_run_that_was_stopped_ends_as_an_unbroken_one(tmp_path, error, saved):
     assert [line["step"] for line in metrics(tmp_path / "whole")] == list(range(12))
 
 
+@pytest.mark.full
 def test_an_adapter_is_trained_alone_and_resumed_exactly(cloned, tmp_path):
     out, _ = cloned
     settings = {"model": str(out), "lora": {"rank": 4}, "device": "cpu", "steps": 5, "checkpoint_every": 2}

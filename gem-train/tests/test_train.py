@@ -201,6 +201,7 @@ def test_several_ids_are_trained_on_in_equal_shares_and_each_is_evaluated(tmp_pa
         run(tmp_path / "no", {"id": "core:Echo-v0,core:Ecko-v0"})
 
 
+@pytest.mark.full
 def test_the_environments_of_a_mix_have_their_shares_and_their_own_arguments_and_wrappers(tmp_path):
     tables = [
         {
