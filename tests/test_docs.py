@@ -47,6 +47,7 @@ LONG = {
     "docs/mcp.md",
     "docs/policies.md",
     "docs/recording.md",
+    "docs/sandbox.md",
     "docs/scale.md",
     "docs/sessions.md",
     "docs/tools.md",

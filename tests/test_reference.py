@@ -43,6 +43,7 @@ def test_every_package_is_in_the_reference() -> None:
     assert set(layering.packages(ROOT)) - pages == set()
 
 
+@pytest.mark.full
 def test_what_the_pages_name_is_in_the_reference() -> None:
     known = {reference.home(source(), shown) for shown in SHOWN}
     whole = tuple(f"{module}." for module, name in known if name is None)

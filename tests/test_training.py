@@ -110,6 +110,7 @@ class Slowly(Wrapper):
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("backend", "num_envs"), [("sync", 3), ("thread", 16), ("process", 2)])
 def test_neither_the_backend_nor_the_number_of_envs_nor_their_latency_changes_an_episode(
     parts: Parts, episodes: list[Episode], backend, num_envs, tmp_path, monkeypatch

@@ -87,6 +87,7 @@ def test_gemx_check_fails_an_env_that_exits_with_status_0() -> None:
     assert outcomes["checks"][0]["state"] == "failed"
 
 
+@pytest.mark.full
 def test_under_pytest_such_an_env_fails_and_the_tests_after_it_run(tmp_path: Path) -> None:
     (tmp_path / "test_contract.py").write_text(
         "from gem.testing import contract_tests\n"

@@ -103,6 +103,7 @@ def test_each_check_is_a_line_and_a_failure_says_what_happened_and_how_to_fix_it
     assert lines[-1] == "1 environment: 15 passed, 1 failed, 1 skipped"
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("core_only")
 def test_debug_shows_the_traceback_of_an_env_that_raises() -> None:
     fragile = ["check", "sample_envs:Fragile", "--episodes", "1"]

@@ -117,6 +117,7 @@ def test_a_seed_gives_the_same_episodes_again_and_slots_may_be_seeded_one_by_one
     assert runs[2][0] == [alone(2, [])[0].observation, alone(1, [])[0].observation]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_vectors_seed_is_that_of_its_first_reset(backend: str) -> None:
     with vector(backend, 2, seed=8) as seeded, vector(backend, 2) as unseeded, vector(backend, 2) as another:

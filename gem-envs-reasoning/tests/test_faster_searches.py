@@ -21,6 +21,7 @@ for name in sys.argv[1].split():
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seeds", [(1,), pytest.param((0, 5, 8, 11), marks=pytest.mark.full)])
 def test_items_are_those_of_reasoning_gym(seeds):
     alone = subprocess.run(

@@ -136,6 +136,7 @@ if sys.argv[1] == "killed":
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("end", [pytest.param("left", marks=pytest.mark.full), "killed"])
 def test_nothing_is_left_of_a_process_that_ends_without_closing(end):
     ran = subprocess.run([sys.executable, "-c", OPEN, end], capture_output=True, text=True, timeout=120, check=False)

@@ -55,6 +55,7 @@ def test_a_program_that_ignores_every_signal_ends_in_time_all_the_same(box: Sand
     assert box.run(code, timeout=0.3, wall=60).reason == "cpu"
 
 
+@pytest.mark.full
 def test_computing_is_not_cut_off_because_the_machine_is_busy() -> None:
     code = "import time\nwhile time.process_time() < 0.2: pass"
     with sandbox_levels.box_at("bubblewrap", slots=16) as busy:

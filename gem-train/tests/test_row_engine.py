@@ -94,7 +94,7 @@ class Reads:
 
 
 @pytest.mark.parametrize("template", [pytest.param(None, marks=pytest.mark.full), REWRITING])
-@pytest.mark.parametrize(("rows", "prefill_tokens"), [(None, 2048), (3, 11)])
+@pytest.mark.parametrize(("rows", "prefill_tokens"), [(None, 2048), pytest.param(3, 11, marks=pytest.mark.full)])
 def test_log_probabilities_are_those_of_the_whole_conversation_under_the_weights_in_force(
     model: PreTrainedModel, template: str | None, rows: int | None, prefill_tokens: int
 ) -> None:
