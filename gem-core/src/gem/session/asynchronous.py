@@ -11,7 +11,7 @@ from gem.core import Env
 from gem.errors import ConfigError, ResetNeeded
 from gem.packs.make import Wrappers
 from gem.rollout.transcript import Episode, FinishReason
-from gem.session.dialogue import TokenDialogue, encoder
+from gem.session.dialogue import Dialogue, TokenDialogue, encoder
 from gem.session.envs import EnvChoice
 from gem.session.messages import Message, MessageDialogue
 from gem.session.threads import EnvThreads
@@ -44,7 +44,28 @@ class _Seat:
             self._threads.give_back(slot)
 
 
-class AsyncSession(TokenDialogue):
+class _Seated(Dialogue):
+    """A dialogue with a seat, which it leaves when its episode ends."""
+
+    _seat: _Seat
+
+    def close(self) -> None:
+        """Abandon the episode, if one is running, and give its env back."""
+        self._running = None
+        self._seat.leave()
+
+    def _end(self, episode: Episode) -> None:
+        super()._end(episode)
+        self._seat.leave()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncSession(_Seated, TokenDialogue):
     """A `Session` in an event loop; `Sessions.session` makes one. It may be used for one episode after another."""
 
     def __init__(self, threads: EnvThreads, envs: EnvChoice, chat: ChatEncoder, **limits: int | None) -> None:
@@ -68,23 +89,8 @@ class AsyncSession(TokenDialogue):
         """As `Session.said`."""
         return self._ids(await self._seat.run(self._say(ids, logprobs, finish_reason)))
 
-    def close(self) -> None:
-        """Abandon the episode, if one is running, and give its env back."""
-        self._running = None
-        self._seat.leave()
 
-    def _end(self, episode: Episode) -> None:
-        super()._end(episode)
-        self._seat.leave()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
-
-
-class AsyncMessageSession(MessageDialogue):
+class AsyncMessageSession(_Seated, MessageDialogue):
     """A `MessageSession` in an event loop; `Sessions.message_session` makes one."""
 
     def __init__(self, threads: EnvThreads, envs: EnvChoice, max_turns: int | None) -> None:
@@ -102,21 +108,6 @@ class AsyncMessageSession(MessageDialogue):
     async def said(self, message: str | Message, finish_reason: FinishReason | None = None) -> list[Message] | None:
         """As `MessageSession.said`."""
         return self._messages(await self._seat.run(self._say(message, finish_reason)))
-
-    def close(self) -> None:
-        """Abandon the episode, if one is running, and give its env back."""
-        self._running = None
-        self._seat.leave()
-
-    def _end(self, episode: Episode) -> None:
-        super()._end(episode)
-        self._seat.leave()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.close()
 
 
 class Sessions:
