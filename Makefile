@@ -14,14 +14,20 @@ OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12
 # What is imported is compiled once, and not again in each of the processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all test-vllm interop-trl coverage pythons lint format docs dist clean
+# Whose trainers play GEM's environments: each has examples/frameworks/NAME-requirements.txt, and an environment of its own,
+# because they cannot share one. make test-all runs the first list.
+FRAMEWORKS_IN_TEST_ALL := trl
+FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL)
+
+.PHONY: help demo test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
 	@echo "make test     test every behaviour once, in a few minutes"
 	@echo "make test-all run every test, as CI does"
 	@echo "make test-vllm test the engine vllm with vLLM itself, on CPU; make test-all does too"
-	@echo "make interop-trl test the environments in TRL's own trainer; make test-all does too"
+	@echo "make interop  test the environments in the frameworks of others; make test-all does too for $(FRAMEWORKS_IN_TEST_ALL)"
+	@echo "make interop-NAME, interop-NAME-newest: one of them, on its pinned or its newest versions: $(FRAMEWORKS)"
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
@@ -37,16 +43,22 @@ demo: $(VENV)/demo
 test: $(VENV)/test
 	$(BIN)/pytest -m "not full" -n 4 --dist worksteal
 
-test-all: $(VENV)/dev test-vllm interop-trl
+test-all: $(VENV)/dev test-vllm $(FRAMEWORKS_IN_TEST_ALL:%=interop-%)
 	$(BIN)/pytest -n 4 --dist worksteal
 
 # In one process: each would start a vLLM of its own. These files are not collected where vLLM is missing.
 test-vllm: $(VLLM)/made
 	$(VLLM)/bin/python -m pytest $(wildcard gem-train/tests/test_vllm*.py)
 
-# Frameworks cannot share an environment: each has one of its own, with what its launch file was run with.
-interop-trl: interop-%: $(VENV)/interop-%/made
+interop: $(FRAMEWORKS:%=interop-%)
+
+$(FRAMEWORKS:%=interop-%): interop-%: $(VENV)/interop-%/made
 	$(VENV)/interop-$*/bin/python -m pytest $(wildcard gem-interop/tests/test_$**.py)
+
+# What has changed since the pins shows as a failed test, or as the module's warning that a version is newer.
+$(FRAMEWORKS:%=interop-%-newest): interop-%-newest: $(VENV)/python
+	.ci/interop --newest $(BIN)/python examples/frameworks/$* $(VENV)/interop-$*-newest
+	$(VENV)/interop-$*-newest/bin/python -m pytest $(wildcard gem-interop/tests/test_$**.py)
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total
@@ -112,10 +124,8 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 		-e gem-core -e gem-envs-games -e gem-train
 	touch $@
 
-$(VENV)/interop-%/made: $(VENV)/python constraints.txt examples/frameworks/%-requirements.txt $(PROJECTS)
-	$(BIN)/python -m venv $(VENV)/interop-$*
-	$(VENV)/interop-$*/bin/python -m pip --disable-pip-version-check --quiet install -c constraints.txt \
-		-r examples/frameworks/$*-requirements.txt -e gem-core[chat] -e gem-envs-games -e gem-interop pytest pytest-timeout
+$(VENV)/interop-%/made: $(VENV)/python constraints.txt .ci/interop $(wildcard examples/frameworks/*.txt) $(PROJECTS)
+	.ci/interop $(BIN)/python examples/frameworks/$* $(@D)
 	touch $@
 
 .PRECIOUS: $(VENV)/interop-%/made

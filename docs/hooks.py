@@ -27,6 +27,7 @@ SOURCES = sorted(ROOT.glob("gem-*/src"))
 FILES = (
     "*.md",
     "docs/*.md",
+    "docs/frameworks/*.md",
     "docs/*.css",
     "docs/*.png",
     "gem-*/README.md",

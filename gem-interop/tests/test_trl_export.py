@@ -5,8 +5,8 @@ import random
 import pytest
 from click.testing import CliRunner
 from datasets import load_dataset
+from samples import tiny_model, tokenizer
 from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
-from trl_samples import tiny_model, tokenizer
 
 import gem
 from gem.chat import ChatEncoder

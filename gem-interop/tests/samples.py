@@ -1,4 +1,4 @@
-"""A tokenizer of bytes and a tiny model, for TRL's trainers."""
+"""A tokenizer of bytes and a tiny model, for the trainers of others."""
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
