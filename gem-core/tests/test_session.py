@@ -33,9 +33,11 @@ def test_an_episode_is_read_and_said_in_ids_and_ends_with_segments(session):
     bridge = "\n<|im_start|>user\nYou said hé.<|im_end|>\n<|im_start|>assistant\n"
     assert second == [*first, *hi, *ids(session, bridge)]
     assert session.read_anew == len(ids(session, bridge))
+    assert [(turn.completion.ids, turn.reward) for turn in session.turns] == [(tuple(hi), 2.0)]
     assert session.said(ids(session, "end<|im_end|>")) is None
 
     result = session.result
+    assert session.turns == result.episode.turns
     assert (result.success, result.total_reward, result.failure) == (True, 12.0, None)
     [segment] = result.segments
     assert list(segment.prompt_ids) == first

@@ -13,7 +13,7 @@ from gem.checks import check_int
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem.failure import Failure, failure_of
 from gem.rollout.running import RunningEpisode
-from gem.rollout.transcript import Completion, Episode, FinishReason, Start, Transcript
+from gem.rollout.transcript import Completion, Episode, FinishReason, Start, Transcript, Turn
 from gem.session.envs import EnvChoice
 from gem.session.result import Result
 from gem.vector.messages import Reset, SlotResult
@@ -48,6 +48,11 @@ class Dialogue:
     def ended(self) -> bool:
         """Whether there is a result, so that nothing is to be said."""
         return self._result is not None
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns that the env has answered so far, with their rewards: of the episode that runs or has ended."""
+        return self._result.episode.turns if self._result else tuple(self._transcript.turns)
 
     @property
     def stop(self) -> tuple[str, ...]:
