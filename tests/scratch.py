@@ -65,8 +65,11 @@ class Scratch:
 
     def install(self, *wheels: Path) -> None:
         """Install wheels, and nothing that they ask for."""
-        command = [*PIP, "--python", str(self.python), "install", "--no-index", "--no-deps", "--no-compile"]
-        _run([*command, *map(str, wheels)])
+        self.pip("install", "--no-index", "--no-deps", "--no-compile", *map(str, wheels))
+
+    def pip(self, *arguments: str) -> None:
+        """Run the pip of the tests on this environment."""
+        _run([*PIP, "--python", str(self.python), *arguments])
 
     def gemx(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the installed command, with some environment variables set."""

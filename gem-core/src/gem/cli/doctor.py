@@ -12,10 +12,11 @@ from gem.cli.entry_points import faults
 from gem.cli.error_output import error_line
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
+from gem.packs.discovery import CORE, KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
+from gem_core import find_clash
 
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
 """The states that are explained, and their styles."""
@@ -51,6 +52,9 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
 def _row(pack: Pack) -> dict[str, Any]:
     faulty = faults(pack)
+    fix = how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix
+    if pack.distribution == CORE and (clash := find_clash()) is not None:
+        faulty, fix = [clash.reason], clash.fix
     return {
         "pack": pack.distribution,
         "version": pack.version,
@@ -59,7 +63,7 @@ def _row(pack: Pack) -> dict[str, Any]:
         "envs": len(pack.envs),
         "seconds": round(pack.seconds, 4),
         "reason": "; ".join(faulty) or pack.reason,
-        "fix": how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix,
+        "fix": fix,
     }
 
 

@@ -1,0 +1,68 @@
+"""Another distribution with a folder `gem`. With gem-llm itself: tests/test_clash.py at the root."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gem.cli.main import main
+
+
+def install_gem_llm(folder: Path, **files: str) -> None:
+    """Its metadata, with some files in it."""
+    info = folder / "gem_llm-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gem-llm\nVersion: 0.1.0\n")
+    for name, text in files.items():
+        (info / name.replace("__", ".")).write_text(text)
+
+
+def gemx_list(path: Path) -> subprocess.CompletedProcess[str]:
+    """The command in a process that imports from a folder first."""
+    command = [sys.executable, "-c", "import gem_core; gem_core.main()", "list"]
+    environ = {**os.environ, "PYTHONPATH": str(path)}
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.usefixtures("core_only")
+@pytest.mark.parametrize("files", [{"RECORD": "README,,\ngem/core.py,,\n"}, {"top_level__txt": "gem\n"}])
+def test_the_doctor_finds_a_distribution_with_the_same_folder_editable_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    install_gem_llm(tmp_path, **files)
+    assert CliRunner().invoke(main, ["doctor"]).exit_code == 0
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    done = CliRunner().invoke(main, ["doctor", "--json"])
+
+    assert done.exit_code == 1
+    [core] = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "gem-core"]
+    assert core["state"] == "faulty"
+    assert "gem-core and gem-llm 0.1.0 install the same folder, gem" in core["reason"]
+    assert core["fix"].startswith("pip uninstall gem-llm")
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_gemx_says_what_to_do_where_python_finds_another_folder_gem_first(tmp_path: Path, installed: bool) -> None:
+    (tmp_path / "gem").mkdir()
+    (tmp_path / "gem" / "__init__.py").write_text("import reasoning_gym_of_gem_llm")
+    if installed:
+        install_gem_llm(tmp_path, RECORD="gem/__init__.py,,\n")
+    done = gemx_list(tmp_path)
+
+    assert done.returncode == 1
+    assert "No module named 'reasoning_gym_of_gem_llm'" in done.stderr
+    assert f"`import gem` finds {tmp_path / 'gem'}" in done.stderr
+    assert ("pip uninstall gem-llm" if installed else f"take {tmp_path} off Python's path") in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_fault_that_is_not_a_clash_keeps_its_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import no_such_module")
+    done = gemx_list(tmp_path)
+
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'no_such_module'\n")
