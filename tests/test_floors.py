@@ -35,7 +35,7 @@ def test_a_list_of_replies_wins_most_games_only_where_every_game_is_the_same(
     assert rows["game:Mastermind-v0-easy"]["blind"] > rows["game:Mastermind-v0-easy"]["constant"]
 
 
-@pytest.mark.parametrize("distribution", sorted(OWN_PACKS - {"gem-train"}))
+@pytest.mark.parametrize("distribution", sorted(OWN_PACKS - {"gem-train", "gem-interop"}))
 def test_a_pack_brings_the_floors_of_all_its_environments_along(distribution: str) -> None:
     entries = [entry for entry in registry().entries() if entry.pack and entry.pack.distribution == distribution]
     assert entries[0].pack

@@ -11,7 +11,7 @@ import pytest
 import urllib3
 from held_retriever import HANG_LIMIT, HeldRetriever
 
-from gem_tools import client_timeouts
+from gem import client_timeouts
 from gem_tools.search import server
 from gem_tools.search.corpus import Document
 from gem_tools.search.protocol import MOST_TOGETHER

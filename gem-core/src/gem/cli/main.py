@@ -17,7 +17,12 @@ from gem.packs.hookspecs import CommandSpec
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
-KNOWN_COMMANDS: Mapping[str, str] = {"mcp-serve": "gem-tools", "search-server": "gem-tools", "train": "gem-train"}
+KNOWN_COMMANDS: Mapping[str, str] = {
+    "mcp-serve": "gem-tools",
+    "search-server": "gem-tools",
+    "serve": "gem-interop",
+    "train": "gem-train",
+}
 """Command → its distribution, to be installed if the command is missing."""
 
 

@@ -38,6 +38,7 @@ KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
     "rg": ("gem-envs-reasoning",),
     "tools": ("gem-tools",),
     "train": ("gem-train",),
+    "interop": ("gem-interop",),
 }
 """Namespace → the distributions that own it: to be installed if missing, and first if other packs declare it too."""
 OWN_PACKS = frozenset(distribution for owners in KNOWN_PACKS.values() for distribution in owners)

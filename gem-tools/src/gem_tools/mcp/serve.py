@@ -12,9 +12,9 @@ from mcp.server.stdio import stdio_server
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gem.client_timeouts import TimedH11Protocol
+from gem.listening import address, listen
 from gem.tool import shared_runtime
-from gem_tools.client_timeouts import TimedH11Protocol
-from gem_tools.listening import address, listen
 
 PATH = "/mcp"
 IDLE = 1800.0

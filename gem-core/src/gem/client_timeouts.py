@@ -1,4 +1,4 @@
-"""Timeouts for clients that do not send a whole request, or do not read their answer."""
+"""Timeouts of an HTTP server for clients that do not send a whole request or do not read; for uvicorn, if installed."""
 
 import asyncio
 from typing import Any
@@ -36,10 +36,17 @@ class TimedH11Protocol(H11Protocol):
             self._reading.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._end_timeouts()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        self._end_timeouts()  # the connection is another protocol's from now on
+        super().handle_websocket_upgrade(event)
+
+    def _end_timeouts(self) -> None:
         for timer in (self._request, self._reading):
             if timer is not None:
                 timer.cancel()
-        super().connection_lost(exc)
 
     def _await_request(self, answered: RequestResponseCycle | None) -> None:
         if self._request is not None:

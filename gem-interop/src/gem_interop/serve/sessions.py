@@ -1,0 +1,231 @@
+"""Sessions of clients: each plays one episode after another, and never meets those of others."""
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gem.checks import check_int
+from gem.core import Step
+from gem.errors import ConfigError
+from gem.failure import Failure, failure_of
+from gem.vector.messages import SlotResult
+from gem_interop.serve.envs import ServedEnvs
+from gem_interop.serve.protocol import Refused, ResetRequest, action_of, reset_of, started, stepped
+from gem_interop.serve.seats import Seat, Seats
+
+log = logging.getLogger("gem.serve")
+
+_LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What clients may take.
+
+    Raises:
+        ConfigError: a limit is out of range.
+    """
+
+    sessions: int = 256
+    """Sessions at once."""
+    message_bytes: int = 1 << 20
+    """Bytes of a message, or of the body of a request."""
+    idle: float = 600.0
+    """Seconds without a message after which a session ends."""
+    step_timeout: float = 120.0
+    """Seconds that one reset or step of an env may take, after which its episode has failed."""
+
+    def __post_init__(self) -> None:
+        check_int("sessions", self.sessions, 1)
+        check_int("message_bytes", self.message_bytes, 1024)
+        for name in ("idle", "step_timeout"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be above 0 seconds, not {getattr(self, name)}")
+
+
+class Session:
+    """What one client plays.
+
+    Args:
+        envs: what it may play.
+        seat: where its env is.
+        number: its name in the log.
+        client: who it is, in the log.
+    """
+
+    def __init__(self, envs: ServedEnvs, seat: Seat, number: int, client: str) -> None:
+        self.id = secrets.token_urlsafe(16)
+        """A name that nobody else can guess."""
+        self.number = number
+        self.client = client
+        self.used = time.monotonic()
+        """When its last message arrived, or was answered."""
+        self.expire: Callable[[], None] | None = None
+        """Called once, when it has been idle for too long."""
+        self.episodes = self.steps = self.failures = 0
+        self._envs, self._seat = envs, seat
+        self._request: ResetRequest | None = None
+        self._step_count = 0
+        self._done = True
+
+    @property
+    def busy(self) -> bool:
+        """Whether its env is in a call."""
+        return self._seat.busy
+
+    async def reset(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Start an episode; one that is running is abandoned.
+
+        Raises:
+            Refused: the request is not valid (then the running episode continues), or the env failed.
+        """
+        request = reset_of(data)
+        id = self._envs.chosen(request.id)
+        self._begin_call()
+        episode = request.episode_id if request.episode_id is not None else secrets.token_hex(8)
+        self._request = ResetRequest(id, request.seed, request.options, episode)
+        self._step_count, self._done = 0, True
+        step = self._heard(await self._seat.reset(id, request.seed, request.options))
+        self._done = False
+        self.episodes += 1
+        return started(step.observation, {"id": id, "seed": request.seed, "episode_id": episode}, step.info)
+
+    async def step(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Pass an action to the env.
+
+        Raises:
+            Refused: the action is not valid, no episode is running, or the env failed.
+        """
+        action = action_of(data)
+        if self._done:
+            raise Refused("EXECUTION_ERROR", "no episode is running: reset first")
+        self._begin_call()
+        self._step_count += 1
+        self.steps += 1
+        step = self._heard(await self._seat.step(action))
+        try:
+            answer = stepped(step, {})
+        except ValueError as error:
+            raise self._failed(failure_of(error)) from error
+        self._done = answer["done"]
+        return answer
+
+    def state(self) -> dict[str, Any]:
+        """What is being played."""
+        self._check_free()
+        self.used = time.monotonic()
+        request = self._request
+        return {
+            "episode_id": request.episode_id if request else None,
+            "step_count": self._step_count,
+            "id": request.id if request else None,
+            "seed": request.seed if request else None,
+            "done": self._done,
+        }
+
+    async def end(self) -> None:
+        """Close its env."""
+        await self._seat.leave()
+
+    def _begin_call(self) -> None:
+        self._check_free()
+        self.used = time.monotonic()
+
+    def _check_free(self) -> None:
+        if self._seat.busy:  # two requests by HTTP
+            raise Refused("EXECUTION_ERROR", "the env of this session is in a call; one message at a time")
+
+    def _heard(self, result: SlotResult) -> Step:
+        self.used = time.monotonic()
+        if result.failure is not None:
+            raise self._failed(result.failure)
+        assert result.step is not None
+        return result.step
+
+    def _failed(self, failure: Failure) -> Refused:
+        """An episode that failed has no reward, and is over."""
+        self._done = True
+        self.failures += 1
+        assert self._request is not None
+        log.warning(
+            "session %d: %s failed with seed %d at step %d\n%s",
+            self.number,
+            self._request.id,
+            self._request.seed,
+            self._step_count,
+            failure.traceback.rstrip(),
+        )
+        return Refused("EXECUTION_ERROR", f"the episode failed: {failure.error[:_LONGEST_ERROR]}")
+
+
+class Sessions:
+    """The sessions of a server."""
+
+    def __init__(self, envs: ServedEnvs, limits: Limits) -> None:
+        self.envs = envs
+        self.limits = limits
+        self.open: dict[str, Session] = {}
+        """By their ids."""
+        self._seats = Seats(envs.makers, limits.sessions, limits.step_timeout)
+        self._taken = 0
+        self._opened = 0
+
+    @property
+    def count(self) -> int:
+        """Sessions that have a seat; one that has ended has it until its env is closed."""
+        return self._taken
+
+    async def begin(self, client: str) -> Session:
+        """A session for a client.
+
+        Raises:
+            Refused: there are as many as there may be.
+        """
+        if self._taken >= self.limits.sessions:
+            log.warning("refused %s: %d sessions are open", client, self._taken)
+            raise Refused("CAPACITY_REACHED", f"{self._taken} sessions are open, and there may be no more; try later")
+        self._taken += 1
+        self._opened += 1
+        try:
+            session = Session(self.envs, await self._seats.take(), self._opened, client)
+        except BaseException:
+            self._taken -= 1
+            raise
+        self.open[session.id] = session
+        log.info("session %d: begun by %s, %d open", session.number, client, self._taken)
+        return session
+
+    async def end(self, session: Session, why: str) -> None:
+        """End a session. Ending it twice is fine."""
+        if self.open.pop(session.id, None) is None:
+            return
+        try:
+            await session.end()
+        except RuntimeError:  # the server has closed every env
+            pass
+        finally:
+            self._taken -= 1
+            log.info(
+                "session %d: %s after %d episodes with %d steps, %d failed; %d open",
+                session.number,
+                why,
+                session.episodes,
+                session.steps,
+                session.failures,
+                self._taken,
+            )
+
+    def expire(self) -> None:
+        """Tell the sessions that are idle for too long."""
+        late = time.monotonic() - self.limits.idle
+        for session in list(self.open.values()):
+            if session.used < late and not session.busy and session.expire is not None:
+                expire, session.expire = session.expire, None
+                expire()
+
+    async def close(self) -> None:
+        """Close every env and end every thread."""
+        await self._seats.close()
