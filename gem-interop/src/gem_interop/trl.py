@@ -19,6 +19,7 @@ earned what is lost to the advantages; the extra fields of a row have the reward
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from statistics import fmean
 from typing import Any, Literal
 
 from gem import seeding
@@ -100,7 +101,9 @@ class Play:
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         """Play an episode for each prompt. What TRL calls."""
-        starts: list[dict[str, Any]] = [json.loads(prompt) for prompt in prompts]
+        if self._generate is sample:
+            _check_sampling(trainer.args)
+        starts = [_read(prompt) for prompt in prompts]
         while len(self._sessions) < len(prompts):
             self._sessions.append(self._session(trainer))
         sessions = self._sessions[: len(prompts)]
@@ -115,8 +118,26 @@ class Play:
         rows = [self._row(result, trainer) for result in self.results]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
-    def reward(self, *, gem_reward: list[float | None], **_: Any) -> list[float | None]:
-        """The reward function: None for an episode that failed, which TRL leaves out."""
+    def reward(
+        self,
+        *,
+        gem_reward: list[float | None],
+        gem_success: list[bool],
+        gem_turns: list[int],
+        log_metric: Callable[[str, float], None] | None = None,
+        **_: Any,
+    ) -> list[float | None]:
+        """The reward function: None for an episode that failed, which TRL leaves out.
+
+        Among TRL's metrics are `gem/failed`, the share of episodes that failed, and of the others `gem/success` and
+        `gem/turns`, their means.
+        """
+        kept = [index for index, reward in enumerate(gem_reward) if reward is not None]
+        if log_metric:
+            log_metric("gem/failed", 1 - len(kept) / len(gem_reward))
+            if kept:
+                log_metric("gem/success", fmean(gem_success[index] for index in kept))
+                log_metric("gem/turns", fmean(gem_turns[index] for index in kept))
         return gem_reward
 
     def close(self) -> None:
@@ -167,6 +188,27 @@ class Play:
             "gem_success": result.success,
             "gem_turns": len(result.episode.turns),
         }
+
+
+def _read(prompt: Any) -> dict[str, Any]:
+    try:
+        start = json.loads(prompt)
+        return {"id": str(start["id"]), "seed": int(start["seed"])}
+    except (TypeError, ValueError, KeyError) as error:
+        raise ConfigError(f"a prompt of the dataset is not one of Play.rows, which makes it: {prompt!r:.80}") from error
+
+
+_WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "generation_kwargs": {}, "use_vllm": False}
+"""The settings of TRL that `sample` cannot follow, with what they are without an effect; None is that too."""
+
+
+def _check_sampling(args: Any) -> None:
+    changed = [name for name, plain in _WHOLE.items() if getattr(args, name) not in (plain, None)]
+    if changed:
+        raise ConfigError(
+            f"Play samples with `generate` of the trainer's own model from its whole distribution, and GRPOConfig sets "
+            f"{', '.join(changed)}: leave that out, or give Play a function that samples so (generate=)"
+        )
 
 
 def _start(session: Session, start: Mapping[str, Any]) -> list[int] | None:
