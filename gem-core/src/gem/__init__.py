@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gem import errors, parsing, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.gymnasium import to_gymnasium
-    from gem.packs.hookspecs import CommandSpec, hookimpl
+    from gem.packs.hookspecs import CommandSpec, EnvSource, hookimpl
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
     from gem.packs.spec import EnvId, EnvSpec
@@ -36,7 +36,7 @@ _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
     "gem.rollout.report": ("Report",),
     "gem.gymnasium": ("to_gymnasium",),
-    "gem.packs.hookspecs": ("CommandSpec", "hookimpl"),
+    "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
     "gem.rollout.policy": ("Completion", "Policy"),
     "gem.packs.make": ("make",),
     "gem.packs.registry": ("all_specs", "get_spec", "register"),
@@ -56,6 +56,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "ContentPart",
     "Env",
     "EnvId",
+    "EnvSource",
     "EnvSpec",
     "Episode",
     "Info",

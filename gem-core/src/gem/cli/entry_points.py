@@ -32,6 +32,9 @@ def _offered(pack: Pack) -> Iterator[tuple[str, Callable[[], object]]]:
         if spec.entry_point not in seen:  # many ids may share a class
             yield spec.id, lambda spec=spec: import_env(spec)
         seen.add(spec.entry_point)
+    for source in pack.sources:
+        for at in filter(None, (source.resolve, source.names)):
+            yield f"the source {source.form!r}", lambda at=at: _check(at, callable, "callable")
     for name, at in pack.tools.items():
         yield f"the tool {name!r}", lambda at=at: _check(at, _is_tool, "a tool")
     for kind, table in (("wrapper", pack.wrappers), ("policy", pack.policies), ("algorithm", pack.algorithms)):

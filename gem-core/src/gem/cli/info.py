@@ -54,6 +54,7 @@ def _describe(entry: RegistryEntry) -> dict[str, Any]:
         "kwargs": dict(spec.kwargs),
         "tags": list(spec.tags),
         "extra": spec.extra,
+        "notes": list(spec.notes),
     }
 
 
@@ -76,6 +77,8 @@ def _print(described: dict[str, Any]) -> None:
         "turn limit": described["max_turns"] or "the environment's own",
         "tags": ", ".join(described["tags"]) or "none",
     }
+    if described["notes"]:
+        rows["notes"] = "\n".join(described["notes"])
     if described["extra"]:
         rows["needs"] = f"pip install '{described['extra']}'"
     for name, value in rows.items():

@@ -40,12 +40,13 @@ def list_envs(
     """List the environments.
 
     PATTERN is a namespace, such as `game`, a part of an id, such as `sudoku` or `game:*-easy`, or words of a
-    description. With --json, --floors prints the floors alone, in the form of the file floors.json of a pack.
+    description. Ids of another library, such as `gymnasium:NAME`, are listed for its namespace only. With --json, --floors prints the floors alone, in the form of the file floors.json of a pack.
     """
     with stray_prints_to_stderr():
+        sources = _sources(pattern, pack, tags)
         entries = [
             entry
-            for entry in registry().entries()
+            for entry in registry().entries(sources[0]["namespace"] if pattern and sources else None)
             if (pattern is None or _matches(pattern, entry))
             and (pack is None or (entry.pack is not None and _spelt(pack) == _spelt(entry.pack.distribution)))
             and set(tags) <= set(entry.spec.tags)
@@ -62,16 +63,17 @@ def list_envs(
             if html and entries:
                 html.write_text(page_of_cards(entries, floors), encoding="utf-8")
     if as_json:
-        print_json(floors.model_dump() if floors else {"envs": [_row(entry) for entry in entries]})
+        rows = [_row(entry) for entry in entries]
+        print_json(floors.model_dump() if floors else {"envs": rows, "sources": sources})
         return
     warn_of_failures(registry().packs)
-    if not entries:
+    if not entries and (html or not sources):
         echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack, tags)
     elif html:
         echo(f"{html}: {len(entries)} environments; open it in a browser")
     else:
-        console().print(_table([_row(entry) for entry in entries]))
+        console().print(_table([_row(entry) for entry in entries] + sources))
 
 
 def _spelt(distribution: str) -> str:
@@ -94,6 +96,24 @@ def _row(entry: RegistryEntry) -> dict[str, Any]:
         "description": entry.spec.description,
         "tags": list(entry.spec.tags),
     }
+
+
+def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Namespaces whose ids are looked up, as rows: all of them, or the one of the pattern."""
+    return [
+        {
+            "id": source.form,
+            "namespace": source.namespace,
+            "pack": owner.distribution,
+            "version": owner.version,
+            "description": source.description,
+            "tags": [],
+        }
+        for source, owner in registry().sources()
+        if not tags
+        and (pattern is None or pattern.partition(":")[0] == source.namespace)
+        and (pack is None or _spelt(pack) == _spelt(owner.distribution))
+    ]
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

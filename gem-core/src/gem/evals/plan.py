@@ -60,9 +60,10 @@ def expand(names: Iterable[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for name in names:
-        if "*" in name or "?" in name:
-            registry().load()
-            matching = [entry.spec.id for entry in registry().entries() if fnmatchcase(entry.spec.id, name)]
+        if ("*" in name or "?" in name) and "://" not in name:
+            source = registry().source_of(name)
+            known = registry().entries(source and source.namespace)
+            matching = [entry.spec.id for entry in known if fnmatchcase(entry.spec.id, name)]
             if not matching:
                 raise UnknownId(f"no installed pack has an id that matches {name!r}; `gemx list` shows every one")
             found |= dict.fromkeys(matching)

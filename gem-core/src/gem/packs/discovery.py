@@ -19,7 +19,7 @@ from pluggy import HookCaller
 
 from gem.errors import PackError, did_you_mean
 from gem.packs import hookspecs
-from gem.packs.hookspecs import API_VERSION, CommandSpec
+from gem.packs.hookspecs import API_VERSION, CommandSpec, EnvSource
 from gem.packs.spec import EnvSpec
 
 GROUP = "gem.packs"
@@ -39,6 +39,11 @@ KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
     "tools": ("gem-tools",),
     "train": ("gem-train",),
     "interop": ("gem-interop",),
+    "gymnasium": ("gem-interop",),
+    "nemo": ("gem-interop",),
+    "openenv": ("gem-interop",),
+    "skyrl": ("gem-interop",),
+    "textarena": ("gem-interop",),
 }
 """Namespace → the distributions that own it: to be installed if missing, and first if other packs declare it too."""
 OWN_PACKS = frozenset(distribution for owners in KNOWN_PACKS.values() for distribution in owners)
@@ -66,7 +71,7 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state` and
+    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state` and
     `traceback` are those of loading it.
     """
 
@@ -83,6 +88,7 @@ class Pack:
     seconds: float = 0.0
     """Import time of its plugin module."""
     envs: Sequence[EnvSpec] = ()
+    sources: Sequence[EnvSource] = ()
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     wrappers: Mapping[str, str] = field(default_factory=dict[str, str])
     policies: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -97,7 +103,7 @@ class Pack:
         self.state, self.reason = "failed", " ".join(reason.split())
         self.fix = fix or how_to_install(self.distribution, "--upgrade")
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
-        self.envs, self.commands = (), ()
+        self.envs, self.sources, self.commands = (), (), ()
         self.tools, self.wrappers, self.policies, self.algorithms = {}, {}, {}, {}
         self.safe_settings, self.diagnostics = {}, {}
 
@@ -193,6 +199,7 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     _check_names(module, manager)
     hooks = manager.hook
     pack.envs = _list_of(EnvSpec, hooks.gem_envs)
+    pack.sources = _list_of(EnvSource, hooks.gem_sources)
     pack.commands = _list_of(CommandSpec, hooks.gem_commands)
     pack.tools = _table(hooks.gem_tools)
     pack.wrappers = _table(hooks.gem_wrappers)
@@ -200,11 +207,12 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.algorithms = _table(hooks.gem_algorithms)
     pack.diagnostics = _table(hooks.gem_diagnostics)
     pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
-    for spec in pack.envs:
-        if spec.namespace not in pack.namespaces:
+    named = [*((spec.namespace, spec.id) for spec in pack.envs), *((each.namespace, each.form) for each in pack.sources)]
+    for namespace, id in named:
+        if namespace not in pack.namespaces:
             raise PackError(
-                f"{spec.id!r} is outside the namespaces of this pack, {list(pack.namespaces)}; declare an entry point "
-                f'named {spec.namespace!r} in [project.entry-points."{GROUP}"]'
+                f"{id!r} is outside the namespaces of this pack, {list(pack.namespaces)}; declare an entry point "
+                f'named {namespace!r} in [project.entry-points."{GROUP}"]'
             )
     pack.state = "loaded"
 

@@ -55,6 +55,33 @@ def gem_envs() -> Sequence[EnvSpec]:  # pyright: ignore[reportReturnType]
     """The environments of this pack. The namespace of each id must be an entry point of the pack."""
 
 
+class EnvSource(BaseModel):
+    """Environments of another library or server as ids of one namespace, looked up when they are asked for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    namespace: str
+    """The namespace of the ids, an entry point of the pack. Its ids in `gem_envs` come first."""
+    form: str
+    """What an id is, such as "openenv:URL", for `gemx list`."""
+    description: str
+    """One line, for `gemx list`."""
+    resolve: str
+    """'module:function', which takes what an id has after the colon, and returns its `EnvSpec`, or None if there is no
+    such environment. It must not use the network: to make the env is early enough."""
+    names: str | None = None
+    """'module:function' without arguments: the names that `resolve` knows now, if they can be listed. It is called for
+    `gemx list NAMESPACE`, for patterns, and to suggest a name for a wrong one."""
+    safe: bool = False
+    """Whether an untrusted file, such as a recording from outside, may name any environment of this source. False if a
+    name is an address, a path or code."""
+
+
+@hookspec
+def gem_sources() -> Sequence[EnvSource]:  # pyright: ignore[reportReturnType]
+    """The namespaces of this pack whose ids are looked up: environments of another library, or on a server."""
+
+
 @hookspec
 def gem_tools() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The tools of this pack: name → 'module:object', a `gem.Tool`, or a callable that returns tools."""

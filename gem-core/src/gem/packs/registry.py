@@ -13,7 +13,8 @@ from gem.core import Env
 from gem.errors import DuplicateId, PackError, SpecError, UnknownId, did_you_mean
 from gem.packs import discovery
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
-from gem.packs.importing import LOCK
+from gem.packs.hookspecs import EnvSource
+from gem.packs.importing import LOCK, import_object
 from gem.packs.spec import EnvId, EnvSpec
 
 Kind = Literal["tool", "wrapper", "policy", "algorithm"]
@@ -21,6 +22,9 @@ Kind = Literal["tool", "wrapper", "policy", "algorithm"]
 
 Claim = tuple[str, str]
 """A kind, such as "id" or "wrapper", and a name that a pack registers."""
+
+_OWN_NAMESPACE = ("id", "source")
+"""The kinds of claims that only packs with the same namespace can contest."""
 
 
 class RegistryEntry(NamedTuple):
@@ -59,8 +63,8 @@ class Registry:
             return
         discovery.load(pack)
         # The owner of a name must not depend on the order of requests: earlier packs that may claim it come first.
-        shared = {spec.namespace for spec in pack.envs}
-        names = any(kind != "id" for kind, _ in _claims(pack))
+        shared = {each.namespace for each in (*pack.envs, *pack.sources)}
+        names = any(kind not in _OWN_NAMESPACE for kind, _ in _claims(pack))
         for earlier in itertools.takewhile(lambda other: other is not pack, self.packs):
             if names or shared.intersection(earlier.namespaces):
                 self._load(earlier)
@@ -102,22 +106,67 @@ class Registry:
             self._entries[spec.id] = RegistryEntry(spec, None)
             self._owners["id", spec.id] = "gem.register()"
 
-    def entries(self) -> list[RegistryEntry]:
-        """Everything registered, all packs loaded, sorted by id."""
+    def entries(self, namespace: str | None = None) -> list[RegistryEntry]:
+        """Everything registered, all packs loaded, sorted by id.
+
+        With a namespace, what is registered there, and every id that its source lists.
+
+        Raises:
+            MissingExtra: the library behind the source is not installed.
+        """
         self.load()
-        return [self._entries[id] for id in sorted(self._entries)]
+        if namespace is None:
+            return [self._entries[id] for id in sorted(self._entries)]
+        found = {id: entry for id, entry in self._entries.items() if entry.spec.namespace == namespace}
+        for id in self._names(namespace):
+            if id not in found and (entry := self._looked_up(id)) is not None:
+                found[id] = entry
+        return [found[id] for id in sorted(found)]
 
     def registered(self, id: str) -> RegistryEntry | None:
-        """The entry of a registered id; None for any other, `"module:Class"` included.
+        """The entry of a registered id, or of one that a source has; None for any other, `"module:Class"` included.
 
-        Imports only plugin modules of packs that declare the namespace.
+        Imports only plugin modules of packs that declare the namespace, and for an id of a source the library behind.
         """
-        if id not in self._entries:
-            try:
-                self.load(EnvId.parse(id).namespace)
-            except SpecError:
-                return None
-        return self._entries.get(id)
+        if id in self._entries:
+            return self._entries[id]
+        try:
+            self.load(EnvId.parse(id).namespace)
+        except SpecError:
+            return None
+        return self._entries.get(id) or self._looked_up(id)
+
+    def sources(self) -> list[tuple[EnvSource, Pack]]:
+        """The sources of all packs, sorted by namespace."""
+        found = [(source, pack) for pack in self.load() for source in pack.sources]
+        return sorted(found, key=lambda each: each[0].namespace)
+
+    def source_of(self, id: str) -> EnvSource | None:
+        """The source that looks up `id`, or a namespace; None for an id that is registered, or of no source."""
+        namespace = id.partition(":")[0]
+        declaring = self.load(namespace)
+        if id in self._entries:
+            return None
+        return next((each for pack in declaring for each in pack.sources if each.namespace == namespace), None)
+
+    def _looked_up(self, id: str) -> RegistryEntry | None:
+        source = self.source_of(id)
+        if source is None:
+            return None
+        spec = import_object(source.resolve)(id.partition(":")[2])
+        if spec is None:
+            return None
+        if not isinstance(spec, EnvSpec) or spec.id != id:
+            raise PackError(f"{source.resolve} must return the EnvSpec of {id!r} or None, not {spec!r:.200}")
+        pack = next(pack for pack in self.packs if source in pack.sources)
+        return RegistryEntry(spec, pack)
+
+    def _names(self, namespace: str) -> list[str]:
+        """The ids that the source of a namespace lists."""
+        source = self.source_of(namespace)
+        if source is None or source.names is None:
+            return []
+        return [f"{namespace}:{name}" for name in import_object(source.names)()]
 
     def find(self, id: str) -> RegistryEntry:
         """The entry of `id`.
@@ -135,8 +184,8 @@ class Registry:
             return RegistryEntry(direct, None)
         namespace = EnvId.parse(id).namespace
         declaring = self.load(namespace)
-        if id in self._entries:
-            return self._entries[id]
+        if (entry := self._entries.get(id) or self._looked_up(id)) is not None:
+            return entry
         unusable = [pack for pack in declaring if pack.state in ("failed", "disabled")]
         if unusable and len(unusable) == len(declaring):
             pack = unusable[0]
@@ -147,17 +196,20 @@ class Registry:
         missing = missing_owners(namespace, self.packs)
         if len(missing) == 1 and not declaring:
             raise UnknownId(f"{id!r} is provided by {missing[0]}, which is not installed: {how_to_install(missing[0])}")
-        message = f"no installed pack provides {id!r}.{did_you_mean(id, (entry.spec.id for entry in self.entries()))}"
+        known = self._names(namespace) or (entry.spec.id for entry in self.entries())
+        message = f"no installed pack provides {id!r}.{did_you_mean(id, known)}"
         for pack in unusable:
             message += f" The pack {pack.distribution}, which also has {namespace!r} ids, is {pack.state}."
         for owner in missing:
             message += f" {owner}, which also has {namespace!r} ids, is not installed: {how_to_install(owner)}."
-        raise UnknownId(f"{message} `gemx list` shows every id.")
+        shows = f"gemx list {namespace}" if self.source_of(namespace) else "gemx list"
+        raise UnknownId(f"{message} `{shows}` shows every id.")
 
 
 def _claims(pack: Pack) -> list[Claim]:
     return [
         *(("id", spec.id) for spec in pack.envs),
+        *(("source", source.namespace) for source in pack.sources),
         *(("command", command.name) for command in pack.commands),
         *((kind, name) for kind, table in tables(pack).items() for name in table),
     ]

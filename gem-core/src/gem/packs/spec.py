@@ -16,10 +16,15 @@ _ID = re.compile(
     r"(?:-v(?P<version>[0-9]+))?"
     r"(?:-(?P<variant>[A-Za-z0-9][A-Za-z0-9_.-]*))?"
 )
+_FOREIGN = re.compile(r"([a-z][a-z0-9_]*):([^\s,/]*/[^\s,]*)")
+"""A name with a slash in it, such as a URL, is another's: it has no parts. Commas separate ids."""
 
 
 class EnvId(NamedTuple):
-    """The parts of an id, `namespace:Name[-vN][-variant]`: `namespace`, `name`, `version` and `variant`."""
+    """The parts of an id, `namespace:Name[-vN][-variant]`: `namespace`, `name`, `version` and `variant`.
+
+    A name with a slash, such as a URL, is one that a source looks up (see `EnvSource`); all of it is the `name`.
+    """
 
     namespace: str
     name: str
@@ -33,6 +38,8 @@ class EnvId(NamedTuple):
         Raises:
             SpecError: it is not an id.
         """
+        if foreign := _FOREIGN.fullmatch(text):
+            return cls(foreign[1], foreign[2], None, None)
         match = _ID.fullmatch(text)
         if match is None:
             raise SpecError(
@@ -53,7 +60,7 @@ class EnvSpec(BaseModel):
 
     `entry_point` is `"module:Class"`; `kwargs`, and `max_turns` if given, are its arguments; the last of the `wrappers`
     is outermost; `extra` is an optional dependency, such as `"gem-envs-math[data]"`.
-    `id`, `description` and `tags` are for listing.
+    `id`, `description` and `tags` are for listing; `notes`, a line each, are what `gemx info` says beside them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,6 +73,7 @@ class EnvSpec(BaseModel):
     description: str = ""
     tags: tuple[str, ...] = ()
     extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
+    notes: tuple[str, ...] = Field(default=(), description="such as what the library behind it does not allow")
 
     @model_validator(mode="before")
     @classmethod

@@ -52,6 +52,10 @@ def check_trusted(record: EpisodeRecord) -> None:
 
 
 def _of_record(record: EpisodeRecord) -> Refusals:
+    source = registry().source_of(record.id)
+    if source is not None and not source.safe:
+        yield f"the environment {reprlib.repr(record.id)}, whose name would be used as it is ({source.form})"
+        return
     entry = registry().registered(record.id)
     if entry is None:
         # Otherwise nothing is built.

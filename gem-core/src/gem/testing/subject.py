@@ -94,7 +94,7 @@ def find_entries(name: str) -> Sequence[RegistryEntry]:
         if ":" not in name:
             raise _no_such_pack(name)
         return [registry().find(name)]
-    every = registry().entries()
+    every = registry().entries(None if registry().source_of(name) is None else name)
     for pack in chosen:
         if pack.state != "loaded":
             raise PackError(f"the pack {pack.distribution} is {pack.state} ({pack.reason})")
