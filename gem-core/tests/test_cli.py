@@ -126,7 +126,8 @@ def test_list_as_json_has_exactly_the_promised_fields() -> None:
                 "description": echo.description,
                 "tags": ["single-turn", "smoke-test"],
             }
-        ]
+        ],
+        "sources": [],
     }
 
 

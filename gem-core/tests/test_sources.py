@@ -73,7 +73,8 @@ def test_patterns_info_and_doctor_reach_looked_up_ids(monkeypatch: pytest.Monkey
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))
     assert json.loads(gemx("info", FAR, "--json"))["pack"] == "source-pack"
     monkeypatch.delattr("source_pack.known")
-    reason = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)["packs"][1]["reason"]
+    packs = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)["packs"]
+    (reason,) = [each["reason"] for each in packs if each["pack"] == "source-pack"]
     assert reason == "the source 'sums:N': 'source_pack:known': source_pack has no 'known'."
 
 

@@ -1,8 +1,22 @@
-"""What this pack offers: the command `gemx serve`."""
+"""What this pack offers: ids of other libraries, and the command `gemx serve`. Listing imports none of the libraries."""
 
 import gem
 
 GEM_API = 1
+
+
+@gem.hookimpl
+def gem_sources() -> list[gem.EnvSource]:
+    return [
+        gem.EnvSource(
+            namespace="gymnasium",
+            form="gymnasium:NAME",
+            description="An environment of Gymnasium with text or discrete actions: gemx list gymnasium",
+            resolve="gem_interop.envs.lookup:gymnasium",
+            names="gem_interop.envs.lookup:gymnasium_names",
+            safe=True,
+        ),
+    ]
 
 
 @gem.hookimpl

@@ -40,7 +40,8 @@ def list_envs(
     """List the environments.
 
     PATTERN is a namespace, such as `game`, a part of an id, such as `sudoku` or `game:*-easy`, or words of a
-    description. Ids of another library, such as `gymnasium:NAME`, are listed for its namespace only. With --json, --floors prints the floors alone, in the form of the file floors.json of a pack.
+    description. Ids of another library, such as `gymnasium:NAME`, are listed for their namespace only. With --json,
+    --floors prints the floors alone, in the form of the file floors.json of a pack.
     """
     with stray_prints_to_stderr():
         sources = _sources(pattern, pack, tags)

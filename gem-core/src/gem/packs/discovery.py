@@ -71,8 +71,8 @@ class Pack:
     """An installed distribution with entry points in `gem.packs`.
 
     From its metadata: `distribution`, `version`, `module` (the plugin) and `namespaces`. From the plugin, once loaded:
-    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state` and
-    `traceback` are those of loading it.
+    `envs`, `sources`, `commands`, and by name `tools`, `wrappers`, `policies`, `algorithms` and `diagnostics`. `state`
+    and `traceback` are those of loading it.
     """
 
     distribution: str
@@ -207,8 +207,8 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.algorithms = _table(hooks.gem_algorithms)
     pack.diagnostics = _table(hooks.gem_diagnostics)
     pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
-    named = [*((spec.namespace, spec.id) for spec in pack.envs), *((each.namespace, each.form) for each in pack.sources)]
-    for namespace, id in named:
+    offered = {spec.id: spec.namespace for spec in pack.envs} | {each.form: each.namespace for each in pack.sources}
+    for id, namespace in offered.items():
         if namespace not in pack.namespaces:
             raise PackError(
                 f"{id!r} is outside the namespaces of this pack, {list(pack.namespaces)}; declare an entry point "

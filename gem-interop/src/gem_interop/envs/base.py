@@ -1,0 +1,122 @@
+"""What environments of other libraries have in common: a seed, a snapshot without their help, and texts."""
+
+import random
+import threading
+from abc import abstractmethod
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gem.core import Info, Observation, Step
+from gem.errors import SnapshotError
+from gem.turn_env import TurnEnv
+
+
+class ForeignEnv(TurnEnv):
+    """An environment that another library or a server plays.
+
+    Every episode has a seed, which `_begin` gives to the other side: that of `reset`, or else one drawn from this env's
+    generator. A snapshot is the seed and the actions: restoring it plays them again, so it takes as long as the episode
+    took, and is refused where the other side does not repeat itself.
+    """
+
+    _unsaved: ClassVar[frozenset[str]] = TurnEnv._unsaved | {"_other"}
+
+    _other: Any
+    """What plays: an env of the other library, or a connection."""
+    _latest: Observation = ""
+
+    @abstractmethod
+    def _begin(self, seed: int, options: Mapping[str, Any]) -> Observation:
+        """Start an episode on the other side."""
+
+    @abstractmethod
+    def _answer(self, action: str) -> Step:
+        """Carry out one reply there."""
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
+        self._given_seed = seed
+        return super().reset(seed=seed, options=options)
+
+    def _reset(self, options: Mapping[str, Any]) -> Observation:
+        seed = self.rng.getrandbits(32) if self._given_seed is None else int(self._given_seed)
+        self._start = (seed, dict(options))
+        self._said: list[str] = []
+        self._latest = self._begin(*self._start)
+        return self._latest
+
+    def _step(self, action: str) -> Step:
+        self._said.append(action)
+        step = self._answer(action)
+        self._latest = step.observation
+        return step
+
+    def restore(self, state: bytes) -> None:
+        super().restore(state)
+        if self._over is None:
+            return
+        latest = self._begin(*self._start)
+        for action in self._said:
+            latest = self._answer(action).observation
+        super().restore(state)
+        if latest != self._latest:
+            raise SnapshotError(
+                f"{type(self).__name__} cannot be restored: the same seed and actions led to another observation, "
+                f"{latest!r:.80} instead of {self._latest!r:.80}"
+            )
+
+
+def readable(text: str) -> str:
+    """A text of the other side that UTF-8 can encode: it may repeat a reply with a lone surrogate."""
+    return text.encode(errors="replace").decode()
+
+
+def plain(value: Any) -> Any:
+    """Side information as plain data: numbers and arrays of NumPy as those of Python, and what is not data as text."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, str):
+        return readable(value)
+    return value if value is None or isinstance(value, int | float | bool) else repr(value)
+
+
+_GLOBAL = threading.RLock()
+"""Held while a library plays that draws from the global generators of `random` and `numpy.random`."""
+
+
+class GlobalGenerators:
+    """The global generators as one env of such a library sees them.
+
+    Within `use()` they have the state of this env, and after it that of the program again; other envs of such libraries
+    wait. A thread of the program that draws from the global generators meanwhile draws from those of the env.
+    """
+
+    def __init__(self) -> None:
+        self._state: tuple[Any, Any] | None = None
+
+    @contextmanager
+    def use(self, seed: int | None = None) -> Generator[None]:
+        """Draw from this env's generators; with a seed, seeded first."""
+        with _GLOBAL:
+            outer = random.getstate(), np.random.get_state()  # noqa: NPY002
+            try:
+                if seed is not None:
+                    random.seed(seed)
+                    np.random.seed(seed % 2**32)  # noqa: NPY002
+                elif self._state is not None:
+                    self._set(self._state)
+                yield
+            finally:
+                self._state = random.getstate(), np.random.get_state()  # noqa: NPY002
+                self._set(outer)
+
+    @staticmethod
+    def _set(state: tuple[Any, Any]) -> None:
+        random.setstate(state[0])
+        np.random.set_state(state[1])  # noqa: NPY002
