@@ -32,7 +32,7 @@ from transformers.utils import logging
 
 import gem
 from gem_train.config.training import load_config
-from gem_train.runs.compare import Group, mean_interval, read_run
+from gem_train.runs.compare import Group, mean_and_half_width, read_run
 from gem_train.runs.display import Display
 from gem_train.sft.config import load_sft_config
 from gem_train.sft.training import sft
@@ -237,7 +237,7 @@ def sign_flip(differences: Sequence[float]) -> float:
 
 def mean(values: Sequence[float], sign: str = "") -> str:
     """A mean and half of its 95% interval."""
-    middle, half = mean_interval(values) if len(values) > 1 else (values[0], math.nan)
+    middle, half = mean_and_half_width(values) if len(values) > 1 else (values[0], math.nan)
     return f"{middle:{sign}.2f} ± {half:.2f}"
 
 

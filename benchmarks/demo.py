@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from gem_train.runs.compare import mean_interval
+from gem_train.runs.compare import mean_and_half_width
 
 ID = "game:GuessTheNumber-v0-easy"
 CONFIG = Path(__file__).parent.parent / "examples" / "demo.toml"
@@ -37,7 +37,7 @@ def report(summaries: list[dict[str, Any]]) -> dict[str, Any]:
         "success_before": [summary["success_before"] for summary in summaries],
         "success_after": after,
         "success_after_mean": statistics.fmean(after),
-        "success_after_half_interval": mean_interval(after)[1] if len(after) > 1 else None,
+        "success_after_half_interval": mean_and_half_width(after)[1] if len(after) > 1 else None,
         "random_success": [summary["random_success"] for summary in summaries],
         "expert_success": [summary["expert_success"] for summary in summaries],
         "seconds": [summary["seconds"] for summary in summaries],
@@ -57,7 +57,7 @@ def table(summaries: list[dict[str, Any]]) -> str:
     before, after = ([summary[name] for summary in summaries] for name in ("success_before", "success_after"))
     mean = f"{statistics.fmean(after):.3f}"
     if len(after) > 1:
-        mean += f" ± {mean_interval(after)[1]:.3f}"
+        mean += f" ± {mean_and_half_width(after)[1]:.3f}"
     lines.append(f"| mean | | | {statistics.fmean(before):.3f} | {mean} | |")
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from gem.cli.main import main
 from gem.rollout.estimates import _T975
 from gem_train.config.training import load_config
-from gem_train.runs.compare import grouped, mean_interval, read_run
+from gem_train.runs.compare import grouped, mean_and_half_width, read_run
 
 
 def make_run(folder: Path, steps: int = 20, *, finished: bool = False, level: float = 0.5, **settings: object) -> Path:
@@ -44,7 +44,7 @@ def plot(*words: object) -> dict:
 @pytest.mark.parametrize("freedom", [1, 2, 4, 9, 30, 31, 100])
 def test_the_interval_is_that_of_students_t(freedom):
     values = [0.0] * freedom + [float(freedom + 1)]
-    mean, half = mean_interval(values)
+    mean, half = mean_and_half_width(values)
     assert mean == pytest.approx(1.0)
     t = half / (np.std(values, ddof=1) / math.sqrt(freedom + 1))
     # The integral of the density from 0 to t, by a substitution that ends the tail at 1.

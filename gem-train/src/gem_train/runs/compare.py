@@ -181,7 +181,7 @@ def check_metric(runs: Sequence[RunData], metric: str) -> None:
         raise ConfigError(f"these runs have no metric {metric!r}.{near} Known: {', '.join(sorted(known))}")
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+def mean_and_half_width(values: Sequence[float]) -> tuple[float, float]:
     """The mean of at least two values, and half of its 95% interval by Student's t."""
     freedom = len(values) - 1
     return fmean(values), student_t(freedom) * stdev(values) / math.sqrt(len(values))
@@ -201,5 +201,5 @@ def _named(key: str, settings: Mapping[str, Any]) -> str:
 def _mean_point(step: int, values: Sequence[float]) -> Point:
     if len(values) == 1:
         return Point(step, values[0])
-    mean, half = mean_interval(values)
+    mean, half = mean_and_half_width(values)
     return Point(step, mean, mean - half, mean + half)
