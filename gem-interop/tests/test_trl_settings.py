@@ -35,7 +35,7 @@ class Kept(Play):
 def make_trainer(tmp_path):
     plays = []
 
-    def make(play, **settings):
+    def make(play, processing_class=None, **settings):
         plays.append(play)
         plain = {
             "output_dir": str(tmp_path / "run"),
@@ -52,7 +52,7 @@ def make_trainer(tmp_path):
         }
         return GRPOTrainer(
             model=tiny_model(),
-            processing_class=tokenizer(),
+            processing_class=processing_class or tokenizer(),
             args=GRPOConfig(**plain | settings),
             train_dataset=Dataset.from_list(play.rows(64)),
             eval_dataset=Dataset.from_list(play.rows(16, seed=1)),
@@ -144,6 +144,18 @@ def test_a_batch_of_failed_episodes_changes_nothing(make_trainer):
     assert all(result.failure for batch in play.batches for result in batch)
     assert all(torch.equal(before[name], tensor) for name, tensor in trainer.model.named_parameters())
     assert [line["gem/failed"] for line in trainer.state.log_history if "gem/failed" in line] == [1, 1]
+
+
+def test_a_play_of_two_trainers_reads_with_the_tokenizer_of_each(make_trainer):
+    play = Kept()
+    make_trainer(play).evaluate()
+    other = tokenizer()
+    other.chat_template = "{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}"
+    make_trainer(play, other).evaluate()
+    turns = [result.episode.turns for result in play.results if result.failure is None]
+    assert turns
+    for first, *_ in turns:
+        assert other.decode(first.completion.prompt_ids) == f"{first.observation}<|im_end|>"
 
 
 @pytest.mark.parametrize(

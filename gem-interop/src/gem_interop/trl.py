@@ -87,6 +87,7 @@ class Play:
             "env_kwargs": env_kwargs,
         }
         self._threads = check_int("threads", threads, 1)
+        self._trainer: Any = None
         self._sessions: list[Session] = []
         self.results: list[Result] = []
         """The episodes of the last batch, in its order."""
@@ -101,8 +102,11 @@ class Play:
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         """Play an episode for each prompt. What TRL calls."""
-        if self._generate is sample:
-            _check_sampling(trainer.args)
+        if trainer is not self._trainer:  # another tokenizer, and other limits
+            self.close()
+            self._trainer = trainer
+            if self._generate is sample:
+                _check_sampling(trainer.args)
         starts = [_read(prompt) for prompt in prompts]
         while len(self._sessions) < len(prompts):
             self._sessions.append(self._session(trainer))
