@@ -21,3 +21,10 @@ class Talk(TurnEnv):
 
     def sample_action(self):
         return "yes"
+
+
+class Broken(Talk):
+    """Fails whatever is said."""
+
+    def _step(self, action):
+        raise OSError("the env is broken")

@@ -1,0 +1,73 @@
+"""GRPO by OpenRLHF on an environment of GEM: python openrlhf_grpo.py MODEL [--env ID] [--gpus N] [--out FOLDER] …
+
+MODEL is a folder with a model, or a name on the Hugging Face hub. It writes the dataset of starts and the file for
+--train.agent_func_path into FOLDER, and runs OpenRLHF's trainer with them, sampler and learner on the same GPUs.
+Further options are OpenRLHF's own, and win. With --dry-run it only prints the command.
+"""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from gem_interop.openrlhf import rows
+
+AGENT = """from gem_interop.openrlhf import Executor
+
+
+class AgentExecutor(Executor):
+    def __init__(self):
+        super().__init__(max_new_tokens={max_new_tokens}, score="success")
+"""
+
+parser = argparse.ArgumentParser()
+parser.add_argument("model")
+parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
+parser.add_argument("--gpus", type=int, default=1)
+parser.add_argument("--updates", type=int, default=320)
+parser.add_argument("--group", type=int, default=8, help="episodes from the same start")
+parser.add_argument("--groups", type=int, default=32, help="starts in an update")
+parser.add_argument("--max-new-tokens", type=int, default=64)
+parser.add_argument("--max-context", type=int, default=2048)
+parser.add_argument("--lr", type=float, default=1e-6)
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--out", type=Path, default=Path("openrlhf-run"))
+parser.add_argument("--dry-run", action="store_true")
+given, more = parser.parse_known_args()
+
+out = given.out.absolute()
+out.mkdir(parents=True, exist_ok=True)
+starts = rows(given.env, given.updates * given.groups, given.seed)
+(out / "starts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in starts))
+(out / "agent.py").write_text(AGENT.format(max_new_tokens=given.max_new_tokens))
+episodes = given.group * given.groups
+options = {
+    "actor.model_name_or_path": given.model,
+    "train.agent_func_path": out / "agent.py",
+    "data.prompt_dataset": out / "starts.jsonl",
+    "data.input_key": "input",
+    "data.max_len": given.max_context,
+    "data.max_samples": len(starts),
+    "rollout.batch_size": given.groups,
+    "rollout.n_samples_per_prompt": given.group,
+    "train.batch_size": episodes,
+    "train.num_episodes": 1,
+    "algo.advantage.estimator": "group_norm",
+    "algo.advantage.is_correction_level": "token",
+    "algo.kl.init_coef": 0,
+    "actor.adam.lr": given.lr,
+    "actor.num_gpus_per_node": given.gpus,
+    "vllm.num_engines": given.gpus,
+    "vllm.gpu_memory_utilization": 0.5,
+    "train.seed": given.seed,
+    "ckpt.output_dir": out / "model",
+    "ckpt.path": out / "checkpoints",
+}
+switches = ["train.colocate_all", "vllm.enable_sleep", "ds.enable_sleep"]
+command = [sys.executable, "-m", "openrlhf.cli.train_ppo_ray"]
+command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
+command += [f"--{name}" for name in switches] + more
+print(shlex.join(command), flush=True)
+sys.exit(0 if given.dry_run else subprocess.run(command, check=False).returncode)

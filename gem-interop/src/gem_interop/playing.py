@@ -1,0 +1,150 @@
+"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF's and slime's.
+
+A row of their datasets is the start of an episode, as JSON in the column of the prompt. `Player` plays it with replies
+of the framework's engine, and keeps the sessions that it has opened, so that episodes share envs.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from gem import seeding
+from gem.checks import check_int
+from gem.errors import ConfigError
+from gem.packs.make import Wrappers
+from gem.rollout.transcript import FinishReason
+from gem.session import AsyncSession, Result, Sessions
+
+_log = logging.getLogger(__name__)
+
+Score = Literal["return", "success"]
+Reply = tuple[Sequence[int], Sequence[float] | None, FinishReason | None]
+"""Sampled ids, their log-probabilities, and why they end."""
+Generate = Callable[[AsyncSession, list[int]], Awaitable[Reply | None]]
+"""`(session, ids to read)` → a reply, or None if the engine gave it up. The session says what ends the reply."""
+
+
+def starts(env: str | Sequence[str], episodes: int, seed: int) -> list[tuple[str, str]]:
+    """So many starts of episodes: an id and the text that names its start, which is the prompt of a row."""
+    ids = [env] if isinstance(env, str) else list(env)
+    if not ids:
+        raise ConfigError("rows need an id, or a list of ids")
+    pairs = ((ids[index % len(ids)], seeding.derive(seed, "rows", index)) for index in range(episodes))
+    return [(id, json.dumps({"env": id, "seed": start})) for id, start in pairs]
+
+
+def start_of(prompt: object) -> tuple[str, int]:
+    """The id and the seed that a row names.
+
+    Raises:
+        ConfigError: it is not one of `starts`, such as one that a chat template was applied to.
+    """
+    try:
+        start = json.loads(prompt) if isinstance(prompt, str) else None
+        return str(start["env"]), int(start["seed"])
+    except (ValueError, TypeError, KeyError):
+        raise ConfigError(
+            f"a prompt is the start of an episode, made by the module's rows, without a chat template; not {prompt!r}"
+        ) from None
+
+
+class Player:
+    """Plays episodes, any number at once, each as one segment.
+
+    Args:
+        max_turns: turns after which an episode is truncated.
+        score: the reward of an episode: its `"return"`, or 1 for `"success"` and 0 otherwise.
+        retries: how often an episode that failed is played again, from the same start.
+        envs: envs of each id, and so episodes at once; more of them wait.
+        step_timeout: seconds that one call of an env may take, after which its episode fails.
+        template_kwargs: passed to the chat template.
+        wrappers: as in `gem.make`, around every env.
+        env_kwargs: override the kwargs of the specs.
+
+    Raises:
+        ConfigError: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_turns: int | None = None,
+        score: Score = "return",
+        retries: int = 2,
+        envs: int = 256,
+        step_timeout: float | None = None,
+        template_kwargs: dict[str, Any] | None = None,
+        wrappers: Wrappers = (),
+        env_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        if score not in ("return", "success"):
+            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+        self._score = score
+        self._retries = check_int("retries", retries, 0)
+        self._settings: dict[str, Any] = {
+            "max_turns": max_turns,
+            "most": check_int("envs", envs, 1),
+            "step_timeout": step_timeout,
+            "template_kwargs": template_kwargs,
+            "wrappers": wrappers,
+            "env_kwargs": env_kwargs,
+            # A framework that takes one row per episode cannot take a history that is rewritten.
+            "history": "keep",
+        }
+        self._opened: dict[tuple[Any, ...], asyncio.Task[Sessions]] = {}
+
+    async def play(self, prompt: object, generate: Generate, tokenizer: Any, **limits: int | None) -> Result | None:
+        """Play the episode that a row names; if it fails, again, and then the failed one is returned.
+
+        Args:
+            prompt: one of `starts`.
+            generate: samples a reply.
+            tokenizer: of the model.
+            limits: `max_context` and `max_new_tokens`, as for `Sessions`.
+
+        Returns:
+            The episode; None if `generate` gave up.
+
+        Raises:
+            ConfigError: the prompt is not a start, or the env refuses its settings.
+            UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
+        """
+        env, seed = start_of(prompt)
+        async with (await self._sessions(env, tokenizer, limits)).session() as session:
+            for tries_left in range(self._retries, -1, -1):
+                ids = await session.start(seed)
+                while ids is not None:
+                    reply = await generate(session, ids)
+                    if reply is None:
+                        return None
+                    ids = await session.said(*reply)
+                failure = session.result.failure
+                if failure is None:
+                    break
+                _log.warning(
+                    "an episode of %s from seed %s failed, %s tries left: %s", env, seed, tries_left, failure.error
+                )
+            return session.result
+
+    def reward(self, result: Result) -> float | None:
+        """What an episode is worth; None if there is nothing to learn from: it failed, or did not fit the context."""
+        if not result.segments:
+            return None
+        return float(result.success) if self._score == "success" else result.total_reward
+
+    async def close(self) -> None:
+        """Close the envs. Closing twice is fine."""
+        opened, self._opened = self._opened, {}
+        for sessions in await asyncio.gather(*opened.values(), return_exceptions=True):
+            if isinstance(sessions, Sessions):
+                await sessions.close()
+
+    async def _sessions(self, env: str, tokenizer: Any, limits: Mapping[str, int | None]) -> Sessions:
+        """Opened once for all episodes: frameworks pass another copy of the same tokenizer with each of them."""
+        key = (env, *sorted(limits.items()))
+        if key not in self._opened:
+            sessions = Sessions(env, tokenizer, **{**self._settings, **limits})
+            self._opened[key] = asyncio.ensure_future(sessions.__aenter__())
+        return await asyncio.shield(self._opened[key])

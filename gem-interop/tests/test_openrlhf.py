@@ -1,0 +1,203 @@
+"""Episodes by OpenRLHF's own rollout actor, generator and experience maker: what is trained was read and said."""
+
+import asyncio
+import copy
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import openrlhf_parts as parts
+import pytest
+import ray
+import torch
+from agreement import (
+    assert_failed_episodes_are_left_out_of_their_groups,
+    assert_returns_are_those_of_a_replay,
+    assert_what_was_read_and_said_is_trained,
+)
+from openrlhf.datasets import PromptDataset
+from openrlhf.datasets.utils import blending_datasets
+from openrlhf.models import PolicyLoss
+from openrlhf_actor import LocalActor, ModelInPlaceOfVLLM, _load_agent_executor
+from samples import tiny_model, tokenizer
+from vllm import SamplingParams
+
+from gem.errors import ConfigError
+from gem_interop.openrlhf import Executor, rows
+
+pytestmark = pytest.mark.filterwarnings("default")  # OpenRLHF's, Ray's and DeepSpeed's own
+GROUPS, GROUP, LENGTH, TEMPERATURE = 25, 4, 256, 0.8
+
+
+@pytest.fixture(scope="module")
+def ray_here():
+    with parts.ray_here():
+        yield
+
+
+@pytest.fixture(scope="module")
+def played(ray_here, tmp_path_factory):
+    """Experiences before their advantages, and the episodes that they are made of."""
+    agent, results = parts.write_agent(tmp_path_factory.mktemp("openrlhf"), retries=0)
+    actor = ray.remote(LocalActor).options(num_cpus=1).remote(agent)
+    made = parts.generate(
+        parts.settings(),
+        tokenizer(),
+        rows("interop_envs:Talk", GROUPS),
+        [actor],
+        max_len=LENGTH,
+        temperature=TEMPERATURE,
+    )
+    ray.kill(actor)
+    return made, parts.read_results(results)
+
+
+def trained(made, estimator="group_norm"):
+    """Batches by OpenRLHF's experience maker, and rows of its loss."""
+    args = parts.settings(**{"algo.advantage.estimator": estimator})
+    learner = parts.Learner(tiny_model(), TEMPERATURE)
+    batches = parts.make_experiences(args, tokenizer(), learner, copy.deepcopy(made))
+    return batches, parts.rows_of_the_loss(batches)
+
+
+def test_it_trains_on_what_was_read_and_said(played):
+    made, results = played
+    assert len(made) == len(results) == GROUPS * GROUP
+    assert_what_was_read_and_said_is_trained(trained(made)[1], results)
+    assert_returns_are_those_of_a_replay(results)
+
+
+@pytest.mark.parametrize("estimator", ["group_norm", "rloo", "dr_grpo", "reinforce_baseline"])
+def test_a_failed_episode_is_not_a_zero_in_its_group(played, estimator):
+    made, results = played
+    batches, rows = trained(made, estimator)
+    assert all(torch.isfinite(batch.advantages).all() for batch in batches)
+    failed = [result for result in results if result.failure is not None]
+    assert len([row for row in rows if not any(row.mask)]) == len(failed) > 5
+    if estimator == "reinforce_baseline":  # which then normalises over all trained ids
+        weights = torch.tensor([sum(row.mask) for row in rows]).float()
+        centred = torch.tensor([row.advantage or 0.0 for row in trained(made, "dr_grpo")[1]])
+        mean = (weights * centred).sum() / weights.sum()
+        scale = ((weights * (centred - mean) ** 2).sum() / weights.sum()).rsqrt()
+        expected = (centred - mean) * scale
+        assert all(
+            row.advantage == pytest.approx(float(e), abs=1e-4)
+            for row, e in zip(rows, expected, strict=True)
+            if any(row.mask)
+        )
+        return
+    pairs = assert_what_was_read_and_said_is_trained(rows, results)
+    assert_failed_episodes_are_left_out_of_their_groups(pairs)
+    if estimator == "dr_grpo":
+        for row, result in pairs:
+            others = [e.total_reward for _, e in pairs if e.episode.seed == result.episode.seed]
+            assert row.advantage == pytest.approx(result.total_reward - sum(others) / len(others), abs=1e-5)
+
+
+def test_a_failed_episode_has_no_part_in_the_loss(played):
+    batches, _ = trained(played[0])
+    loss = PolicyLoss(is_correction_level="token")
+    seen = 0
+    for batch in batches:
+        kept = batch.action_mask.any(-1)
+        columns = batch.action_log_probs + 0.1, batch.action_log_probs, batch.advantages, batch.action_mask
+        whole = loss(*columns, rollout_log_probs=batch.rollout_log_probs)[0]
+        part = loss(*(each[kept] for each in columns), rollout_log_probs=batch.rollout_log_probs[kept])[0]
+        assert float(whole) == pytest.approx(float(part), abs=1e-6)
+        seen += int((~kept).sum())
+    assert seen > 5
+
+
+@pytest.fixture
+def engine():
+    actor = object.__new__(LocalActor)
+    actor.llm, actor._mm_pad_token_ids = ModelInPlaceOfVLLM(tiny_model()), None
+    return actor
+
+
+def play(engine, executor, env, count=1, length=LENGTH, **parameters):
+    """A group of episodes, as OpenRLHF's actor plays them."""
+    engine.executor = executor
+    given = SamplingParams(max_tokens=6, min_tokens=1, logprobs=1, **parameters)
+    [row] = rows(env, 1)
+    return engine.generate_responses(row["input"], "", given, length, tokenizer(), count)
+
+
+def test_an_episode_that_failed_is_played_again(engine):
+    executor = Executor(retries=20)
+    responses = asyncio.run(play(engine, executor, "interop_envs:Talk", 40))
+    assert all(response["extra_logs"]["gem_failed"] == 0 for response in responses)
+
+
+def test_a_group_that_failed_has_the_mean_of_all_episodes(engine):
+    async def both():
+        executor = Executor(retries=0)
+        known = await play(engine, executor, "interop_envs:Talk", 20)
+        return known, await play(engine, executor, "interop_envs:Broken", 2)
+
+    known, failed = asyncio.run(both())
+    rewards = [each["reward"] for each in known if not each["extra_logs"]["gem_failed"]]
+    assert [each["reward"] for each in failed] == pytest.approx([sum(rewards) / len(rewards)] * 2)
+    assert [each["action_ranges"] for each in failed] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("env", "length", "why"),
+    [
+        ("interop_envs:Broken", LENGTH, "no episode could be played: OSError: the env is broken"),
+        ("interop_envs:Talk", 8, "no episode could be played: its start does not fit --data.max_len 8"),
+    ],
+)
+def test_when_nothing_can_be_played_the_reason_is_named(engine, env, length, why):
+    with pytest.raises(RuntimeError, match=why):
+        asyncio.run(play(engine, Executor(), env, 2, length))
+
+
+def test_a_prompt_that_is_not_a_start_is_refused(engine):
+    engine.executor = Executor()
+    given = SamplingParams(max_tokens=6)
+    with pytest.raises(ConfigError, match="start of an episode, made by the module's rows"):
+        asyncio.run(engine.generate_responses("<|im_start|>user", "", given, LENGTH, tokenizer(), 2))
+
+
+class Started(Exception):
+    """OpenRLHF has accepted the settings."""
+
+
+def test_the_launch_file_is_accepted_by_openrlhf(tmp_path, monkeypatch):
+    launch = Path(__file__).parents[2] / "examples/frameworks/openrlhf_grpo.py"
+    given = ["MODEL", "--env", "interop_envs:Talk", "--updates", "2", "--out", str(tmp_path), "--dry-run"]
+    done = subprocess.run([sys.executable, launch, *given], capture_output=True, text=True, check=True, timeout=120)
+    _, _, module, *options = shlex.split(done.stdout)
+
+    def init(**_):
+        raise Started
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(sys, "argv", [module, *options])
+    with pytest.raises(Started) as started:
+        runpy.run_module(module, run_name="__main__")
+    args = next(entry.frame.f_locals["args"] for entry in started.traceback if entry.name == "train")
+
+    strategy = SimpleNamespace(args=args, print=print, is_rank_0=lambda: True)
+    data = PromptDataset(blending_datasets(args.data.prompt_dataset, strategy=strategy), tokenizer(), strategy)
+    assert [data[index][:2] for index in range(len(data))] == [
+        (row["datasource"], row["input"]) for row in rows("interop_envs:Talk", 64)
+    ]
+    assert isinstance(_load_agent_executor(str(args.train.agent_func_path)), Executor)
+
+
+def test_without_logprobs_of_the_engine_it_passes_none(engine):
+    [response] = asyncio.run(play(engine, Executor(), "interop_envs:Talk"))
+    assert len(response["rollout_log_probs"]) == len(response["observation_tokens"])
+    engine.executor = Executor(score="success")
+    [row] = rows("interop_envs:Talk", 1)
+    [response] = asyncio.run(
+        engine.generate_responses(row["input"], "", SamplingParams(max_tokens=6), LENGTH, tokenizer())
+    )
+    assert response["rollout_log_probs"] is None
+    assert response["reward"] == response["scores"]
