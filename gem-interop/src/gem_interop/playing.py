@@ -42,7 +42,7 @@ def start_of(prompt: object) -> tuple[str, int]:
         ConfigError: it is not one of `starts`, such as one that a chat template was applied to.
     """
     try:
-        start = json.loads(prompt) if isinstance(prompt, str) else None
+        start: Any = json.loads(prompt) if isinstance(prompt, str) else None
         return str(start["env"]), int(start["seed"])
     except (ValueError, TypeError, KeyError):
         raise ConfigError(
@@ -145,6 +145,6 @@ class Player:
         """Opened once for all episodes: frameworks pass another copy of the same tokenizer with each of them."""
         key = (env, *sorted(limits.items()))
         if key not in self._opened:
-            sessions = Sessions(env, tokenizer, **{**self._settings, **limits})
-            self._opened[key] = asyncio.ensure_future(sessions.__aenter__())
+            settings: dict[str, Any] = {**self._settings, **limits}
+            self._opened[key] = asyncio.ensure_future(Sessions(env, tokenizer, **settings).__aenter__())
         return await asyncio.shield(self._opened[key])
