@@ -46,6 +46,20 @@ def test_many_sessions_at_once_give_what_one_gives():
     alone.close()
 
 
+def test_one_session_at_a_time_needs_one_thread_however_many_there_may_be():
+    """A thread was started with each message, until there were as many as envs."""
+
+    async def main():
+        before = threading.active_count()
+        async with Sessions(ID, CHAT, most=32) as sessions, sessions.session() as session:
+            for seed in range(20, 36):
+                await session.start(seed, {"what": seed})
+                await session.said(END)
+            return threading.active_count() - before
+
+    assert asyncio.run(main()) <= 2
+
+
 def test_an_env_that_takes_its_time_does_not_block_the_event_loop():
     async def main():
         async with Sessions(ID, CHAT, most=4) as sessions:

@@ -15,6 +15,7 @@ from gem.vector.messages import Build, Maker, SlotMessage, SlotResult
 _CLOSED = "this session is closed"
 _CHECK = 1.0
 """Most seconds between two checks for calls that exceed their time limit."""
+_SHORTEST_CHECK = 0.005
 
 
 class EnvThreads:
@@ -38,6 +39,8 @@ class EnvThreads:
         """Who waits for the answer of an env."""
         self._left: set[int] = set()
         """Envs in a call that nobody waits for."""
+        self._watching: set[asyncio.AbstractEventLoop] = set()
+        """Loops that check for overdue calls: one check for all calls costs a tenth of a timer for each."""
         self._closed = False
 
     async def check(self) -> None:
@@ -85,15 +88,9 @@ class EnvThreads:
             self._check_open()
             self._waiting[slot] = future
             self._backend.send({slot: message}, "off")
-        if self._limit is None:
-            return await future
-        while True:
-            with self._lock:
-                due = None if self._closed else self._backend.replace_overdue()
-            due = due or time.monotonic() + _CHECK
-            done, _ = await asyncio.wait([future], timeout=min(_CHECK, max(0.0, due - time.monotonic())))
-            if done:
-                return future.result()
+            if self._limit is not None:
+                self._watch(future.get_loop())
+        return await future
 
     async def close(self) -> None:
         """Close every env and end every thread. Who waits for one is told. Closing twice is fine."""
@@ -114,6 +111,20 @@ class EnvThreads:
 
         threading.Thread(target=close, name="gem-close").start()
         await closed.wait()
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Replace the envs whose call is overdue, from this loop, for as long as it waits for one."""
+        if loop not in self._watching:
+            self._watching.add(loop)
+            loop.call_soon(self._check, loop)
+
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            if self._closed or not any(each.get_loop() is loop for each in self._waiting.values()):
+                self._watching.discard(loop)
+                return
+            due = self._backend.replace_overdue() or 0.0
+            loop.call_later(min(_CHECK, max(_SHORTEST_CHECK, due - time.monotonic())), self._check, loop)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -15,9 +15,9 @@ from gem_interop.serve.app import EnvServer
 
 try:
     import uvicorn
-    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
     from gem.client_timeouts import TimedH11Protocol
+    from gem_interop.serve.websocket import TimedWebSocketProtocol
 except ImportError as error:
     raise MissingExtra(
         f"gemx serve needs uvicorn and websockets ({error}): pip install 'gem-interop[serve]'"
@@ -84,7 +84,7 @@ def _server(server: EnvServer) -> uvicorn.Server:
         uvicorn.Config(
             server.app,
             http=TimedH11Protocol,
-            ws=WebSocketsSansIOProtocol,
+            ws=TimedWebSocketProtocol,
             ws_max_size=server.sessions.limits.message_bytes,
             # It costs more time than it saves, and a small message may unpack to a large one.
             ws_per_message_deflate=False,

@@ -55,6 +55,8 @@ class ThreadBackend:
         self._todo: SimpleQueue[_ThreadSlot | None] = SimpleQueue()
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._deliver = deliver or self._done.put
+        self._running = 0
+        """Messages that wait for a thread or are in one."""
         self._next_check = 0.0
         self._closed = False
         # A call either ends or is abandoned, not both.
@@ -93,8 +95,10 @@ class ThreadBackend:
 
     def _submit(self, slot_thread: _ThreadSlot, message: SlotMessage, autoreset: Autoreset) -> None:
         slot_thread.message, slot_thread.autoreset = message, autoreset
+        with self._lock:
+            self._running += 1
         self._todo.put(slot_thread)
-        if len(self._threads) < self._most:
+        if len(self._threads) < min(self._most, self._running):
             thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
             try:
                 thread.start()
@@ -116,6 +120,7 @@ class ThreadBackend:
                 slot_thread.since = slot_thread.thread = None
                 if slot_thread.abandoned or self._closed:
                     break
+                self._running -= 1
             self._deliver(result)
         else:
             return
@@ -146,6 +151,7 @@ class ThreadBackend:
                 return
             slot_thread.abandoned = True
             thread = slot_thread.thread
+            self._running -= 1
         frame = sys._current_frames().get(thread.ident or 0)  # pyright: ignore[reportPrivateUsage]
         where = "".join(traceback.format_stack(frame)) if frame is not None else ""
         self._threads.discard(thread)

@@ -1,0 +1,40 @@
+"""uvicorn's WebSocket protocol for clients that do not read what they asked for."""
+
+import asyncio
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from gem.client_timeouts import CLIENT_TIMEOUT
+
+
+class TimedWebSocketProtocol(WebSocketsSansIOProtocol):
+    """A connection that does not take its answers is ended, instead of waiting for it with its session."""
+
+    _reading: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._reading = self.loop.call_later(CLIENT_TIMEOUT, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._end_timeout()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_timeout()
+        super().connection_lost(exc)
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self.transport.abort()  # what is left to be sent would keep it open
+
+    def send_receive_event_to_app(self) -> None:
+        # uvicorn stops reading after each message, with two system calls: here only while one waits already.
+        self.read_paused = True
+        super().send_receive_event_to_app()
+        if self.queue.qsize() > 1:
+            self.transport.pause_reading()
+
+    def _end_timeout(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
