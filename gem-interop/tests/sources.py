@@ -35,7 +35,7 @@ def recorded(path: Path, ids: Sequence[str], backend: Any, episodes: int, **kwar
         Recorder(path) as recorder,
     ):
         played = list(recorder.record(rollout(policy, envs, range(episodes * len(ids)))))
-    assert [episode.failure for episode in played if episode.failure] == []
+    assert [str(episode.failure) for episode in played if episode.failure] == []
     records = list(read(path))
     assert {id: sum(record.id == id for record in records) for id in ids} == dict.fromkeys(ids, episodes)
     return records

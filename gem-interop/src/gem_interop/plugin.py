@@ -16,6 +16,12 @@ def gem_sources() -> list[gem.EnvSource]:
             names="gem_interop.envs.lookup:gymnasium_names",
             safe=True,
         ),
+        gem.EnvSource(
+            namespace="openenv",
+            form="openenv:URL",
+            description="An environment on a server of OpenEnv, such as gemx serve",
+            resolve="gem_interop.envs.lookup:openenv",
+        ),
     ]
 
 

@@ -20,3 +20,11 @@ def gymnasium_names() -> list[str]:
     from gem_interop.envs.gymnasium import names
 
     return names()
+
+
+def openenv(name: str) -> EnvSpec | None:
+    """`openenv:URL`, by the WebSocket of OpenEnv 0.10; its package is not needed."""
+    check("websockets", "14.0", "17.4")
+    from gem_interop.envs.openenv import resolve
+
+    return resolve(name)

@@ -1,0 +1,223 @@
+"""`openenv:URL`: an environment on a server that speaks OpenEnv's protocol, as `gemx serve` does."""
+
+import contextlib
+import functools
+import json
+import math
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect
+
+from gem.core import Observation, Step
+from gem.errors import ConfigError, Fault
+from gem.packs.spec import EnvSpec
+from gem_interop.envs.base import ForeignEnv, plain, readable
+from gem_interop.envs.json_actions import JsonActions
+
+LARGEST = 1 << 24
+"""The most bytes of a message."""
+_NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
+_OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
+"""The errors that an action may be answered with because of what it says."""
+
+
+class ServerFault(Fault):
+    """The server failed, or cannot be reached: the episode failed."""
+
+
+class OpenEnvEnv(ForeignEnv):
+    r"""An environment on a server of OpenEnv. Each instance is a session, which is a connection.
+
+    The server's schema says what an action is. With one field of text, that is the whole reply; with one number, it is
+    read from `\boxed{…}` or the whole reply; else the reply has to be, or to end with, a JSON object with the fields,
+    which the first observation shows. A reply that is none of it, or that the server refuses as an action, ends the
+    episode, which fails, with the reward 0.
+
+    What the agent reads is the one field of text of an observation, or all of it as JSON. An episode is a success if
+    the observation says so (`success`), or else if its last reward is above 0.
+
+    Args:
+        url: the address of the server, such as `http://localhost:8000`; after a `#`, which of its environments.
+        action: the field of an action that the reply is, in place of the one that was found.
+        observation: the field of an observation that the agent reads, likewise.
+        samples: replies for `sample_action`, because a server has none. By default those that the schema allows, if
+            they are numbers or a list of words.
+        timeout: seconds for each answer.
+        token_variable: the environment variable with the token of the server, if it wants one.
+        max_turns: a limit beside that of the server.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        action: str | None = None,
+        observation: str | None = None,
+        samples: Sequence[str] = (),
+        timeout: float = 60.0,
+        token_variable: str = "GEM_OPENENV_TOKEN",
+        max_turns: int | None = None,
+    ) -> None:
+        super().__init__(max_turns=max_turns)
+        self._url, _, self._id = url.rstrip("/").partition("#")
+        parts = urllib.parse.urlsplit(self._url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"the address of a server is like http://localhost:8000, not {self._url!r}")
+        if parts.username is not None:
+            raise ConfigError(
+                f"a token in an address would be recorded: put it into the environment variable {token_variable}, "
+                "or another one that token_variable names"
+            )
+        token = os.environ.get(token_variable)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._timeout = timeout
+        self._connection = contextlib.ExitStack()
+        self._other: ClientConnection | None = None
+        schema = _schema(self._url, tuple(self._headers.items()), timeout)
+        self._is_gem = schema["action"].get("title") == "GemAction"
+        self._actions = JsonActions(schema["action"], action, samples)
+        self._field = observation
+
+    _unsaved = ForeignEnv._unsaved | {"_actions", "_connection", "_headers"}
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        """Any: they are the server's."""
+
+    def _begin(self, seed: int, options: Mapping[str, Any]) -> Observation:
+        data = {"seed": seed, **({"id": self._id} if self._id else {})}
+        if options:
+            data |= {"options": dict(options)} if self._is_gem else dict(options)
+        kind, answer = self._ask("reset", data)
+        if kind == "error" and answer.get("code") == "VALIDATION_ERROR":
+            raise ConfigError(f"{self._url} refuses the reset {json.dumps(data)}: {answer.get('message')}")
+        observation = self._observed(kind, answer)
+        if not self._actions.how or not isinstance(observation, str):
+            return observation
+        return f"{observation}\n\n{self._actions.how}"
+
+    def _answer(self, action: str) -> Step:
+        read = self._actions.of_reply(readable(action))
+        if read is None:
+            return self.malformed(f"I found no action in your reply. {self._actions.how}", reward=0.0)
+        kind, answer = self._ask("step", read)
+        if kind == "error" and answer.get("code") in _OF_THE_AGENT:
+            return self.malformed(f"The action was refused: {readable(str(answer.get('message')))}", reward=0.0)
+        observation = self._observed(kind, answer)
+        reward = answer.get("reward") or 0.0
+        if not isinstance(reward, int | float) or not math.isfinite(reward):
+            raise ServerFault(f"{self._url} answered with the reward {reward!r:.60}")
+        said = answer["observation"]
+        info = self._info(answer)
+        if not answer.get("done"):
+            return Step.ongoing(observation, float(reward), **info)
+        if said.get("truncated") is True and not said.get("terminated"):
+            return Step.cut_off(observation, float(reward), **info)
+        success = said["success"] if isinstance(said.get("success"), bool) else reward > 0
+        return Step.final(observation, float(reward), success=bool(success), **info)
+
+    def sample_action(self) -> str:
+        return self._actions.sample(self.action_rng)
+
+    def close(self) -> None:
+        connection, self._other = self._other, None
+        if connection is not None:
+            with contextlib.suppress(WebSocketException, OSError):
+                connection.send(json.dumps({"type": "close"}))
+        self._connection.close()
+
+    def _ask(self, kind: str, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The type and the data of the answer to a message."""
+        try:
+            if self._other is None or (kind == "reset" and self._other.close_code is not None):
+                self._connect()
+            assert self._other is not None
+            with contextlib.suppress(ConnectionClosed):  # a full server says so, and closes
+                self._other.send(json.dumps({"type": kind, "data": data}))
+            answer = json.loads(self._other.recv(timeout=self._timeout))
+            return answer["type"], answer["data"]
+        except (OSError, WebSocketException, ValueError, LookupError, TypeError) as error:
+            # Whatever comes later is not the answer to the next message.
+            self.close()
+            what = f"did not answer within {self._timeout:g} s" if isinstance(error, TimeoutError) else "broke off"
+            raise ServerFault(f"{self._url} {what}: {type(error).__name__} {error}") from error
+
+    def _connect(self) -> None:
+        self.close()
+        address = f"ws{self._url.removeprefix('http')}/ws"
+        settings: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": 2, "max_size": LARGEST}
+        try:
+            opened = connect(address, additional_headers=self._headers, compression=None, **settings)
+            self._other = self._connection.enter_context(opened)
+        except InvalidStatus as error:
+            said = (error.response.body or b"").decode(errors="replace")
+            raise ServerFault(f"{address} refuses the connection, {error}: {said:.200}") from error
+
+    def _observed(self, kind: str, answer: dict[str, Any]) -> Observation:
+        if kind != "observation":
+            self.close()  # the server may have ended the session
+            raise ServerFault(f"{self._url}: {answer.get('code')}: {answer.get('message')}"[:500])
+        said = answer.get("observation")
+        if not isinstance(said, dict):
+            raise ServerFault(f"{self._url} answered with an observation that is not an object: {said!r:.100}")
+        said = cast("dict[str, Any]", said)
+        rest = {name: value for name, value in said.items() if name not in _NOT_READ}
+        texts = [name for name, value in rest.items() if isinstance(value, str)]
+        field = self._field or (texts[0] if len(texts) == 1 == len(rest) else "message" if self._is_gem else None)
+        if field is None:
+            return readable(json.dumps(rest, ensure_ascii=False, sort_keys=True))
+        if field not in said:
+            raise ConfigError(f"{self._url} has no field {field!r} in its observations; it has {', '.join(rest)}")
+        value = said[field]
+        if isinstance(value, list) and self._is_gem:  # content parts
+            return cast("Observation", value)
+        return readable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True))
+
+    def _info(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """The info of a GEM server's env as it is, and the metadata of another one under one name."""
+        metadata: Any = answer.get("metadata") or {}
+        if self._is_gem:
+            return {name: value for name, value in metadata.get("info", {}).items() if name != "success"}
+        return {"openenv": plain(metadata)} if metadata else {}
+
+
+@functools.lru_cache(maxsize=64)
+def _schema(url: str, headers: tuple[tuple[str, str], ...], timeout: float) -> dict[str, Any]:
+    """What the server says of its actions and observations.
+
+    Raises:
+        ConfigError: there is no server of OpenEnv at that address.
+    """
+    request = urllib.request.Request(f"{url}/schema", headers=dict(headers))
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            found = json.loads(response.read(LARGEST))
+        if not isinstance(found["action"], dict):
+            raise TypeError("the schema of actions is not an object")
+    except urllib.error.HTTPError as error:
+        said = error.read(500).decode(errors="replace")
+        raise ConfigError(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ConfigError(f"no server of OpenEnv answers at {url}: {error}") from error
+    return found
+
+
+def resolve(name: str) -> EnvSpec:
+    """The spec of `openenv:name`, whose name is an address. See `gem.EnvSource`."""
+    return EnvSpec(
+        id=f"openenv:{name}",
+        entry_point="gem_interop.envs.openenv:OpenEnvEnv",
+        kwargs={"url": name},
+        description="An environment on a server of OpenEnv",
+        tags=("openenv", "server"),
+        notes=(
+            "Seeds and options of reset go to the server, which may ignore them: `gemx check` finds out.",
+            "A snapshot is the seed and the actions: restoring it plays them again on the server.",
+            "The server has limits on sessions and time of its own; an answer that does not come fails the episode.",
+            "Only a recording that you trust (--trust) may name an address.",
+        ),
+    )

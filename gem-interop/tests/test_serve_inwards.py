@@ -1,0 +1,146 @@
+"""`openenv:URL` against `gemx serve`: what is played through both is what is played here."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sources import broken_checks, differing, recorded
+
+import gem
+from gem.errors import ConfigError, RecordError
+from gem.record import read, reproduce
+from gem_interop.envs.openenv import ServerFault
+from gem_interop.serve.app import EnvServer
+from gem_interop.serve.envs import ServedEnvs
+from gem_interop.serve.server import serving
+from gem_interop.serve.sessions import Limits
+
+IDS = [
+    "core:Echo-v0",
+    "game:GuessTheNumber-v0-easy",
+    "game:Wordle-v0",
+    "game:Hangman-v0-easy",
+    "game:Mastermind-v0-easy",
+]
+TOKEN = "0123456789abcdef"
+FULL = pytest.mark.full
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(EnvServer(ServedEnvs([*IDS, "interop_envs:Talk", "serve_envs:Odd"]), Limits(sessions=64))) as url:
+        yield url
+
+
+def played(env: gem.Env, actions: gem.Env, seed: int) -> list[Any]:
+    """An episode of random actions, which are those of a local env that plays along."""
+    actions.reset(seed=seed)
+    seen: list[Any] = [env.reset(seed=seed)[0]]
+    done = False
+    while not done:
+        action = actions.sample_action()
+        actions.step(action)
+        step = env.step(action)
+        seen.append(step)
+        done = step.done
+    return seen
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_episodes_are_those_played_here(url: str, id: str) -> None:
+    with gem.make(f"openenv:{url}#{id}") as far, gem.make(id) as near, gem.make(id) as along:
+        for seed in range(4):
+            assert played(far, along, seed) == played(near, along, seed)
+
+
+def test_a_snapshot_plays_the_episode_again_and_a_fork_has_a_session_of_its_own(url: str) -> None:
+    id = "game:GuessTheNumber-v0-easy"
+    with gem.make(f"openenv:{url}#{id}") as env:
+        env.reset(seed=3)
+        env.step("\\boxed{1}")
+        state = env.snapshot()
+        expected = env.step("\\boxed{2}")
+        (copy,) = env.fork(1)
+        env.restore(state)
+        assert env.step("\\boxed{2}") == expected
+        assert copy.step("\\boxed{3}") == env.step("\\boxed{3}")
+        copy.close()
+
+
+def test_a_failing_env_fails_the_episode_and_the_next_reset_continues(url: str) -> None:
+    with gem.make(f"openenv:{url}#serve_envs:Odd") as env:
+        assert env.reset(seed=0, options={"level": 3})[0] == "options {'level': 3}"
+        with pytest.raises(ServerFault, match=r"EXECUTION_ERROR.*the episode failed"):
+            env.step("fail")
+        env.reset(seed=0)
+        assert env.step("win").info == {"success": True}
+        with pytest.raises(ServerFault, match=r"reset takes no option 'levle'\. Did you mean 'level'"):
+            env.reset(seed=0, options={"levle": 3})
+    with gem.make(f"openenv:{url}#game:Nope-v0") as env, pytest.raises(ConfigError, match="refuses the reset"):
+        env.reset(seed=0)
+
+
+def test_an_answer_that_does_not_come_in_time_fails_the_episode_and_not_the_next(url: str) -> None:
+    with gem.make(f"openenv:{url}#serve_envs:Odd", timeout=0.5) as env:
+        env.reset(seed=0)
+        try:
+            with pytest.raises(ServerFault, match=r"did not answer within 0\.5 s"):
+                env.step("hang")
+        finally:
+            import serve_envs
+
+            serve_envs.LET_GO.set()
+        env.reset(seed=0)
+        assert env.step("win").reward == 1
+
+
+def test_a_server_that_wants_a_token_gets_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(EnvServer(ServedEnvs(IDS[:1]), Limits(sessions=2), TOKEN)) as url:
+        with pytest.raises(ConfigError, match=r"answers with 401.*wants its token"):
+            gem.make(f"openenv:{url}")
+        with pytest.raises(ConfigError, match="would be recorded: put it into the environment variable"):
+            gem.make(f"openenv:{url.replace('//', f'//gem:{TOKEN}@')}")
+        monkeypatch.setenv("GEM_OPENENV_TOKEN", TOKEN)
+        with gem.make(f"openenv:{url}") as env:
+            assert "Say" in str(env.reset(seed=0)[0])
+            assert TOKEN.encode() not in env.snapshot()
+
+
+def test_an_address_without_a_server_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"no server of OpenEnv answers at http://127\.0\.0\.1:9: .*refused"):
+        gem.make("openenv:http://127.0.0.1:9")
+    with pytest.raises(ConfigError, match="the address of a server is like http://localhost:8000, not 'ftp://a'"):
+        gem.make("openenv:ftp://a")
+
+
+def test_a_full_server_fails_the_episode_with_its_reason() -> None:
+    server = EnvServer(ServedEnvs(IDS[:1]), Limits(sessions=1))
+    with serving(server) as url, gem.make(f"openenv:{url}") as first, gem.make(f"openenv:{url}") as second:
+        first.reset(seed=0)
+        with pytest.raises(ServerFault, match="CAPACITY_REACHED"):
+            second.reset(seed=0)
+
+
+@pytest.mark.parametrize("id", [pytest.param(id, marks=FULL) for id in IDS])
+def test_the_contract_is_kept(url: str, id: str) -> None:
+    # A server does not say which actions there are.
+    assert broken_checks(f"openenv:{url}#{id}", leave_out=["sample_action"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("backend", "episodes"),
+    [("thread", 2), pytest.param("thread", 20, marks=FULL), pytest.param("process", 20, marks=FULL)],
+)
+def test_episodes_in_a_vector_are_recorded_and_reproduced(
+    url: str, backend: str, episodes: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "episodes.jsonl"
+    records = recorded(
+        path, [f"openenv:{url}#{id}" for id in IDS], backend, episodes, samples=["\\boxed{3}", "[apple]"]
+    )
+
+    assert differing(records, trust=True) == []
+    assert os.path.getsize(path) > 0
+    with pytest.raises(RecordError, match=r"whose name would be used as it is \(openenv:URL\)"):
+        reproduce(next(iter(read(path))))
