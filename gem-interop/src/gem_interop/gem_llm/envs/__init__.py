@@ -1,0 +1,1 @@
+"""gem-llm's environments that frameworks derive from, and `register` and `make`."""

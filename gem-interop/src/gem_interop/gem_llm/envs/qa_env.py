@@ -1,0 +1,40 @@
+"""gem-llm's `QaEnv`, matched by `gem.matching`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gem.matching import exact_match
+from gem.parsing import boxed, tagged
+from gem_interop.gem_llm.envs.rows import RowsEnv, golds
+
+PROMPT = (
+    "Reason step by step between <think> and </think>, and then give your answer between <answer> and </answer>.\n\n"
+    "Question: {question}\n"
+)
+
+
+class QaEnv(RowsEnv):
+    r"""A question with a short answer, in `<answer>` tags or with `extract_boxed` in a `\boxed{}`. See `RowsEnv`.
+
+    The column of questions asks for the tags, as gem-llm's does in other words.
+    """
+
+    def __init__(self, *args: Any, extract_boxed: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.extractor: Callable[[str], str | None] = boxed if extract_boxed else tagged
+        self.dataset = self.dataset.map(self._asked)
+
+    def _asked(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {self.question_key: PROMPT.format(question=row[self.question_key])}
+
+    def is_right(self, action: str) -> bool:
+        answer = self.extractor(action)
+        return answer is not None and self.check_correct(answer, self.answer)
+
+    @staticmethod
+    def check_correct(model_answer: str, gt_answer: Any) -> bool:
+        """Whether an answer matches one of the right ones."""
+        return any(exact_match(model_answer, gold) for gold in golds(gt_answer))
+
+    def sample_random_action(self) -> str:
+        return "<answer>Hello World!</answer>"

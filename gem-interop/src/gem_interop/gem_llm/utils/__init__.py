@@ -1,0 +1,1 @@
+"""gem-llm's helpers that frameworks import."""

@@ -1,0 +1,1 @@
+"""gem-llm's names of the wrappers."""
