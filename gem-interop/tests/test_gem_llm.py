@@ -107,6 +107,14 @@ def test_the_calls_of_rl2_play_the_episodes_of_their_seeds() -> None:
     assert pool[0].reset(5) == gem.make(TALK).reset(seed=5)
 
 
+def test_a_truncated_episode_is_terminated_too_as_roll_expects() -> None:
+    env = gem_llm.make(TALK, max_turns=1)
+    seed = next(seed for seed in range(9) if "1 rounds" not in env.reset(seed)[0])
+
+    env.reset(seed)
+    assert env.step("yes")[2:4] == (True, True)
+
+
 def test_a_framework_written_for_gem_llm_plays_its_own_envs_and_those_of_gem(framework: Path) -> None:
     gem_llm.install("framework")
     manager = import_module("framework.manager")

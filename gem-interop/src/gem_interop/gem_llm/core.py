@@ -78,7 +78,9 @@ class GemEnv(Env):
         return self.env.reset(seed=None if given is None else int(given))
 
     def step(self, action: str) -> tuple[gem.Observation, float, bool, bool, gem.Info]:
-        return self.env.step(action)
+        """As in gem-llm, a truncated episode is terminated too: ROLL asks for the latter only."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return observation, reward, terminated or truncated, truncated, info
 
     def sample_random_action(self) -> str:
         return self.env.sample_action()
