@@ -125,6 +125,17 @@ def test_a_reply_that_could_not_be_made_fails_the_episode(session):
         session.said([1])
 
 
+def test_a_trainer_that_asks_for_no_further_reply_truncates_the_episode(session):
+    session.start(0)
+    session.said(ids(session, "hé<|im_end|>"))
+    session.truncate()
+    result = session.result
+    assert (result.failure, result.success, result.total_reward) == (None, False, 2.0)
+    assert (result.episode.truncated, len(result.segments)) == (True, 1)
+    with pytest.raises(EpisodeOver):
+        session.truncate()
+
+
 def test_replies_without_ids_keep_their_rewards(session):
     session.start(0)
     session.said([])

@@ -7,7 +7,13 @@ from pathlib import Path
 # pytest's importlib mode puts nothing on the path, and an env is found by its module's name.
 sys.path.append(str(Path(__file__).parent))
 
-FRAMEWORKS = {"openenv": "openenv", "openrlhf": "openrlhf", "serve": "websockets", "trl": "trl"}
+FRAMEWORKS = {
+    "openenv": "openenv",
+    "openrlhf": "openrlhf",
+    "serve": "websockets",
+    "trl": "trl",
+    "verifiers": "verifiers",
+}
 """By the NAME in `test_NAME*.py`, the module that these tests need."""
 
 collect_ignore_glob = [f"test_{name}*.py" for name, module in FRAMEWORKS.items() if not find_spec(module)]

@@ -64,6 +64,11 @@ class Dialogue:
         running = self._playing
         self._end(running.failed(failure_of(error) if isinstance(error, BaseException) else Failure(error, error)))
 
+    def truncate(self) -> None:
+        """End the episode as truncated after its last turn, because the trainer asks for no further reply."""
+        assert self._transcript  # the env has answered
+        self._end(self._playing.truncated())
+
     @property
     def _playing(self) -> RunningEpisode:
         if self._running is None:

@@ -14,6 +14,8 @@ import asyncio
 import json
 import random
 import threading
+import time
+import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -180,10 +182,13 @@ class _Handler:
         reply = self._answer(body["messages"])
         fields = {"message": {"role": "assistant", "content": reply}} if isinstance(reply, str) else dict(reply)
         text = str(fields["message"].get("content") or "")
-        prompt = sum(len(str(message["content"]).split()) for message in body["messages"])
+        prompt = sum(len(str(message.get("content")).split()) for message in body["messages"])
+        said = len(text.split())
         return {
+            "id": f"chatcmpl-{uuid.uuid4().hex}",
             "object": "chat.completion",
+            "created": int(time.time()),
             "model": body["model"],
             "choices": [{"index": 0, "finish_reason": "stop", **fields}],
-            "usage": {"prompt_tokens": prompt, "completion_tokens": len(text.split())},
+            "usage": {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + said},
         }

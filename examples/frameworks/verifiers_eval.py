@@ -1,0 +1,53 @@
+"""Rollouts of verifiers on an environment of GEM: python verifiers_eval.py MODEL --url URL [--env ID] [--tasks N]
+
+MODEL answers at URL by OpenAI's protocol for chats. What this was run with: verifiers-requirements.txt.
+"""
+
+import argparse
+import asyncio
+
+import verifiers.v1 as vf
+
+parser = argparse.ArgumentParser()
+parser.add_argument("model")
+parser.add_argument("--url", required=True, help="such as http://localhost:8000/v1")
+parser.add_argument("--key", default="OPENAI_API_KEY", help="environment variable with the key")
+parser.add_argument("--env", nargs="+", default=["game:GuessTheNumber-v0-easy"])
+parser.add_argument("--tasks", type=int, default=16)
+parser.add_argument("--rollouts", type=int, default=1, help="of each task")
+parser.add_argument("--seed", type=int, default=0)
+parser.add_argument("--max-tokens", type=int, default=512)
+parser.add_argument("--at-once", type=int, default=64)
+parser.add_argument("--harness", help="another than GEM's, such as null")
+given = parser.parse_args()
+
+taskset = {"id": "gem-verifiers", "env": given.env, "tasks": given.tasks, "seed": given.seed}
+harness = {"harness": {"id": given.harness}} if given.harness else {}
+env = vf.load_environment(vf.resolve_env_config({"taskset": taskset, "agent": harness}))
+model = vf.ModelContext(
+    given.model,
+    vf.EvalClientConfig(base_url=given.url, api_key_var=given.key),
+    vf.SamplingConfig(max_tokens=given.max_tokens),
+)
+
+
+async def main() -> list[vf.Episode]:
+    at_once = asyncio.Semaphore(given.at_once)
+    async with env.serving():
+        slots = [slot for task in env.taskset for slot in env.slots(task, given.rollouts)]
+        return await asyncio.gather(*(env.run_slot(slot, model, at_once) for slot in slots))
+
+
+episodes = asyncio.run(main())
+good = [episode.traces[0] for episode in episodes if episode.ok]
+for name, values in {
+    "return": [trace.reward for trace in good],
+    "success": [trace.metrics["success"] for trace in good],
+    "turns": [trace.metrics["turns"] for trace in good],
+}.items():
+    print(f"{name:8} {sum(values) / max(1, len(values)):.3f}")
+print(f"{len(good)} rollouts; {len(episodes) - len(good)} failed and are in no mean")
+for episode in episodes:
+    if not episode.ok:
+        errors = [*episode.errors, *(error for trace in episode.traces for error in trace.errors)]
+        print(f"{episode.task.data.name}: {errors[-1].message}")
