@@ -10,6 +10,7 @@ sys.path.append(str(Path(__file__).parent))
 FRAMEWORKS = {
     "openenv": "openenv",
     "openrlhf": "openrlhf",
+    "rl2": "transformers",
     "serve": "websockets",
     "trl": "trl",
     "verifiers": "verifiers",

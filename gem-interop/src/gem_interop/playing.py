@@ -1,4 +1,4 @@
-"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF's and slime's.
+"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF's, slime's and RL2's.
 
 A row of their datasets is the start of an episode, as JSON in the column of the prompt. `Player` plays it with replies
 of the framework's engine, and keeps the sessions that it has opened, so that episodes share envs.
