@@ -1,0 +1,259 @@
+"""verl: episodes as an agent loop, run with 0.9.1.
+
+```yaml
+# agent_loop.yaml, for actor_rollout_ref.rollout.agent.agent_loop_config_path
+- name: gem
+  _target_: gem_interop.verl.GemAgentLoop
+  max_new_tokens: 64
+```
+
+The rows of `rows` name the env and the seed of each episode, and `gem` as their agent loop. A reply is whatever verl's
+servers sample; envs run in threads, so that none blocks verl's event loop.
+"""
+
+# verl is not installed with this package.
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUntypedClassDecorator=false
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+from uuid import uuid4
+
+from gem import seeding
+from gem.chat.encoder import History
+from gem.errors import ConfigError
+from gem.rollout.segments import Segment
+from gem.session import AsyncSession, Result, Sessions
+from gem_interop.versions import check
+
+OLDEST, NEWEST = "0.9.1", "0.9.1"
+check("verl", OLDEST, NEWEST)
+
+from omegaconf import OmegaConf  # noqa: E402
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput, register  # noqa: E402
+
+_log = logging.getLogger(__name__)
+_opened: dict[str, "asyncio.Task[Sessions]"] = {}
+"""The sessions of this process: verl makes a loop for each episode, and all of them share the envs."""
+
+
+def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, Any]]:
+    """A dataset of so many starts, for `datasets.Dataset.from_list(…).to_parquet(…)`.
+
+    Args:
+        env: an id, or several ids, among which the rows are divided.
+        episodes: how many rows; verl plays `rollout.n` episodes from each.
+        seed: another one gives other starts.
+    """
+    ids = [env] if isinstance(env, str) else list(env)
+    return [_row(ids[index % len(ids)], index, seeding.derive(seed, "verl", index)) for index in range(episodes)]
+
+
+def _row(id: str, index: int, seed: int) -> dict[str, Any]:
+    return {
+        "data_source": id,
+        # verl wants a prompt in each row; what the model reads comes from the env.
+        "prompt": [{"role": "user", "content": f"{id} {seed}"}],
+        "agent_name": "gem",
+        "reward_model": {"style": "gem", "ground_truth": ""},
+        "extra_info": {"index": index, "env": id, "seed": seed},
+    }
+
+
+@register("gem")
+class GemAgentLoop(AgentLoopBase):
+    """Plays the episode that a row names.
+
+    verl makes one for each episode, with what the yaml file of agent loops says besides `name` and `_target_`.
+
+    With verl's V1 trainers an episode may have several segments, which are several outputs with the same reward, and an
+    episode that failed has none: verl computes advantages without it. The older agent loop workers take exactly one
+    output, so there the history is kept as it was read, and an episode that failed in every try raises.
+
+    Args:
+        max_new_tokens: most ids of a reply; by default `rollout.response_length`.
+        max_turns: turns after which an episode is truncated; by default `rollout.multi_turn.max_assistant_turns`.
+        score: the reward of an episode: its `"return"`, or 1 for `"success"` and 0 otherwise.
+        history: what to do if the chat template renders earlier messages differently; see `gem.chat.ChatEncoder`.
+        retries: how often an episode that failed is played again, from the same start.
+        envs: envs per id in each worker, and so episodes at once.
+        step_timeout: seconds that one call of an env may take, after which its episode fails.
+        wrappers: as in `gem.make`, around every env.
+        env_kwargs: override the kwargs of the specs.
+        verl: what verl passes.
+
+    Raises:
+        ConfigError: an argument is invalid.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        max_new_tokens: int | None = None,
+        max_turns: int | None = None,
+        score: Literal["return", "success"] = "return",
+        history: History | None = None,
+        retries: int = 2,
+        envs: int = 64,
+        step_timeout: float | None = None,
+        wrappers: Any = (),
+        env_kwargs: Mapping[str, Any] | None = None,
+        **verl: Any,
+    ) -> None:
+        super().__init__(*args, **verl)
+        if score not in ("return", "success"):
+            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+        rollout = self.rollout_config
+        self._score, self._history, self._retries = score, history, retries
+        self._prompt_length, self._response_length = int(rollout.prompt_length), int(rollout.response_length)
+        self._settings: dict[str, Any] = {
+            "most": envs,
+            "step_timeout": step_timeout,
+            "max_context": rollout.get("max_model_len") or self._prompt_length + self._response_length,
+            "max_new_tokens": max_new_tokens or self._response_length,
+            "max_turns": max_turns or rollout.multi_turn.max_assistant_turns,
+            "template_kwargs": _plain(self.apply_chat_template_kwargs),
+            "wrappers": _plain(wrappers),
+            "env_kwargs": _plain(env_kwargs),
+        }
+
+    async def run(
+        self, sampling_params: dict[str, Any], *, priority: int = 0, **row: Any
+    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+        """Play an episode. What verl calls, with the columns of a row."""
+        start: Mapping[str, Any] = row.get("extra_info") or {}
+        if "env" not in start or "seed" not in start:
+            raise ConfigError("a row has no env and seed in extra_info: make the dataset with gem_interop.verl.rows")
+        # Workers of V1 say which episode of its group it is, and take any number of outputs.
+        takes_lists = "session_id" in row
+        sessions = await self._sessions(str(start["env"]), self._history or (None if takes_lists else "keep"))
+        why = ""
+        for _ in range(self._retries + 1):
+            async with sessions.session() as session:
+                ids = await session.start(int(start["seed"]), group=int(row.get("session_id", 0)))
+                said = _Said(self, session, sampling_params, int(priority))
+                while ids is not None:
+                    ids = await said.reply(ids)
+                outputs = self._outputs(session.result, said)
+            if outputs:
+                return outputs if takes_lists else self._only(outputs)
+            failure = session.result.failure
+            why = failure.error if failure else "the context has no room for a reply"
+            _log.warning("an episode of %s from seed %s failed: %s", start["env"], start["seed"], why)
+        if takes_lists:
+            return []
+        raise RuntimeError(
+            f"an episode of {start['env']} from seed {start['seed']} failed {self._retries + 1} times, and only verl's V1 "
+            f"trainers can leave an episode out: {why}"
+        )
+
+    async def _sessions(self, env: str, history: History | None) -> Sessions:
+        """Those of this process that play an env with these settings."""
+        settings = {**self._settings, "history": history}
+        key = json.dumps([env, id(self.tokenizer), settings], sort_keys=True, default=repr)
+        if key not in _opened:
+            _opened[key] = asyncio.ensure_future(Sessions(env, self.tokenizer, **settings).__aenter__())
+        return await asyncio.shield(_opened[key])
+
+    def _outputs(self, result: Result, said: "_Said") -> list[AgentLoopOutput]:
+        """One for each segment in which something was said."""
+        turns = result.episode.turns
+        fields = {
+            **said.fields,
+            "turn_scores": [turn.reward for turn in turns],
+            "tool_rewards": [],
+            # verl's validation reports each of these; it would count an episode that failed as 0 if it were named acc.
+            "reward_extra_info": {"success": float(result.success)},
+            "gem_env": result.episode.id,
+            "gem_seed": result.episode.seed,
+            "gem_success": result.success,
+        }
+        reward = float(result.success) if self._score == "success" else result.total_reward
+        return [
+            AgentLoopOutput(
+                prompt_ids=list(segment.prompt_ids),
+                response_ids=list(segment.response_ids),
+                response_mask=list(segment.mask),
+                response_logprobs=list(segment.logprobs) if said.has_logprobs else None,
+                reward_score=reward,
+                num_turns=2 * len(turns),
+                metrics=said.metrics,
+                extra_fields={**fields, "gem_rewards": list(segment.rewards)},
+            )
+            for segment in result.segments
+            if any(segment.mask)
+        ]
+
+    def _only(self, outputs: list[AgentLoopOutput]) -> AgentLoopOutput:
+        """The only segment, for workers that pad prompts."""
+        if len(outputs) > 1:
+            raise ConfigError(f"history={self._history!r} makes several segments, which only verl's V1 trainers take")
+        length = len(outputs[0].prompt_ids)
+        if length > self._prompt_length:
+            raise ConfigError(f"a prompt has {length} ids, and rollout.prompt_length is {self._prompt_length}")
+        return outputs[0]
+
+
+class _Said:
+    """The replies of one episode, and what verl wants to know about them."""
+
+    def __init__(self, loop: Any, session: AsyncSession, sampling: Mapping[str, Any], priority: int) -> None:
+        self._server, self._response_length = loop.server_manager, loop._response_length
+        self._session, self._sampling, self._priority = session, sampling, priority
+        stable = loop.rollout_config.get("full_determinism", False)
+        # The same for all turns: they go to the server that has the ids before them in its cache.
+        self._id = f"det-{priority}" if stable else uuid4().hex
+        self._prompt = 0
+        self.has_logprobs = bool(sampling.get("logprobs"))
+        self.fields: dict[str, Any] = {}
+        self.metrics: dict[str, Any] = {"generate_sequences": 0.0, "tool_calls": 0.0, "num_preempted": -1}
+
+    async def reply(self, ids: list[int]) -> list[int] | None:
+        """Have a reply sampled and pass it to the env; returns what to read next, or None at the end."""
+        session = self._session
+        if session.read_anew == len(ids):
+            self._prompt = len(ids)
+        most = min(session.max_tokens or 0, self._response_length - (len(ids) - self._prompt))
+        if most <= 0:
+            session.truncate()
+            return None
+        began = time.perf_counter()
+        output = await self._server.generate(
+            request_id=self._id,
+            prompt_ids=ids,
+            sampling_params={
+                **self._sampling,
+                "max_tokens": most,
+                "stop_token_ids": list(session.stop_ids),
+                **({"stop": list(session.stop)} if session.stop else {}),
+            },
+            priority=self._priority,
+        )
+        sampled = time.perf_counter()
+        self._note(output)
+        said: list[int] = list(output.token_ids)[:most]
+        if output.stop_reason in ("aborted", "abort"):
+            session.fail("verl has aborted a reply")
+            return None
+        logprobs = list(output.log_probs)[:most] if self.has_logprobs else None
+        following = await session.said(said, logprobs, "length" if len(said) == most else None)
+        self.metrics["generate_sequences"] += sampled - began
+        self.metrics["tool_calls"] += time.perf_counter() - sampled
+        return following
+
+    def _note(self, output: Any) -> None:
+        """Keep by which steps' weights the replies were sampled, which verl compares with those of the trainer."""
+        fields = dict(output.extra_fields)
+        if (first := self.fields.get("min_global_steps")) is not None:
+            fields["min_global_steps"] = first
+        self.fields.update(fields)
+        if output.num_preempted is not None:
+            self.metrics["num_preempted"] = max(0, self.metrics["num_preempted"]) + output.num_preempted
+
+
+def _plain(value: Any) -> Any:
+    """Hydra passes containers of its own."""
+    return OmegaConf.to_container(cast("Any", value), resolve=True) if OmegaConf.is_config(value) else value
