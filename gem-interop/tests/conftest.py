@@ -14,6 +14,7 @@ FRAMEWORKS = {
     "serve": "websockets",
     "trl": "trl",
     "verifiers": "verifiers",
+    "verl": "verl",
 }
 """By the NAME in `test_NAME*.py`, the module that these tests need."""
 

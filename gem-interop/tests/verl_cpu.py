@@ -12,32 +12,34 @@ import ray
 import torch
 from transformers import AutoModelForCausalLM
 
-os.environ["VERL_PLATFORM"] = "cpu"
-from verl.plugin.platform.platform_base import PlatformBase  # noqa: E402
-from verl.plugin.platform.platform_manager import PlatformRegistry  # noqa: E402
+os.environ["VERL_PLATFORM"] = "cpu"  # and of the processes that this one starts
+from verl.plugin.platform.platform_base import PlatformBase
+from verl.plugin.platform.platform_manager import PlatformRegistry
 
 NAME = "tiny"
 """Of the server: `actor_rollout_ref.rollout.name`."""
 
 
-class _Cpu(types.ModuleType):
-    """torch.cpu, with the questions about memory that verl asks."""
+ANSWERS = {
+    **dict.fromkeys(["max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved"], 0),
+    **dict.fromkeys(["empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats"]),
+    "get_device_name": "CPU",
+    "mem_get_info": (1, 1),
+}
+
+
+class Cpu(types.ModuleType):
+    """torch.cpu, with what verl asks of torch.cuda besides."""
 
     def __getattr__(self, name):
-        if name in ("max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved"):
-            return lambda *_: 0
-        if name in ("empty_cache", "ipc_collect", "manual_seed", "manual_seed_all", "reset_peak_memory_stats"):
-            return lambda *_: None
-        if name == "mem_get_info":
-            return lambda *_: (1, 1)
-        return getattr(torch.cpu, name)
+        return (lambda *_: ANSWERS[name]) if name in ANSWERS else getattr(torch.cpu, name)
 
 
 @PlatformRegistry.register(platform="cpu")
 class PlatformCpu(PlatformBase):
     device_name = "cpu"
     vendor_name = "cpu"
-    device_module = _Cpu("cpu")
+    device_module = Cpu("cpu")
 
     def is_available(self):
         return True
@@ -136,7 +138,10 @@ class Weights(base.BaseRollout):
     """Sends the weights of the engine to the server, after each step."""
 
     async def update_weights(self, weights, global_steps=None, **_):
-        state = {name: (tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor).clone() for name, tensor in weights}
+        state = {
+            name: (tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor).clone()
+            for name, tensor in weights
+        }
         await ray.get_actor(f"{NAME}-0").load.remote(state, global_steps)
 
     async def resume(self, tags):

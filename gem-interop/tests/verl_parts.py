@@ -6,12 +6,16 @@ import sys
 from pathlib import Path
 from uuid import uuid4
 
+import pytest
+import ray
 import transfer_queue as tq
 import verl_cpu  # first: it makes verl use the CPU
 from agreement import Trained
 from datasets import Dataset
 from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
 from samples import tiny_model, tokenizer
+from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from gem_interop.verl import GemAgentLoop, rows
@@ -103,13 +107,34 @@ def settings(folder, *more, **loop):
         )
 
 
-def environment(results: Path) -> dict[str, str]:
-    """For verl's processes: they load `verl_cpu`, and Ray starts them with this environment."""
-    return {
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "GEM_RESULTS": str(results),
-        "OMP_NUM_THREADS": "1",
-        "TRANSFER_QUEUE_ENABLE": "1",
-        "VERL_PLATFORM": "cpu",
-        "VERL_USE_EXTERNAL_MODULES": verl_cpu.__name__,
-    }
+def train(config, results):
+    """Train as verl's TaskRunner does; returns the trainer, and the results of the episodes."""
+    OmegaConf.resolve(config)
+    results.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        # Ray starts verl's processes with this environment.
+        for name, value in {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "GEM_RESULTS": str(results),
+            "OMP_NUM_THREADS": "1",
+            "TRANSFER_QUEUE_ENABLE": "1",
+            "VERL_USE_EXTERNAL_MODULES": verl_cpu.__name__,
+        }.items():
+            patch.setenv(name, value)
+        # verl asks Ray for a GPU, which Ray counts and does not look for.
+        ray.init(num_cpus=32, num_gpus=1, include_dashboard=False, log_to_driver=False)
+        try:
+            tq.init(config.transfer_queue)
+            trainer = Watched(config)
+            trainer.init()
+            manager = AgentLoopManagerTQ.create(
+                config=config,
+                llm_client=trainer.get_llm_client(),
+                teacher_client=trainer.get_teacher_client(),
+                reward_loop_worker_handles=trainer.get_reward_handles(),
+            )
+            trainer.fit(manager)
+            tq.close()
+        finally:
+            ray.shutdown()
+    return trainer, [pickle.loads(path.read_bytes()) for path in sorted(results.iterdir())]

@@ -12,20 +12,19 @@ servers sample; envs run in threads, so that none blocks verl's event loop.
 """
 
 # verl is not installed with this package.
-# pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUntypedClassDecorator=false
+# pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
 import asyncio
 import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from uuid import uuid4
 
 from gem import seeding
 from gem.chat.encoder import History
 from gem.errors import ConfigError
-from gem.rollout.segments import Segment
 from gem.session import AsyncSession, Result, Sessions
 from gem_interop.versions import check
 
@@ -33,7 +32,7 @@ OLDEST, NEWEST = "0.9.1", "0.9.1"
 check("verl", OLDEST, NEWEST)
 
 from omegaconf import OmegaConf  # noqa: E402
-from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput, register  # noqa: E402
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput  # noqa: E402
 
 _log = logging.getLogger(__name__)
 _opened: dict[str, "asyncio.Task[Sessions]"] = {}
@@ -63,11 +62,12 @@ def _row(id: str, index: int, seed: int) -> dict[str, Any]:
     }
 
 
-@register("gem")
 class GemAgentLoop(AgentLoopBase):
     """Plays the episode that a row names.
 
-    verl makes one for each episode, with what the yaml file of agent loops says besides `name` and `_target_`.
+    verl makes one for each episode, with what the yaml file of agent loops says besides `name` and `_target_`. It is
+    not registered by verl's `register` too: its workers import this module after they have read the file, and what is
+    registered last wins, without the settings.
 
     With verl's V1 trainers an episode may have several segments, which are several outputs with the same reward, and an
     episode that failed has none: verl computes advantages without it. The older agent loop workers take exactly one
@@ -107,7 +107,8 @@ class GemAgentLoop(AgentLoopBase):
         if score not in ("return", "success"):
             raise ConfigError(f"score is 'return' or 'success', not {score!r}")
         rollout = self.rollout_config
-        self._score, self._history, self._retries = score, history, retries
+        self._score, self._retries = score, retries
+        self._history: History | None = history
         self._prompt_length, self._response_length = int(rollout.prompt_length), int(rollout.response_length)
         self._settings: dict[str, Any] = {
             "most": envs,
@@ -120,10 +121,12 @@ class GemAgentLoop(AgentLoopBase):
             "env_kwargs": _plain(env_kwargs),
         }
 
-    async def run(
-        self, sampling_params: dict[str, Any], *, priority: int = 0, **row: Any
-    ) -> AgentLoopOutput | list[AgentLoopOutput]:
-        """Play an episode. What verl calls, with the columns of a row."""
+    async def run(self, sampling_params: dict[str, Any], *, priority: int = 0, **row: Any) -> Any:
+        """Play an episode. What verl calls, with the columns of a row.
+
+        Returns:
+            An `AgentLoopOutput`; for workers of the V1 trainers a list of them, which is empty if the episode failed.
+        """
         start: Mapping[str, Any] = row.get("extra_info") or {}
         if "env" not in start or "seed" not in start:
             raise ConfigError("a row has no env and seed in extra_info: make the dataset with gem_interop.verl.rows")
@@ -146,19 +149,19 @@ class GemAgentLoop(AgentLoopBase):
         if takes_lists:
             return []
         raise RuntimeError(
-            f"an episode of {start['env']} from seed {start['seed']} failed {self._retries + 1} times, and only verl's V1 "
-            f"trainers can leave an episode out: {why}"
+            f"an episode of {start['env']} from seed {start['seed']} failed {self._retries + 1} times, and only the V1 "
+            f"trainers of verl can leave one out: {why}"
         )
 
     async def _sessions(self, env: str, history: History | None) -> Sessions:
         """Those of this process that play an env with these settings."""
-        settings = {**self._settings, "history": history}
+        settings: dict[str, Any] = {**self._settings, "history": history}
         key = json.dumps([env, id(self.tokenizer), settings], sort_keys=True, default=repr)
         if key not in _opened:
             _opened[key] = asyncio.ensure_future(Sessions(env, self.tokenizer, **settings).__aenter__())
         return await asyncio.shield(_opened[key])
 
-    def _outputs(self, result: Result, said: "_Said") -> list[AgentLoopOutput]:
+    def _outputs(self, result: Result, said: "_Said") -> list[Any]:
         """One for each segment in which something was said."""
         turns = result.episode.turns
         fields = {
@@ -187,7 +190,7 @@ class GemAgentLoop(AgentLoopBase):
             if any(segment.mask)
         ]
 
-    def _only(self, outputs: list[AgentLoopOutput]) -> AgentLoopOutput:
+    def _only(self, outputs: list[Any]) -> Any:
         """The only segment, for workers that pad prompts."""
         if len(outputs) > 1:
             raise ConfigError(f"history={self._history!r} makes several segments, which only verl's V1 trainers take")
@@ -256,4 +259,4 @@ class _Said:
 
 def _plain(value: Any) -> Any:
     """Hydra passes containers of its own."""
-    return OmegaConf.to_container(cast("Any", value), resolve=True) if OmegaConf.is_config(value) else value
+    return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
