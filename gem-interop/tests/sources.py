@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import gem
+from gem.packs.make import bind
 from gem.packs.registry import registry
 from gem.record import EpisodeRecord, Recorder, read, reproduce
 from gem.rollout import rollout
@@ -16,10 +17,10 @@ MOST_TURNS = 30
 """The turn limit of a check: one that restores a snapshot at every turn takes its square."""
 
 
-def broken_checks(id: str, leave_out: Collection[str] = ()) -> dict[str, str]:
+def broken_checks(id: str, leave_out: Collection[str] = (), **kwargs: Any) -> dict[str, str]:
     """The checks of the contract that fail, each with what it says, but for those that the other side cannot meet."""
     found = registry().find(id)
-    entry = found._replace(spec=found.spec.model_copy(update={"max_turns": MOST_TURNS}))
+    entry = found._replace(spec=bind(found.spec, **kwargs).model_copy(update={"max_turns": MOST_TURNS}))
     with Guard(60) as guard:
         outcomes = [guard.run(name, entry, 2) for name in CHECKS if name not in leave_out]
     return {outcome.check: outcome.what for outcome in outcomes if outcome.state == "failed"}

@@ -22,6 +22,21 @@ def gem_sources() -> list[gem.EnvSource]:
             description="An environment on a server of OpenEnv, such as gemx serve",
             resolve="gem_interop.envs.lookup:openenv",
         ),
+        gem.EnvSource(
+            namespace="skyrl",
+            form="skyrl:NAME",
+            description="An environment of SkyRL's skyrl_gym, on rows of yours: gemx list skyrl",
+            resolve="gem_interop.envs.lookup:skyrl",
+            names="gem_interop.envs.lookup:skyrl_names",
+        ),
+        gem.EnvSource(
+            namespace="textarena",
+            form="textarena:NAME",
+            description="A game of TextArena for one player: gemx list textarena",
+            resolve="gem_interop.envs.lookup:textarena",
+            names="gem_interop.envs.lookup:textarena_names",
+            safe=True,
+        ),
     ]
 
 

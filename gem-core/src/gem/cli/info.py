@@ -1,17 +1,17 @@
 """`gemx info`: the spec, the rules and the first observation of an environment."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import click
 from rich.table import Table
 
-from gem.cli.options import as_json
+from gem.cli.options import arguments, as_json, parse_arguments
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
 from gem.data.place import how_to_get
 from gem.dataset_env import to_download
-from gem.packs.make import make
+from gem.packs.make import bind, make
 from gem.packs.registry import RegistryEntry, registry
 
 SEED = 0
@@ -20,13 +20,15 @@ SEED = 0
 
 @click.command()
 @click.argument("id")
+@arguments
 @as_json
-def info(id: str, as_json: bool) -> None:
+def info(id: str, arguments: Sequence[str], as_json: bool) -> None:
     """Describe the environment ID: its arguments, its rules and what an agent sees first."""
     with stray_prints_to_stderr():
         entry = registry().find(id)
-        described = _describe(entry)
-        with make(entry.spec) as env:
+        given = parse_arguments(arguments)
+        described = _describe(entry._replace(spec=bind(entry.spec, **given)))
+        with make(entry.spec, **given) as env:
             described["rules"] = inspect.cleandoc(type(env.unwrapped).__doc__ or "")
             source = to_download(env)
             if source is None:

@@ -4,6 +4,8 @@ from gem.packs.spec import EnvSpec
 from gem_interop.versions import check
 
 GYMNASIUM = ("gymnasium", "1.0.0", "1.4.0")
+SKYRL = ("skyrl-gym", "0.4.0", "0.4.0")
+TEXTARENA = ("textarena", "0.7.4", "0.7.4")
 
 
 def gymnasium(name: str) -> EnvSpec | None:
@@ -28,3 +30,35 @@ def openenv(name: str) -> EnvSpec | None:
     from gem_interop.envs.openenv import resolve
 
     return resolve(name)
+
+
+def textarena(name: str) -> EnvSpec | None:
+    """`textarena:name`."""
+    check(*TEXTARENA)
+    from gem_interop.envs.textarena import resolve
+
+    return resolve(name)
+
+
+def textarena_names() -> list[str]:
+    """The games of TextArena for one player."""
+    check(*TEXTARENA)
+    from gem_interop.envs.textarena import names
+
+    return names()
+
+
+def skyrl(name: str) -> EnvSpec | None:
+    """`skyrl:name`."""
+    check(*SKYRL)
+    from gem_interop.envs.skyrl import resolve
+
+    return resolve(name)
+
+
+def skyrl_names() -> list[str]:
+    """The environments of SkyRL."""
+    check(*SKYRL)
+    from gem_interop.envs.skyrl import names
+
+    return names()
