@@ -12,6 +12,8 @@ FRAMEWORKS = {
     "openrlhf": "openrlhf",
     "rl2": "transformers",
     "serve": "websockets",
+    "skyrl": "skyrl_gym",
+    "textarena": "textarena",
     "trl": "trl",
     "verifiers": "verifiers",
     "verl": "verl",

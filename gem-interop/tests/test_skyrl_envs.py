@@ -126,7 +126,7 @@ def test_an_untrusted_recording_may_not_name_rows(arguments, tmp_path):
         reproduce(record)
 
 
-# The judge of lcb starts processes in a way that works only where they are forked, and the checks run in one that is not.
+# The judge of lcb works only in processes that fork, and the checks run in one that does not.
 @pytest.mark.parametrize("name", [name for name in REPLIES if name != "lcb"])
 def test_the_contract_is_kept(name, arguments):
     assert broken_checks(f"skyrl:{name}", **arguments[name]) == {}

@@ -1,5 +1,6 @@
 """`textarena:NAME`: the games of TextArena for one player."""
 
+import importlib
 import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,16 +8,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import nltk  # pyright: ignore[reportMissingImports]
-import textarena  # pyright: ignore[reportMissingImports]
-from textarena.envs.registration import ENV_REGISTRY  # pyright: ignore[reportMissingImports]
-from textarena.wrappers import LLMObservationWrapper  # pyright: ignore[reportMissingImports]
-
 from gem.checks import finite
 from gem.core import Observation, Step
 from gem.errors import ConfigError, DataUnavailable, MissingExtra
 from gem.packs.spec import EnvSpec
 from gem_interop.envs.base import ForeignEnv, GlobalGenerators, plain, readable
+
+# By name, because type checkers take this module for the library.
+textarena: Any = importlib.import_module("textarena")
+nltk: Any = importlib.import_module("nltk")
+ENV_REGISTRY: dict[str, Any] = importlib.import_module("textarena.envs.registration").ENV_REGISTRY
 
 LIMIT = 200
 """The turn limit, beside that of a game."""
@@ -113,7 +114,7 @@ def _make(name: str, kwargs: Mapping[str, Any]) -> Any:
     outer: Any = None
     inner: Any = made
     while isinstance(inner, textarena.Wrapper):
-        if type(inner) is LLMObservationWrapper:
+        if type(inner) is textarena.wrappers.LLMObservationWrapper:
             if outer is None:
                 return inner.env
             outer.env = inner.env
@@ -126,11 +127,15 @@ def _make(name: str, kwargs: Mapping[str, Any]) -> Any:
 def _no_downloads() -> Generator[None]:
     """Games download word lists when they are imported; only the user does that here."""
     download = nltk.download
-    nltk.download = lambda *_, **__: False
+    nltk.download = _refused
     try:
         yield
     finally:
         nltk.download = download
+
+
+def _refused(*_: Any, **__: Any) -> bool:
+    return False
 
 
 def _is_for_one(name: str) -> bool:
