@@ -1,5 +1,6 @@
 """What TRL's settings do to episodes: the gradient, several passes, evaluation, resuming, and what is refused."""
 
+import random
 from types import SimpleNamespace
 
 import pytest
@@ -144,6 +145,30 @@ def test_a_batch_of_failed_episodes_changes_nothing(make_trainer):
     assert all(result.failure for batch in play.batches for result in batch)
     assert all(torch.equal(before[name], tensor) for name, tensor in trainer.model.named_parameters())
     assert [line["gem/failed"] for line in trainer.state.log_history if "gem/failed" in line] == [1, 1]
+
+
+def test_masking_truncated_completions_leaves_out_episodes_whose_last_reply_was_cut(make_trainer):
+    [said], rng = tokenizer().encode("a"), random.Random(0)
+
+    def generate(trainer, contexts, sessions):
+        cut, ended = [said] * 6, [said, trainer.processing_class.eos_token_id]
+        return [(ids, [0.0] * len(ids)) for ids in rng.choices([cut, ended], k=len(contexts))]
+
+    play = Kept(generate=generate)
+    trainer = make_trainer(play, max_steps=1, per_device_train_batch_size=8 * GROUP, mask_truncated_completions=True)
+    compute, trained = trainer._compute_loss, []
+
+    def watched(model, inputs):
+        trained.append(int((inputs["completion_mask"] * inputs["tool_mask"]).sum()))
+        return compute(model, inputs)
+
+    trainer._compute_loss = watched
+    trainer.train()
+    kept = [result.episode.turns for result in play.results if result.failure is None]
+    ended = [turns for turns in kept if turns[-1].completion.finish_reason == "stop"]
+    assert 0 < len(ended) < len(kept)
+    assert any(turn.completion.finish_reason == "length" for turns in ended for turn in turns)
+    assert trained == [sum(len(turn.completion.ids) for turns in ended for turn in turns)]
 
 
 def test_a_play_of_two_trainers_reads_with_the_tokenizer_of_each(make_trainer):
