@@ -12,6 +12,7 @@ FRAMEWORKS = {
     "openrlhf": "openrlhf",
     "rl2": "transformers",
     "serve": "websockets",
+    "slime": "slime",
     "skyrl": "skyrl_gym",
     "textarena": "textarena",
     "trl": "trl",

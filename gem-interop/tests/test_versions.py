@@ -9,6 +9,8 @@ from gem_interop.versions import check
 def test_a_missing_framework_is_named():
     with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install no-such-trainer==1\.2\.0"):
         check("no-such-trainer", "1.0.0", "1.2.0")
+    with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install git\+https://host/it"):
+        check("no-such-trainer", "1.0.0", "1.2.0", "git+https://host/it")
 
 
 def test_versions_that_were_not_run_are_named():

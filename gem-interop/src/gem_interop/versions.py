@@ -6,24 +6,26 @@ from importlib.metadata import PackageNotFoundError, version
 from gem.errors import ConfigError, MissingExtra
 
 
-def check(package: str, oldest: str, newest: str) -> None:
+def check(package: str, oldest: str, newest: str, source: str | None = None) -> None:
     """Check the installed version of a framework.
 
     Args:
         package: its distribution.
         oldest: the first version that has what the module uses.
         newest: the last one that the module was run with; a later one is warned of.
+        source: what pip installs it from, if that is not PyPI.
 
     Raises:
         MissingExtra: it is not installed.
         ConfigError: it is too old.
     """
+    install = f"pip install {source or f'{package}=={newest}'}"
     try:
         found = version(package)
     except PackageNotFoundError as error:
-        raise MissingExtra(f"{package} is not installed: pip install {package}=={newest}") from error
+        raise MissingExtra(f"{package} is not installed: {install}") from error
     if _numbers(found) < _numbers(oldest):
-        raise ConfigError(f"{package} {found} is too old, and GEM needs {oldest}: pip install {package}=={newest}")
+        raise ConfigError(f"{package} {found} is too old, and GEM needs {oldest}: {install}")
     if _numbers(found) > _numbers(newest):
         warnings.warn(f"{package} {found} is newer than {newest}, the last version that GEM was run with", stacklevel=3)
 
