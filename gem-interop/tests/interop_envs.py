@@ -1,6 +1,7 @@
 """An env for the tests of every framework: `interop_envs:Talk`."""
 
 from gem import Step, TurnEnv
+from gem.tool import tool
 
 
 class Talk(TurnEnv):
@@ -28,3 +29,14 @@ class Broken(Talk):
 
     def _step(self, action):
         raise OSError("the env is broken")
+
+
+@tool
+def add(a: int, b: int) -> str:
+    """Adds two numbers.
+
+    Args:
+        a: a number.
+        b: another one.
+    """
+    return str(a + b)

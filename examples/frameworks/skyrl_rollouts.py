@@ -1,0 +1,84 @@
+"""Episodes of GEM by SkyRL's own generator, with a model of transformers as its engine: python skyrl_rollouts.py MODEL
+
+SkyRL's trainer needs GPUs and vLLM; this shows what it would train on, on any machine. MODEL is a folder with a model.
+What this was run with: skyrl-requirements.txt and skyrl-no-deps.txt.
+"""
+
+# ruff: noqa: E402
+
+import argparse
+import asyncio
+import typing
+from dataclasses import asdict
+
+import torch
+import typing_extensions
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from gem_interop.skyrl import WithoutFailed, register, rows
+
+typing.TypedDict = typing_extensions.TypedDict  # SkyRL 0.3.0 needs it before Python 3.12
+from skyrl.backends.skyrl_train.inference_servers.base import InferenceEngineInterface
+from skyrl.train.config import GeneratorConfig, SamplingParams, SkyRLGymConfig
+from skyrl.train.generators.skyrl_gym_generator import SkyRLGymGenerator
+from skyrl.train.generators.utils import prepare_generator_input
+
+
+class GemGenerator(WithoutFailed, SkyRLGymGenerator):
+    """SkyRL's, which leaves failed episodes out."""
+
+
+class Engine(InferenceEngineInterface):
+    """In place of SkyRL's client of vLLM: the model in this process. Only what a generator calls."""
+
+    def __init__(self, model, tokenizer):
+        self.model, self.tokenizer = model, tokenizer
+
+    async def generate(self, input_batch, model=None):
+        [ids], settings = input_batch["prompt_token_ids"], input_batch["sampling_params"]
+        said, logprobs = [], []
+        while len(said) < settings["max_generate_length"] and self.tokenizer.eos_token_id not in said[-1:]:
+            with torch.no_grad():
+                scores = self.model(torch.tensor([ids + said])).logits[0, -1].log_softmax(-1)
+            said.append(int(torch.multinomial(scores.exp(), 1)))
+            logprobs.append(float(scores[said[-1]]))
+            await asyncio.sleep(0)
+        text = self.tokenizer.decode(said, skip_special_tokens=True)
+        stop = "stop" if said[-1] == self.tokenizer.eos_token_id else "length"
+        return {"responses": [text], "response_ids": [said], "stop_reasons": [stop], "response_logprobs": [logprobs]}
+
+    async def finish_session(self, session_id):
+        pass
+
+
+Engine.__abstractmethods__ = frozenset()
+
+
+def play(model, tokenizer, data, *, group=4, max_turns=8, max_new_tokens=6, engine=Engine):
+    """What SkyRL's trainer gets for these rows: a GeneratorOutput."""
+    sampling = SamplingParams(max_generate_length=max_new_tokens, logprobs=1)
+    config = GeneratorConfig(
+        max_turns=max_turns, max_input_length=4096, sampling_params=sampling, n_samples_per_prompt=group
+    )
+    generator = GemGenerator(config, SkyRLGymConfig(), engine(model, tokenizer), tokenizer)
+    names = ("prompt", "env_class")
+    prompts = [
+        {name: row[name] for name in names}
+        | {"env_extras": {name: value for name, value in row.items() if name not in names}, "uid": str(number)}
+        for number, row in enumerate(data)
+    ]
+    given, _ = prepare_generator_input(prompts, group, asdict(sampling), "gem", "train", 0)
+    return asyncio.run(generator.generate(given, disable_tqdm=True))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
+    parser.add_argument("--starts", type=int, default=4)
+    options = parser.parse_args()
+    register()
+    loaded = AutoModelForCausalLM.from_pretrained(options.model), AutoTokenizer.from_pretrained(options.model)
+    output = play(*loaded, rows(options.env, options.starts))
+    for name, value in sorted(output["rollout_metrics"].items()):
+        print(f"{name}: {value:.3f}")

@@ -1,0 +1,181 @@
+"""Episodes in tinker-cookbook's own training loop, against SkyRL's server: it trains on what was read and said."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from agreement import (
+    Trained,
+    assert_failed_episodes_are_left_out_of_their_groups,
+    assert_returns_are_those_of_a_replay,
+    assert_what_was_read_and_said_is_trained,
+)
+from samples import tiny_model, tokenizer
+from tinker_cookbook.rl import train
+
+from gem.session import Result
+from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder, GemGroup
+
+pytestmark = pytest.mark.filterwarnings("default")  # the frameworks' own
+SERVER = Path(__file__).parents[2] / "examples/frameworks/tinker_skyrl_server.py"
+STEPS, GROUPS, GROUP = 40, 2, 4
+# Batches of fixed sizes, and little optimisation: JAX compiles for each shape.
+BACKEND = {
+    "max_lora_adapters": 2,
+    "max_lora_rank": 8,
+    "sample_max_num_sequences": GROUPS * GROUP,
+    "train_micro_batch_size": 1,
+}
+XLA = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+COMPILING = 300  # seconds, at most
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    tiny_model().save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        SERVER,
+        "--base-model",
+        model,
+        "--backend",
+        "jax",
+        "--backend-config",
+        json.dumps(BACKEND),
+    ]
+    command += ["--database-url", f"sqlite:///{folder}/tinker.db", "--checkpoints-base", folder, "--port", str(port)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            list(map(str, command)), stdout=log, stderr=log, env={**os.environ, "XLA_FLAGS": XLA}
+        )
+    until = time.monotonic() + COMPILING
+    try:
+        while True:
+            assert process.poll() is None, (folder / "log").read_text()[-3000:]
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert time.monotonic() < until
+                time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()  # it ends its engine
+        process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def run(server, model, tmp_path_factory):
+    """What the loop trains on in each of its steps, and the episodes that it keeps."""
+    steps, results = [], []
+    patch = pytest.MonkeyPatch()
+    train_step = train.train_step
+
+    async def watched(**settings):
+        logprobs = await train_step(**settings)
+        steps.append([row(datum, again) for datum, again in zip(settings["data_D"], logprobs, strict=True)])
+        return logprobs
+
+    async def keep(self, trajectory_group, env_group):
+        results.extend(sampled(env.result, each) for env, each in zip(env_group, trajectory_group, strict=True))
+        return [(0.0, {})] * len(env_group)
+
+    patch.setattr(train, "train_step", watched)
+    patch.setattr(GemGroup, "compute_group_rewards", keep)
+    patch.setenv("TINKER_API_KEY", "tml-none")
+    log = tmp_path_factory.mktemp("run")
+    config = train.Config(
+        recipe_name="gem",
+        model_name=str(model),
+        base_url=server,
+        dataset_builder=GemDatasetBuilder(
+            env="interop_envs:Talk",
+            model_name=str(model),
+            batch_size=GROUPS,
+            group_size=GROUP,
+            batches=STEPS,
+            max_new_tokens=6,
+            max_context=384,
+        ),
+        rollout_error_tolerance=WITHOUT_FAILED,
+        learning_rate=1e-2,
+        lora_rank=8,
+        max_tokens=6,
+        log_path=str(log),
+        eval_every=0,
+        save_every=0,
+    )
+    asyncio.run(train.main(config))
+    patch.undo()
+    store = train.checkpoint_utils.get_last_checkpoint(str(log), required_key="sampler_path")
+    assert store is not None
+    assert store.batch == STEPS
+    return steps, results, list(map(json.loads, (log / "metrics.jsonl").read_text().splitlines()))
+
+
+def row(datum, logprobs) -> Trained:
+    """A datum of the cookbook: the ids but the last, targets that are the ids but the first, and a number for each."""
+    fields = {name: tensor.to_torch().tolist() for name, tensor in datum.loss_fn_inputs.items()}
+    read = datum.model_input.to_ints()
+    assert read[1:] == fields["target_tokens"][:-1]
+    mask = list(map(int, fields["mask"]))
+    first = mask.index(1)
+    [advantage] = {value for value, on in zip(fields["advantages"], mask, strict=True) if on}
+    assert not any(value for value, on in zip(fields["advantages"], mask, strict=True) if not on)
+    ids = [*read, fields["target_tokens"][-1]]
+    return Trained(ids, mask[first:], logprobs.tolist()[first:], advantage)
+
+
+def sampled(result, trajectory) -> Result:
+    """The episode with the log-probabilities of its replies: the cookbook keeps them, and does not show an env."""
+    turns = [
+        replace(turn, completion=replace(turn.completion, logprobs=tuple(each.ac.logprobs)))
+        for turn, each in zip(result.episode.turns, trajectory.transitions, strict=True)
+    ]
+    return Result(replace(result.episode, turns=tuple(turns)))
+
+
+def test_the_whole_loop_trains_on_what_was_read_and_said(run):
+    steps, results, metrics = run
+    rows = [each for step in steps for each in step]
+    pairs = assert_what_was_read_and_said_is_trained(rows, results)
+    assert_failed_episodes_are_left_out_of_their_groups(pairs)
+    assert_returns_are_those_of_a_replay(results)
+
+    assert len(steps) == STEPS
+    failed = metrics[STEPS - 1]["rollout_errors/EpisodeFailed"]
+    assert len(results) + failed == STEPS * GROUPS * GROUP
+    assert failed > 0
+    assert not any(result.failure for result in results)
+    assert len(pairs) == len(rows) == len(results)
+
+
+def test_the_first_step_has_the_log_probabilities_of_the_model_by_transformers(run, model):
+    steps, _, _ = run
+    local = tiny_model().eval()
+    for each in steps[0]:
+        with torch.no_grad():
+            scores = local(torch.tensor([each.ids])).logits[0, :-1].log_softmax(-1)
+        logprobs = scores.gather(-1, torch.tensor(each.ids)[1:, None])[-len(each.mask) :, 0].tolist()
+        assert logprobs == pytest.approx(each.logprobs, abs=2e-5, rel=0)
+    # And the weights do change.
+    assert any(step["skyrl.ai/grad_norm"] > 0 for step in run[2][:STEPS])
