@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Whose trainers play GEM's environments: each has examples/frameworks/NAME-requirements.txt, and an environment of its own,
 # because they cannot share one. make test-all runs the first list.
 FRAMEWORKS_IN_TEST_ALL := trl
-FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL) openenv openrlhf skyrl slime textarena tinker verifiers verl
+FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL) nemo_gym openenv openrlhf skyrl slime textarena tinker verifiers verl
 
 .PHONY: help demo test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) coverage pythons lint format docs dist clean
 
