@@ -1,0 +1,93 @@
+"""What executors share: rows name starts, an episode that failed is played again, and settings are checked."""
+
+import asyncio
+import json
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from gem.chat.tokenizer import FileTokenizer
+from gem.errors import ConfigError, UnknownId
+from gem_interop.playing import Player, start_of, starts
+
+TEMPLATE = "{% for m in messages %}{{ m.content }}\n{% endfor %}"
+LIMITS = {"max_context": 400, "max_new_tokens": 5}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(models.BPE(vocab={character: id for id, character in enumerate(alphabet)}, merges=[]))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.decoder = decoders.ByteLevel()
+    backend.add_special_tokens(["<end>"])
+    return FileTokenizer(backend, TEMPLATE, special={"eos_token": "<end>"})
+
+
+def play(player, tokenizer, env, reply):
+    async def one():
+        async def generate(session, ids):
+            return reply(session, ids)
+
+        [(_, prompt)] = starts(env, 1, 0)
+        try:
+            return await player.play(prompt, generate, tokenizer, **LIMITS)
+        finally:
+            await player.close()
+
+    return asyncio.run(one())
+
+
+def test_rows_name_starts_in_turn_and_by_seed():
+    first, second, third = starts(["a:B", "c:D"], 3, 0)
+    assert [first[0], second[0], third[0]] == ["a:B", "c:D", "a:B"]
+    assert start_of(first[1]) == ("a:B", json.loads(first[1])["seed"])
+    assert len({text for seed in (0, 1) for _, text in starts("a:B", 5, seed)}) == 10
+    assert starts("a:B", 5, 1) == starts("a:B", 6, 1)[:5]
+
+
+@pytest.mark.parametrize("prompt", ["Hello", "{}", "3", '{"env": "a:B"}', '{"env": "a:B", "seed": "x"}', None, [{}]])
+def test_what_is_not_a_start_is_refused(prompt):
+    with pytest.raises(ConfigError, match="a prompt is the start of an episode"):
+        start_of(prompt)
+
+
+def test_an_episode_that_failed_is_played_again_so_many_times(tokenizer):
+    began = []
+
+    def reply(session, ids):
+        began.append(list(ids))
+        return [5, 6], [-1.0, -2.0], "stop"
+
+    result = play(Player(retries=3), tokenizer, "interop_envs:Broken", reply)
+    assert len(began) == 4
+    assert began == [began[0]] * 4, "each try has the same start"
+    assert result.failure.error == "OSError: the env is broken"
+    assert Player().reward(result) is None
+
+
+def test_a_reply_that_the_engine_gave_up_ends_without_a_result(tokenizer):
+    assert play(Player(), tokenizer, "interop_envs:Talk", lambda session, ids: None) is None
+
+
+def test_the_score_is_the_return_or_the_success(tokenizer):
+    ids = tokenizer.encode("e", add_special_tokens=False)  # 101: a return of 0.2 for each turn
+    result = play(Player(), tokenizer, "interop_envs:Talk", lambda session, read: (ids, None, "stop"))
+    assert Player().reward(result) == pytest.approx(0.2 * len(result.episode.turns))
+    assert Player(score="success").reward(result) == 0.0
+    with pytest.raises(ConfigError, match="score is 'return' or 'success', not 'mean'"):
+        Player(score="mean")
+
+
+def test_settings_that_an_env_refuses_raise_for_every_episode(tokenizer):
+    async def twice():
+        player = Player(env_kwargs={"max_turns": 0})
+        [(_, prompt)] = starts("interop_envs:Talk", 1, 0)
+        both = [player.play(prompt, None, tokenizer, **LIMITS) for _ in range(2)]
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    for error in asyncio.run(twice()):
+        assert isinstance(error, ConfigError)
+        assert "max_turns" in str(error)
+    with pytest.raises(UnknownId):
+        play(Player(), tokenizer, "game:NoSuch-v0", lambda session, ids: None)
