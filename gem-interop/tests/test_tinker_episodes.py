@@ -5,8 +5,9 @@ import pickle
 import random
 
 import pytest
-from samples import tokenizer
+from samples import CHATML, tokenizer
 from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
+from tinker_cookbook.exceptions import AllTrajectoriesFailedError
 from tinker_cookbook.rl.data_processing import trajectory_to_data
 from tinker_cookbook.rl.rollout_strategy import RetryOnFailure
 from tinker_cookbook.rl.rollouts import do_group_rollout
@@ -104,6 +105,48 @@ def test_a_call_in_text_ends_a_reply_and_nothing_behind_it_is_trained(dataset):
         EpisodeFailed, match=rf"\d+ ids were sampled for a reply that ended after {len(call)}, and the cookbook would"
     ):
         play(group, Says(call + " and more<|im_end|>"), strategy=None)
+
+
+def test_a_template_that_changes_earlier_turns_makes_a_datum_of_each_part(tmp_path):
+    made = tokenizer()
+    made.chat_template = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
+    made.save_pretrained(tmp_path)
+    builder = GemDatasetBuilder(
+        env="interop_envs:Talk", model_name=str(tmp_path), batch_size=20, group_size=1, batches=1
+    )
+    for group in asyncio.run(builder())[0].get_batch(0):
+        policy = Says("one<|im_end|>", "<think>hm</think>two<|im_end|>", "three<|im_end|>")
+        [played] = play(group, policy).trajectories_G
+        if len(played.transitions) == 3:
+            break
+    data = trajectory_to_data(played, 1.0)
+    said = [turn.ac.tokens for turn in played.transitions]
+    trained = [
+        [
+            id
+            for id, on in zip(fields["target_tokens"].to_torch().tolist(), fields["mask"].to_torch(), strict=True)
+            if on
+        ]
+        for fields in (datum.loss_fn_inputs for datum in data)
+    ]
+    assert trained == [said[0] + said[1], said[2]]
+    assert policy.asked[2][0] == data[1].model_input.to_ints()[: len(policy.asked[2][0])]
+    assert "hm" not in CHAT.decode(policy.asked[2][0])
+
+
+def test_an_episode_that_was_not_played_to_its_end_gives_its_env_back(dataset):
+    class Fails(Says):
+        async def __call__(self, *_, **__):
+            raise OSError("no sample today")
+
+    group, other = dataset(most_envs=1, group_size=1)[0].get_batch(0)
+    with pytest.raises(AllTrajectoriesFailedError):
+        play(group, Fails())
+
+    async def next_one():
+        return await asyncio.wait_for(do_group_rollout(other, Says(), WITHOUT_FAILED), 20)
+
+    assert len(asyncio.run(next_one()).trajectories_G) == 1
 
 
 def test_limits_are_given_to_the_cookbook_and_ends_are_named(dataset):

@@ -29,7 +29,7 @@ from typing import Any, Literal
 
 from gem_interop.versions import check
 
-OLDEST, NEWEST = "0.6.1", "0.6.1"
+OLDEST, NEWEST = "0.5.2", "0.6.1"
 check("tinker-cookbook", OLDEST, NEWEST)
 
 import chz
@@ -178,9 +178,6 @@ class GemGroup(EnvGroupBuilder):
     start: Start
     size: int
     _made: list[GemEnv] = field(default_factory=list[GemEnv], init=False, compare=False, repr=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return GemGroup, (self.setup, self.start, self.size)
 
     async def make_envs(self) -> Sequence[GemEnv]:
         """The episodes of the group; each takes an env when it starts."""
