@@ -17,6 +17,12 @@ def gem_sources() -> list[gem.EnvSource]:
             safe=True,
         ),
         gem.EnvSource(
+            namespace="nemo",
+            form="nemo:URL",
+            description="A resources server of NeMo Gym",
+            resolve="gem_interop.envs.lookup:nemo",
+        ),
+        gem.EnvSource(
             namespace="openenv",
             form="openenv:URL",
             description="An environment on a server of OpenEnv, such as gemx serve",

@@ -62,3 +62,10 @@ def skyrl_names() -> list[str]:
     from gem_interop.envs.skyrl import names
 
     return names()
+
+
+def nemo(name: str) -> EnvSpec | None:
+    """`nemo:URL`, by the protocol of NeMo Gym 0.7; its package is not needed."""
+    from gem_interop.envs.nemo import resolve
+
+    return resolve(name)

@@ -1,0 +1,182 @@
+"""`nemo:URL`: a resources server of NeMo Gym, by its HTTP protocol; NeMo Gym itself is not needed."""
+
+import http.client
+import json
+import math
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, ClassVar, cast
+
+from gem.checks import check_int, finite
+from gem.core import Observation, Step
+from gem.data import open_table
+from gem.data.source import Data
+from gem.errors import ConfigError, Fault
+from gem.packs.spec import EnvSpec
+from gem_interop.envs.base import ForeignEnv, plain, readable
+
+LARGEST = 1 << 24
+"""The most bytes of an answer."""
+NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
+
+
+class ServerFault(Fault):
+    """The server failed, or cannot be reached: the episode failed."""
+
+
+class NemoEnv(ForeignEnv):
+    """A resources server of NeMo Gym. Each episode is a session there, which its cookie names.
+
+    A `GymnasiumServer` is reset, and then gets each reply. Any other server is seeded with the row, and verifies one
+    reply. Function calls are not made: a server that waits for them sees a text. An episode is a success if its return
+    is at least `success_at`.
+
+    Args:
+        url: the address of the server, such as `http://localhost:8000`.
+        data: rows in NeMo Gym's form, with `responses_create_params` and what the server wants beside it. The seed
+            chooses one, or the option `index` of reset; all of it goes to the server, with the seed as `seed`, unless
+            the row has one. By default one row without a prompt.
+        samples: replies for `sample_action`.
+        success_at: the return that is a success.
+        timeout: seconds for each answer.
+        max_turns: replies in an episode, beside the limit of the server.
+    """
+
+    reset_options: ClassVar[tuple[str, ...]] = ("index",)
+    _unsaved = ForeignEnv._unsaved | {"_rows"}
+
+    def __init__(
+        self,
+        url: str,
+        data: Data | None = None,
+        samples: Sequence[str] = ("yes",),
+        success_at: float = 1.0,
+        timeout: float = 60.0,
+        max_turns: int | None = None,
+    ) -> None:
+        super().__init__(max_turns=max_turns)
+        self._url = url.rstrip("/")
+        parts = urllib.parse.urlsplit(self._url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            raise ConfigError(f"the address of a server is like http://localhost:8000, not {self._url!r}")
+        self._rows = [dict(NO_PROMPT)] if data is None else open_table(data)
+        self._samples = tuple(samples)
+        self._threshold = finite("success_at", success_at)
+        self._timeout = timeout
+        self._other: urllib.request.OpenerDirector | None = None
+        try:
+            paths = self._call(_opener(), "openapi.json", None)["paths"]
+        except (ServerFault, LookupError) as error:
+            raise ConfigError(f"no server of NeMo Gym answers at {self._url}: {error}") from error
+        if not {"/reset", "/step"} <= paths.keys() and "/verify" not in paths:
+            raise ConfigError(f"{self._url} is not a resources server: it has neither /reset and /step nor /verify")
+        self._in_turns = "/reset" in paths
+        self._can_close = "/close" in paths
+        self._total = 0.0
+
+    def _begin(self, seed: int, options: Mapping[str, Any]) -> Observation:
+        self.close()
+        index = options.get("index")
+        if index is None:
+            index = Random(seed).randrange(len(self._rows))
+        self._row: dict[str, Any] = {"seed": seed, **self._rows[check_int("index", index, 0, len(self._rows) - 1)]}
+        if "responses_create_params" not in self._row:
+            raise ConfigError(f"a row of NeMo Gym has responses_create_params; this one has {', '.join(self._row)}")
+        self._total = 0.0
+        self._other = _opener()
+        answer = self._call(self._other, "reset" if self._in_turns else "seed_session", self._row)
+        return "\n\n".join(filter(None, (_prompt(self._row), readable(answer.get("observation") or ""))))
+
+    def _answer(self, action: str) -> Step:
+        assert self._other is not None
+        said = {**self._row, "response": _response(readable(action))}
+        answer = self._call(self._other, "step" if self._in_turns else "verify", said)
+        if answer.get("mask_sample"):
+            raise ServerFault(f"{self._url} could not judge the reply: {answer.get('failure_reason')}")
+        try:
+            reward = finite("a reward", answer["reward"])
+        except (ConfigError, LookupError) as error:
+            raise ServerFault(f"{self._url} answered without a reward: {error}") from error
+        self._total = math.fsum((self._total, reward))
+        text = readable(answer.get("observation") or "")
+        info = {"nemo": plain(answer["info"])} if answer.get("info") else {}
+        if answer.get("truncated") and not answer.get("terminated"):
+            return Step.cut_off(text, reward, **info)
+        if answer.get("terminated") or not self._in_turns:
+            return Step.final(text, reward, success=self._total >= self._threshold, **info)
+        return Step.ongoing(text, reward, **info)
+
+    def sample_action(self) -> str:
+        return self.action_rng.choice(self._samples)
+
+    def close(self) -> None:
+        other, self._other = self._other, None
+        if other is not None and self._can_close:
+            try:
+                self._call(other, "close", {})
+            except ServerFault:  # its own clean-up ends the session
+                return
+
+    def _call(self, opener: urllib.request.OpenerDirector, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"{self._url}/{path}", data, {"Content-Type": "application/json"} if data else {}
+        )
+        try:
+            with opener.open(request, timeout=self._timeout) as response:
+                answer = json.loads(response.read(LARGEST))
+        except urllib.error.HTTPError as error:
+            with error:
+                said = error.read(500).decode(errors="replace")
+            raise ServerFault(f"{self._url}/{path} answers with {error.code} {error.reason}: {said}") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise ServerFault(f"{self._url}/{path}: {type(error).__name__} {error}") from error
+        if not isinstance(answer, dict):
+            raise ServerFault(f"{self._url}/{path} answered with {answer!r:.80}, which is not an object")
+        return cast("dict[str, Any]", answer)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """A client with cookies of its own."""
+    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+
+
+def _prompt(row: Mapping[str, Any]) -> str:
+    """The messages of a row as one text."""
+    given: Any = row["responses_create_params"].get("input") or []
+    messages: list[Any] = [{"content": given}] if isinstance(given, str) else given
+    texts: list[str] = []
+    for message in messages:
+        content: Any = message.get("content", "")
+        parts: list[Any] = [{"text": content}] if isinstance(content, str) else content
+        texts.append("".join(str(part.get("text", "")) for part in parts))
+    return readable("\n\n".join(texts))
+
+
+def _response(text: str) -> dict[str, Any]:
+    """A reply as a response of OpenAI's Responses API, which the servers read."""
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {"id": "message", "type": "message", "role": "assistant", "status": "completed", "content": content}
+    response = {"id": "response", "object": "response", "created_at": 0.0, "model": "gem", "output": [message]}
+    return {**response, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+
+
+def resolve(name: str) -> EnvSpec:
+    """The spec of `nemo:name`, whose name is an address. See `gem.EnvSource`."""
+    return EnvSpec(
+        id=f"nemo:{name}",
+        entry_point="gem_interop.envs.nemo:NemoEnv",
+        kwargs={"url": name},
+        description="A resources server of NeMo Gym",
+        tags=("nemo", "server"),
+        notes=(
+            "The seed chooses the row of data=, and goes to the server as the field `seed`, which it may ignore: "
+            "`gemx check` finds out.",
+            "A snapshot is the row and the replies: restoring it plays them again on the server.",
+            "The agent's replies are texts: servers that want function calls cannot be played.",
+            "Only a recording that you trust (--trust) may name an address.",
+        ),
+    )
