@@ -1,6 +1,7 @@
 """Episodes as rollouts of verifiers: what its trainers are given is what was read and said."""
 
 import asyncio
+import contextlib
 import json
 import random
 import re
@@ -153,7 +154,7 @@ def adds(messages):
     """A model that asks the tool, and says what it was told."""
     if messages[-1]["role"] == "tool":
         return messages[-1]["content"]
-    a, b = re.findall(r"\d+", messages[0]["content"])[:2]
+    a, b = re.findall(r"\d+", messages[-1]["content"])[:2]
     call = {"name": "add", "arguments": json.dumps({"a": int(a), "b": int(b)})}
     call = {"id": f"call-{random.random()}", "type": "function", "function": call}
     return {"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
@@ -250,6 +251,34 @@ def test_the_null_harness_of_verifiers_plays_the_same_episodes(engine, monkeypat
     assert all(trace.agent.config.harness.id == "null" for trace in traces)
     assert_ids_are_those_of_the_engine(traces, engine)
     assert_returns_are_those_of_a_replay([trace.state.result for trace in traces])
+
+
+def test_a_rollout_that_is_cancelled_frees_its_env():
+    config = {"taskset": {"id": "gem-verifiers", "env": SUMS, "tasks": 2}, "max_envs": 1}
+    env = vf.load_environment(vf.resolve_env_config(config))
+
+    async def play(stalls, answers):
+        first, second = env.taskset
+        async with env.serving():
+            running = asyncio.create_task(env.run_episode(first, chats(stalls)))
+            while not stalls.requests:
+                await asyncio.sleep(0.01)
+            running.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await running
+            return await env.run_episode(second, chats(answers))
+
+    with chat_server(lambda messages: "0", Trouble(stall=1.0)) as stalls, chat_server(lambda messages: "0") as answers:
+        assert asyncio.run(play(stalls, answers)).ok
+    assert not Sums.open
+
+
+def test_a_system_prompt_of_verifiers_opens_every_request_once(tmp_path):
+    (tmp_path / "prompt.txt").write_text("Be brief.")
+    with chat_server(adds) as server:
+        rollouts(chats(server), env=SUMS, tasks=1, system_prompt=str(tmp_path / "prompt.txt"), **NATIVE)
+        roles = [[message["role"] for message in body["messages"]] for body in server.bodies]
+    assert roles == [["system", "user"], ["system", "user", "assistant", "tool"]]
 
 
 def test_the_server_that_prime_rl_asks_plays_tasks_that_it_is_sent(engine):
