@@ -41,8 +41,8 @@ trainer = GRPOTrainer(
         steps_per_generation=2,
         num_iterations=2,
         num_generations=given.group,
-        # By tokens, as by default, the longest episodes would weigh most. In a game that is won early those are the
-        # failed ones: whatever was said would become less likely, and replies noise.
+        # An episode weighs the same however long it is. By tokens, as by default, those that are lost would weigh most:
+        # they are the longest here.
         loss_type="grpo",
         scale_rewards="none",
         learning_rate=given.lr,
