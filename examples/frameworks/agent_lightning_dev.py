@@ -1,0 +1,56 @@
+"""Episodes in Agent Lightning: python agent_lightning_dev.py URL MODEL [--env ID] [--episodes N] [--runners N]
+
+URL is a chat API with OpenAI's protocol, such as http://localhost:8000/v1. It runs Agent Lightning's trainer with its
+algorithm for development, which plays episodes and collects traces without training.
+"""
+
+import argparse
+
+import agentlightning as agl
+from openai import OpenAI
+
+from gem import seeding
+from gem.session import MessageSession
+
+
+@agl.rollout
+def play(task: dict, llm: agl.LLM, rollout: agl.AttemptedRollout) -> float:
+    """An episode. Each call of the model is followed by the reward of its turn; the last reward is the return."""
+    url = llm.get_base_url(rollout.rollout_id, rollout.attempt.attempt_id)
+    client = OpenAI(base_url=url, api_key=llm.api_key or "none")
+    with MessageSession(task["id"]) as session:
+        messages = session.start(task["seed"])
+        while messages is not None:
+            request = {"tools": session.tools} if session.tools else {}
+            if session.stop:
+                request["stop"] = list(session.stop)
+            made = client.chat.completions.create(
+                model=llm.model, messages=messages, **llm.sampling_parameters, **request
+            )
+            choice = made.choices[0]
+            played = len(session.turns)
+            messages = session.said(choice.message.model_dump(exclude_none=True), choice.finish_reason)
+            for turn in session.turns[played:]:
+                agl.emit_reward(turn.reward)
+        if session.result.failure is not None:
+            # The attempt failed, without a reward: Agent Lightning tries again, or drops the rollout.
+            raise RuntimeError(session.result.failure.error)
+        return float(session.result.total_reward)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("url")
+    parser.add_argument("model")
+    parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
+    parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--runners", type=int, default=2)
+    given = parser.parse_args()
+    tasks = [{"id": given.env, "seed": seeding.derive(0, "tasks", index)} for index in range(given.episodes)]
+    trainer = agl.Trainer(
+        n_runners=given.runners,
+        algorithm=agl.Baseline(span_verbosity="none", polling_interval=0.2, max_queue_length=2 * given.runners),
+        initial_resources={"model": agl.LLM(endpoint=given.url, model=given.model)},
+    )
+    half = len(tasks) // 2
+    trainer.dev(play, tasks[:half], val_dataset=tasks[half:])
