@@ -74,6 +74,9 @@ ALSO = {
     ),
 }
 
+INHERITED = frozenset({"gem.session"})
+"""Modules whose classes are shown with what they inherit: their bases are not public."""
+
 _PAGE = re.compile(r"reference/(\w+(?:\.\w+)*)\.md")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 _CODE = re.compile(r"<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
@@ -128,8 +131,10 @@ def page(name: str) -> str:
     offered = _offered(name)
     if offered:
         return "\n\n".join([f"# {name}", text, *map(_block, (*offered, *ALSO.get(name, ())))])
-    deep = not defines(tree)
-    return "\n\n".join([_block(name, heading_level=1, show_submodules=deep), *map(_block, ALSO.get(name, ()))])
+    options = {"heading_level": 1, "show_submodules": not defines(tree)}
+    if name in INHERITED:
+        options["inherited_members"] = True
+    return "\n\n".join([_block(name, **options), *map(_block, ALSO.get(name, ()))])
 
 
 def shown(nav: str) -> Iterator[str]:

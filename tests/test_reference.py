@@ -37,6 +37,11 @@ def test_every_name_of_the_reference_is_documented() -> None:
     assert missing == []
 
 
+def test_the_page_of_sessions_shows_what_its_classes_inherit() -> None:
+    assert "inherited_members: true" in hooks.page("gem.session")
+    assert "inherited_members" not in hooks.page("gem.vector")
+
+
 def test_every_package_is_in_the_reference() -> None:
     pages = {name.partition(".")[0] for name in SHOWN}
 

@@ -177,5 +177,6 @@ def test_a_page_without_cards_is_not_written(tmp_path: Path) -> None:
     done = gemx("list", "nothing like this", "--html", str(tmp_path / "page.html"))
 
     assert "No environment of the installed packs matches." in done.stderr
+    assert done.exit_code == gemx("list", "nothing like this").exit_code == 1
     assert not (tmp_path / "page.html").exists()
     assert page_of_cards([], None).count("<article") == 0

@@ -34,14 +34,22 @@ from gem.packs.registry import RegistryEntry, registry
     help="For --html and --json: play N episodes at random and N by the expert, instead of what packs say of them.",
 )
 @as_json
+@click.pass_context
 def list_envs(
-    pattern: str | None, pack: str | None, tags: tuple[str, ...], html: Path | None, episodes: int | None, as_json: bool
+    ctx: click.Context,
+    pattern: str | None,
+    pack: str | None,
+    tags: tuple[str, ...],
+    html: Path | None,
+    episodes: int | None,
+    as_json: bool,
 ) -> None:
     """List the environments.
 
     PATTERN is a namespace, such as `game`, a part of an id, such as `sudoku` or `game:*-easy`, or words of a
-    description. Ids of another library, such as `gymnasium:NAME`, are listed for their namespace only. With --json,
-    --floors prints the floors alone, in the form of the file floors.json of a pack.
+    description; if nothing matches, the exit status is 1. Ids of another library, such as `gymnasium:NAME`, are listed
+    for their namespace only. With --json, --floors prints the floors alone, in the form of the file floors.json of a
+    pack.
     """
     with stray_prints_to_stderr():
         sources = _sources(pattern, pack, tags)
@@ -71,6 +79,7 @@ def list_envs(
     if not entries and (html or not sources):
         echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack, tags)
+        ctx.exit(1)
     elif html:
         echo(f"{html}: {len(entries)} environments; open it in a browser")
     else:

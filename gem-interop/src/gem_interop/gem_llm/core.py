@@ -11,13 +11,11 @@ import gem
 
 
 class Env(ABC):
-    """gem-llm's base class, for the environments of frameworks; those of GEM derive from `gem.Env`.
-
-    `step(action)` returns `(observation, reward, terminated, truncated, info)`.
-    """
+    """gem-llm's base class, for the environments of frameworks; those of GEM derive from `gem.Env`."""
 
     @abstractmethod
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]: ...
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Carry out an action; returns observation, reward, terminated, truncated and info."""
 
     @abstractmethod
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
@@ -46,6 +44,7 @@ class EnvWrapper(Env):
 
     def __init__(self, env: Env) -> None:
         self.env = env
+        """The inner env."""
 
     @property
     def unwrapped(self) -> Any:
@@ -70,6 +69,7 @@ class GemEnv(Env):
 
     def __init__(self, env: gem.Env, seed: int | None = None) -> None:
         self.env = env
+        """The environment of GEM."""
         self._seed = seed
 
     def reset(self, seed: int | None = None) -> tuple[gem.Observation, gem.Info]:

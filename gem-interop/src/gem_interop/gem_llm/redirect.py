@@ -8,8 +8,8 @@ from typing import Any
 
 from gem.errors import ConfigError
 
-HERE = __name__.rpartition(".")[0]
-ADVICE = (
+_HERE = __name__.rpartition(".")[0]
+_ADVICE = (
     "of gem-llm is not offered by gem_interop.gem_llm: use GEM's own, which docs/coming-from-gem-llm.md names, "
     "or leave out what needs it"
 )
@@ -51,7 +51,7 @@ def import_named(path: str) -> Any:
     """The object at `"module:name"`; modules of gem-llm, such as `gem.envs.math_env`, are those of this package."""
     module, _, name = path.partition(":")
     if module.partition(".")[0] == "gem":
-        module = HERE + module.removeprefix("gem")
+        module = _HERE + module.removeprefix("gem")
         _check(module)
     return getattr(importlib.import_module(module), name)
 
@@ -65,10 +65,10 @@ def _redirected(
 ) -> Any:
     if level or name.partition(".")[0] != "gem" or not _asked_for(globals):
         return _import(name, globals, locals, fromlist or (), level)
-    target = HERE + name.removeprefix("gem")
+    target = _HERE + name.removeprefix("gem")
     _check(target)
     found = _import(target, globals, locals, fromlist or (), 0)
-    return found if fromlist else sys.modules[HERE]
+    return found if fromlist else sys.modules[_HERE]
 
 
 def _asked_for(importer: Mapping[str, Any] | None) -> bool:
@@ -84,5 +84,5 @@ def _check(module: str) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        name = f"gem{module.removeprefix(HERE)}"
-        raise ModuleNotFoundError(f"the module {name} {ADVICE}", name=name) from None
+        name = f"gem{module.removeprefix(_HERE)}"
+        raise ModuleNotFoundError(f"the module {name} {_ADVICE}", name=name) from None

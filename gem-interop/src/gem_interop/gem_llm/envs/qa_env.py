@@ -7,7 +7,7 @@ from gem.matching import exact_match
 from gem.parsing import boxed, tagged
 from gem_interop.gem_llm.envs.rows import RowsEnv, golds
 
-PROMPT = (
+_PROMPT = (
     "Reason step by step between <think> and </think>, and then give your answer between <answer> and </answer>.\n\n"
     "Question: {question}\n"
 )
@@ -22,10 +22,12 @@ class QaEnv(RowsEnv):
     def __init__(self, *args: Any, extract_boxed: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.extractor: Callable[[str], str | None] = boxed if extract_boxed else tagged
+        """From a reply to the answer in it."""
         self.dataset = self.dataset.map(self._asked)
+        """The rows, whose questions say how to answer."""
 
     def _asked(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {self.question_key: PROMPT.format(question=row[self.question_key])}
+        return {self.question_key: _PROMPT.format(question=row[self.question_key])}
 
     def is_right(self, action: str) -> bool:
         answer = self.extractor(action)

@@ -15,8 +15,11 @@ class EnvSpec(NamedTuple):
     """What an id of a framework stands for."""
 
     id: str
+    """The id."""
     entry_point: Callable[..., Env] | str
+    """What makes the env, or `"module:name"`."""
     kwargs: dict[str, Any]
+    """Its arguments."""
 
 
 ENV_REGISTRY: dict[str, EnvSpec] = {}

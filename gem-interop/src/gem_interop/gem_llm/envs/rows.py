@@ -39,7 +39,9 @@ class RowsEnv(Env):
         self.dataset = _rows(dataset_name, split, dataset).shuffle(seed=seed)
         self.idx = self.epoch = 0
         self.first_obs = ""
+        """The question of this episode."""
         self.answer: Any = None
+        """Its answer, or a list of right answers."""
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
         super().reset(seed)

@@ -5,9 +5,11 @@ class BaseTool:
     """A tool that reads its own calls out of the text of an action."""
 
     tool_type = "base"
+    """What the info of a step calls it."""
 
     def __init__(self, num_workers: int = 1) -> None:
         self.num_workers = num_workers
+        """As given; nothing here looks at it."""
 
     def instruction_string(self) -> str:
         """What the agent is told about the tool."""

@@ -36,7 +36,9 @@ class ToolEnvWrapper(EnvWrapper):
         self.tool_success_reward = tool_success_reward
         self.max_tool_uses = math.inf if max_tool_uses is None else max_tool_uses
         self.tool_use_counter = 0
+        """Calls in this episode."""
         self.tool_success_counter = 0
+        """Those of them that did not fail."""
 
     def reset(self, seed: int | None = None) -> tuple[Any, dict[str, Any]]:
         before = {

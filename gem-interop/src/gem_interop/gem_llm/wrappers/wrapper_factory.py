@@ -17,7 +17,9 @@ class WrapperFn:
     """Wraps an environment of GEM by one of GEM's wrappers."""
 
     name: str
+    """The wrapper's name in GEM."""
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Its settings."""
 
     def reference(self) -> dict[str, Any]:
         """The wrapper as `gem.make(…, wrappers=[…])` takes it."""
@@ -67,6 +69,7 @@ WRAPPER_FACTORY: Mapping[str, WrapperFn] = {
     "concat_chat_on_reset": WrapperFn("concat_chat_on_reset"),
     "episode_tracking": WrapperFn("episode_tracking"),
 }
+"""gem-llm's names of wrappers → functions that wrap an environment."""
 
 
 def get_wrapper_fns(wrappers: str, tokenizer: Any = None) -> list[WrapperFn]:
