@@ -93,8 +93,7 @@ engine_workers.initialize_global_process_group_ray = functools.partial(
 )
 
 
-@ray.remote(num_cpus=0)
-class Server:
+class Model:
     """Samples with the model of transformers, one id after the other."""
 
     def __init__(self, path):
@@ -125,6 +124,9 @@ class Server:
 
     async def sleep(self):
         pass
+
+
+Server = ray.remote(num_cpus=0)(Model)
 
 
 class Replica(RolloutReplica):

@@ -15,10 +15,19 @@ from datasets import Dataset
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 from samples import tiny_model, tokenizer
+from verl.experimental.agent_loop import AgentLoopWorker
+from verl.experimental.agent_loop.agent_loop import DictConfigWrap
+from verl.protocol import DataProto
+from verl.trainer.ppo.ray_trainer import compute_advantage
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.utils.dataset.rl_dataset import RLHFDataset
+from verl.workers.rollout.replica import TokenOutput
 
 from gem_interop.verl import GemAgentLoop, rows
+
+# So that verl is imported after verl_cpu.
+__all__ = ["AgentLoopWorker", "DataProto", "DictConfigWrap", "RLHFDataset", "TokenOutput", "compute_advantage"]
 
 PROMPTS, GROUP, STEPS = 10, 4, 2
 

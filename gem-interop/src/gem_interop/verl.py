@@ -129,7 +129,7 @@ class GemAgentLoop(AgentLoopBase):
         """
         start: Mapping[str, Any] = row.get("extra_info") or {}
         if "env" not in start or "seed" not in start:
-            raise ConfigError("a row has no env and seed in extra_info: make the dataset with gem_interop.verl.rows")
+            raise ConfigError("a row has no env and seed in extra_info: make the dataset with rows of gem_interop.verl")
         # Workers of V1 say which episode of its group it is, and take any number of outputs.
         takes_lists = "session_id" in row
         sessions = await self._sessions(str(start["env"]), self._history or (None if takes_lists else "keep"))
