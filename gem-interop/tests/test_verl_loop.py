@@ -1,6 +1,7 @@
 """The agent loop by itself, and in the worker of verl's older trainers, without Ray."""
 
 import asyncio
+import json
 import pickle
 import warnings
 from collections import Counter
@@ -45,8 +46,7 @@ def results(folder):
 
 def batch(starts, group):
     """What verl's trainer passes to its workers."""
-    names = ("agent_name", "data_source", "reward_model", "extra_info")
-    columns = {name: np.array([row[name] for row in starts for _ in range(group)], dtype=object) for name in names}
+    columns = {"agent_name": np.array(["gem"] * len(starts) * group, dtype=object)}
     prompts = np.empty(len(starts) * group, dtype=object)
     prompts[:] = [row["prompt"] for row in starts for _ in range(group)]
     uids = np.array([str(number // group) for number in range(len(prompts))], dtype=object)
@@ -72,12 +72,12 @@ def play(folder, server, *more, chat=CHATML, start=None, of_v1=True, **loop):
     agent = verl.GemAgentLoop(
         DictConfigWrap(config), server, tokens, None, RLHFDataset, DictConfigWrap(config.data), **loop
     )
-    row = {"extra_info": start or {"env": "interop_envs:Talk", "seed": 7}, **({"session_id": 2} if of_v1 else {})}
-    return asyncio.run(agent.run(SAMPLING, **row))
+    row = {"raw_prompt": start or verl.rows("interop_envs:Talk", 1, seed=7)[0]["prompt"]}
+    return asyncio.run(agent.run(SAMPLING, **row, **({"session_id": 2} if of_v1 else {})))
 
 
 def test_the_worker_of_the_older_trainers_gets_one_output_for_each_episode(folder):
-    worker = AgentLoopWorker(settings(folder, max_new_tokens=6), verl_cpu.Model(f"{folder}/model"))
+    worker = AgentLoopWorker(settings(folder, max_new_tokens=6, retries=9), verl_cpu.Model(f"{folder}/model"))
     starts = verl.rows(["interop_envs:Talk"], 14)
     data = asyncio.run(worker.generate_sequences(batch(starts, 4)))
 
@@ -98,7 +98,7 @@ def test_the_worker_of_the_older_trainers_gets_one_output_for_each_episode(folde
     assert_what_was_read_and_said_is_trained(rows, played)
     assert_returns_are_those_of_a_replay(played)
     groups = Counter(data.non_tensor_batch["gem_seed"].tolist())
-    assert groups == {row["extra_info"]["seed"]: 4 for row in starts}
+    assert groups == {json.loads(row["prompt"][0]["content"])["seed"]: 4 for row in starts}
     turns, scores = data.non_tensor_batch["turn_scores"], data.batch["rm_scores"].sum(-1).tolist()
     assert [sum(rewards) for rewards in turns] == pytest.approx(scores)
 
@@ -107,7 +107,7 @@ def test_a_failed_episode_has_no_output_and_stops_workers_that_need_one(folder):
     failing = Says("\r<|im_end|>")  # 13, which Talk does not bear
     assert play(folder, failing) == []
     assert len(failing.asked) == 3
-    with pytest.raises(RuntimeError, match=r"failed 1 times, and only the V1 trainers .* OSError: the env is broken"):
+    with pytest.raises(RuntimeError, match=r"failed, and only verl's V1 trainers .* OSError: the env is broken"):
         play(folder, failing, of_v1=False, retries=0)
     assert play(folder, Says("a", stop_reason="aborted"), retries=0) == []
 
@@ -155,8 +155,8 @@ def test_a_reply_has_the_room_that_verl_has_for_it(folder):
 
 
 def test_mistakes_are_named(folder):
-    with pytest.raises(ConfigError, match="make the dataset with rows"):
-        play(folder, Says("a"), start={"index": 3})
+    with pytest.raises(ConfigError, match="made by the module's rows"):
+        play(folder, Says("a"), start=[{"role": "user", "content": "What is 2 + 2?"}])
     with pytest.raises(ConfigError, match="score is 'return' or 'success'"):
         play(folder, Says("a"), score="best")
     with pytest.raises(SpecError, match="takes no argument 'loud'"):

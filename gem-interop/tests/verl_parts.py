@@ -32,12 +32,35 @@ __all__ = ["AgentLoopWorker", "DataProto", "DictConfigWrap", "RLHFDataset", "Tok
 PROMPTS, GROUP, STEPS = 10, 4, 2
 
 
+# A tiny model on a CPU, in float32, with the server of verl_cpu, in as few processes as verl allows.
+CPU = [
+    "actor_rollout_ref.model.use_remove_padding=false",
+    "actor_rollout_ref.model.enable_gradient_checkpointing=false",
+    "+actor_rollout_ref.model.override_config.attn_implementation=sdpa",
+    "actor_rollout_ref.actor.strategy=fsdp2",
+    "actor_rollout_ref.actor.fsdp_config.use_torch_compile=false",
+    "+actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype=fp32",
+    "actor_rollout_ref.rollout.name=tiny",
+    "actor_rollout_ref.rollout.tensor_model_parallel_size=1",
+    "actor_rollout_ref.rollout.temperature=0.8",
+    "actor_rollout_ref.rollout.agent.num_workers=1",
+    "data.dataloader_num_workers=0",
+    "reward.num_workers=1",
+    "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
+    "trainer.device=cpu",
+    "trainer.n_gpus_per_node=1",
+    "trainer.save_freq=-1",
+    "trainer.test_freq=-1",
+    "trainer.resume_mode=disable",
+]
+
+
 class Kept(GemAgentLoop):
     """Leaves the result of each episode in a folder: verl plays in a process of its own."""
 
-    def _outputs(self, result, said):
+    def _outputs(self, result, *more):
         Path(os.environ["GEM_RESULTS"], uuid4().hex).write_bytes(pickle.dumps(result))
-        return super()._outputs(result, said)
+        return super()._outputs(result, *more)
 
 
 class Watched(PPOTrainerSync):
@@ -45,15 +68,16 @@ class Watched(PPOTrainerSync):
 
     def __init__(self, config):
         super().__init__(config)
-        self.seen, self.metrics, self.padding = [], [], 0
+        self.seen, self.rewards, self.metrics, self.padding = [], [], [], 0
 
     def _update_actor(self, batch, metrics):
         names = ["prompts", "responses", "response_mask", "old_log_probs", "advantages", "rm_scores"]
         data = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=names)
         for number, tag in enumerate(batch.tags):
-            prompt, response, mask, logprobs, advantages, _ = (data[name][number].tolist() for name in names)
+            prompt, response, mask, logprobs, advantages, rewards = (data[name][number].tolist() for name in names)
             advantage = next((each for each, on in zip(advantages, mask, strict=True) if on), 0.0)
             self.seen.append(Trained([*prompt, *response], mask, logprobs, advantage))
+            self.rewards.append(sum(rewards))
             self.padding += tag.get("is_padding", False)
         batch = super()._update_actor(batch, metrics)
         self.metrics.append(metrics)
@@ -76,44 +100,39 @@ def settings(folder, *more, **loop):
                 f"data.val_files={folder}/rows.parquet",
                 f"data.train_batch_size={PROMPTS}",
                 "data.shuffle=false",
-                "data.dataloader_num_workers=0",
                 "data.filter_overlong_prompts=false",
                 "data.max_prompt_length=200",
                 "data.max_response_length=200",
                 f"actor_rollout_ref.model.path={model}",
-                "actor_rollout_ref.model.use_remove_padding=false",
-                "actor_rollout_ref.model.enable_gradient_checkpointing=false",
-                "+actor_rollout_ref.model.override_config.attn_implementation=sdpa",
-                "actor_rollout_ref.actor.strategy=fsdp2",
-                "actor_rollout_ref.actor.fsdp_config.use_torch_compile=false",
-                "+actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype=fp32",
                 "actor_rollout_ref.actor.optim.lr=1e-2",
                 f"actor_rollout_ref.actor.ppo_mini_batch_size={PROMPTS}",
                 "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8",
                 "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8",
-                "actor_rollout_ref.rollout.name=tiny",
-                "actor_rollout_ref.rollout.tensor_model_parallel_size=1",
-                "actor_rollout_ref.rollout.temperature=0.8",
                 f"actor_rollout_ref.rollout.n={GROUP}",
                 f"actor_rollout_ref.rollout.agent.agent_loop_config_path={folder}/loop.yaml",
-                "actor_rollout_ref.rollout.agent.num_workers=1",
                 "algorithm.adv_estimator=grpo",
-                "reward.num_workers=1",
-                "transfer_queue.backend.SimpleStorage.num_data_storage_units=1",
                 "transfer_queue.enable=true",
                 f"trainer.total_training_steps={STEPS}",
                 "trainer.total_epochs=1",
                 "trainer.val_before_train=false",
-                "trainer.device=cpu",
-                "trainer.n_gpus_per_node=1",
                 "trainer.logger=[]",
-                "trainer.save_freq=-1",
-                "trainer.test_freq=-1",
-                "trainer.resume_mode=disable",
                 f"trainer.default_local_dir={folder}/out",
+                *CPU,
                 *more,
             ],
         )
+
+
+def environment(results):
+    """With which Ray starts verl's processes."""
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "GEM_RESULTS": str(results),
+        "OMP_NUM_THREADS": "1",
+        "TRANSFER_QUEUE_ENABLE": "1",
+        "VERL_PLATFORM": "cpu",
+        "VERL_USE_EXTERNAL_MODULES": verl_cpu.__name__,
+    }
 
 
 def train(config, results):
@@ -121,14 +140,7 @@ def train(config, results):
     OmegaConf.resolve(config)
     results.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        # Ray starts verl's processes with this environment.
-        for name, value in {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "GEM_RESULTS": str(results),
-            "OMP_NUM_THREADS": "1",
-            "TRANSFER_QUEUE_ENABLE": "1",
-            "VERL_USE_EXTERNAL_MODULES": verl_cpu.__name__,
-        }.items():
+        for name, value in environment(results).items():
             patch.setenv(name, value)
         # verl asks Ray for a GPU, which Ray counts and does not look for.
         ray.init(num_cpus=32, num_gpus=1, include_dashboard=False, log_to_driver=False)

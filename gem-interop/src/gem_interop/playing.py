@@ -1,4 +1,4 @@
-"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF's, slime's and RL2's.
+"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF, slime, RL2 and verl.
 
 A row of their datasets is the start of an episode, as JSON in the column of the prompt. `Player` plays it with replies
 of the framework's engine, and keeps the sessions that it has opened, so that episodes share envs.
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from gem import seeding
+from gem.chat.encoder import History
 from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.packs.make import Wrappers
@@ -23,7 +24,8 @@ Score = Literal["return", "success"]
 Reply = tuple[Sequence[int], Sequence[float] | None, FinishReason | None]
 """Sampled ids, their log-probabilities, and why they end."""
 Generate = Callable[[AsyncSession, list[int]], Awaitable[Reply | None]]
-"""`(session, ids to read)` → a reply, or None if the engine gave it up. The session says what ends the reply."""
+"""`(session, ids to read)` → a reply; None if it has ended the episode, by `truncate` or `fail` of the session, or if
+the engine gave it up. The session says what ends the reply."""
 
 
 def starts(env: str | Sequence[str], episodes: int, seed: int) -> list[tuple[str, str]]:
@@ -51,7 +53,7 @@ def start_of(prompt: object) -> tuple[str, int]:
 
 
 class Player:
-    """Plays episodes, any number at once, each as one segment.
+    """Plays episodes, any number at once.
 
     Args:
         max_turns: turns after which an episode is truncated.
@@ -59,6 +61,7 @@ class Player:
         retries: how often an episode that failed is played again, from the same start.
         envs: envs of each id, and so episodes at once; more of them wait.
         step_timeout: seconds that one call of an env may take, after which its episode fails.
+        history: what to do if the template renders earlier messages differently; by default, an episode is one segment.
         template_kwargs: passed to the chat template.
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
@@ -75,6 +78,7 @@ class Player:
         retries: int = 2,
         envs: int = 256,
         step_timeout: float | None = None,
+        history: History = "keep",
         template_kwargs: dict[str, Any] | None = None,
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
@@ -90,8 +94,7 @@ class Player:
             "template_kwargs": template_kwargs,
             "wrappers": wrappers,
             "env_kwargs": env_kwargs,
-            # A framework that takes one row per episode cannot take a history that is rewritten.
-            "history": "keep",
+            "history": history,
         }
         self._opened: dict[tuple[Any, ...], asyncio.Task[Sessions]] = {}
 
@@ -117,9 +120,9 @@ class Player:
                 ids = await session.start(seed)
                 while ids is not None:
                     reply = await generate(session, ids)
-                    if reply is None:
+                    if reply is None and not session.ended:
                         return None
-                    ids = await session.said(*reply)
+                    ids = None if reply is None else await session.said(*reply)
                 failure = session.result.failure
                 if failure is None:
                     break

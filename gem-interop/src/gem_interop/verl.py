@@ -14,18 +14,16 @@ servers sample; envs run in threads, so that none blocks verl's event loop.
 # verl is not installed with this package.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 
-import asyncio
 import json
-import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
-from gem import seeding
 from gem.chat.encoder import History
 from gem.errors import ConfigError
-from gem.session import AsyncSession, Result, Sessions
+from gem.session import AsyncSession, Result
+from gem_interop.playing import Player, Reply, Score, start_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.9.1", "0.9.1"
@@ -34,9 +32,8 @@ check("verl", OLDEST, NEWEST)
 from omegaconf import OmegaConf  # noqa: E402
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput  # noqa: E402
 
-_log = logging.getLogger(__name__)
-_opened: dict[str, "asyncio.Task[Sessions]"] = {}
-"""The sessions of this process: verl makes a loop for each episode, and all of them share the envs."""
+_players: dict[str, Player] = {}
+"""Those of this process: verl makes a loop for each episode, and all of them share the envs."""
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, Any]]:
@@ -47,19 +44,16 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
         episodes: how many rows; verl plays `rollout.n` episodes from each.
         seed: another one gives other starts.
     """
-    ids = [env] if isinstance(env, str) else list(env)
-    return [_row(ids[index % len(ids)], index, seeding.derive(seed, "verl", index)) for index in range(episodes)]
-
-
-def _row(id: str, index: int, seed: int) -> dict[str, Any]:
-    return {
-        "data_source": id,
-        # verl wants a prompt in each row; what the model reads comes from the env.
-        "prompt": [{"role": "user", "content": f"{id} {seed}"}],
-        "agent_name": "gem",
-        "reward_model": {"style": "gem", "ground_truth": ""},
-        "extra_info": {"index": index, "env": id, "seed": seed},
-    }
+    return [
+        {
+            "data_source": id,
+            "prompt": [{"role": "user", "content": start}],
+            "agent_name": "gem",
+            "reward_model": {"style": "gem", "ground_truth": ""},
+            "extra_info": {"index": index},
+        }
+        for index, (id, start) in enumerate(starts(env, episodes, seed))
+    ]
 
 
 class GemAgentLoop(AgentLoopBase):
@@ -94,7 +88,7 @@ class GemAgentLoop(AgentLoopBase):
         *args: Any,
         max_new_tokens: int | None = None,
         max_turns: int | None = None,
-        score: Literal["return", "success"] = "return",
+        score: Score = "return",
         history: History | None = None,
         retries: int = 2,
         envs: int = 64,
@@ -104,18 +98,19 @@ class GemAgentLoop(AgentLoopBase):
         **verl: Any,
     ) -> None:
         super().__init__(*args, **verl)
-        if score not in ("return", "success"):
-            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
         rollout = self.rollout_config
-        self._score, self._retries = score, retries
-        self._history: History | None = history
         self._prompt_length, self._response_length = int(rollout.prompt_length), int(rollout.response_length)
-        self._settings: dict[str, Any] = {
-            "most": envs,
-            "step_timeout": step_timeout,
+        self._history: History | None = history
+        self._limits: dict[str, Any] = {
             "max_context": rollout.get("max_model_len") or self._prompt_length + self._response_length,
             "max_new_tokens": max_new_tokens or self._response_length,
+        }
+        self._settings: dict[str, Any] = {
             "max_turns": max_turns or rollout.multi_turn.max_assistant_turns,
+            "score": score,
+            "retries": retries,
+            "envs": envs,
+            "step_timeout": step_timeout,
             "template_kwargs": _plain(self.apply_chat_template_kwargs),
             "wrappers": _plain(wrappers),
             "env_kwargs": _plain(env_kwargs),
@@ -127,41 +122,36 @@ class GemAgentLoop(AgentLoopBase):
         Returns:
             An `AgentLoopOutput`; for workers of the V1 trainers a list of them, which is empty if the episode failed.
         """
-        start: Mapping[str, Any] = row.get("extra_info") or {}
-        if "env" not in start or "seed" not in start:
-            raise ConfigError("a row has no env and seed in extra_info: make the dataset with rows of gem_interop.verl")
+        start = row["raw_prompt"][-1]["content"]
         # Workers of V1 say which episode of its group it is, and take any number of outputs.
         takes_lists = "session_id" in row
-        sessions = await self._sessions(str(start["env"]), self._history or (None if takes_lists else "keep"))
-        why = ""
-        for _ in range(self._retries + 1):
-            async with sessions.session() as session:
-                ids = await session.start(int(start["seed"]), group=int(row.get("session_id", 0)))
-                said = _Said(self, session, sampling_params, int(priority))
-                while ids is not None:
-                    ids = await said.reply(ids)
-                outputs = self._outputs(session.result, said)
-            if outputs:
-                return outputs if takes_lists else self._only(outputs)
-            failure = session.result.failure
-            why = failure.error if failure else "the context has no room for a reply"
-            _log.warning("an episode of %s from seed %s failed: %s", start["env"], start["seed"], why)
+        player = self._player(self._history or ("template" if takes_lists else "keep"))
+        said = _Said(self, sampling_params, int(priority))
+        began = time.perf_counter()
+        result = await player.play(start, said.reply, self.tokenizer, **self._limits)
+        said.metrics["tool_calls"] = time.perf_counter() - began - said.metrics["generate_sequences"]
+        assert result is not None  # a reply that verl does not give ends the episode
+        outputs = self._outputs(result, player.reward(result), said)
         if takes_lists:
-            return []
-        raise RuntimeError(
-            f"an episode of {start['env']} from seed {start['seed']} failed {self._retries + 1} times, and only the V1 "
-            f"trainers of verl can leave one out: {why}"
-        )
+            return outputs
+        if len(outputs) == 1:
+            return self._checked(outputs[0])
+        if outputs:
+            raise ConfigError(f"history={self._history!r} makes several segments, which only verl's V1 trainers take")
+        env, seed = start_of(start)
+        why = result.failure.error if result.failure else "the context has no room for a reply"
+        only = "only verl's V1 trainers can leave one out"
+        raise RuntimeError(f"an episode of {env} from seed {seed} failed, and {only}: {why}")
 
-    async def _sessions(self, env: str, history: History | None) -> Sessions:
-        """Those of this process that play an env with these settings."""
+    def _player(self, history: History) -> Player:
+        """That of this process with these settings."""
         settings: dict[str, Any] = {**self._settings, "history": history}
-        key = json.dumps([env, id(self.tokenizer), settings], sort_keys=True, default=repr)
-        if key not in _opened:
-            _opened[key] = asyncio.ensure_future(Sessions(env, self.tokenizer, **settings).__aenter__())
-        return await asyncio.shield(_opened[key])
+        key = json.dumps([id(self.tokenizer), settings], sort_keys=True, default=repr)
+        if key not in _players:
+            _players[key] = Player(**settings)
+        return _players[key]
 
-    def _outputs(self, result: Result, said: "_Said") -> list[Any]:
+    def _outputs(self, result: Result, reward: float | None, said: "_Said") -> list[Any]:
         """One for each segment in which something was said."""
         turns = result.episode.turns
         fields = {
@@ -174,7 +164,6 @@ class GemAgentLoop(AgentLoopBase):
             "gem_seed": result.episode.seed,
             "gem_success": result.success,
         }
-        reward = float(result.success) if self._score == "success" else result.total_reward
         return [
             AgentLoopOutput(
                 prompt_ids=list(segment.prompt_ids),
@@ -190,33 +179,30 @@ class GemAgentLoop(AgentLoopBase):
             if any(segment.mask)
         ]
 
-    def _only(self, outputs: list[Any]) -> Any:
-        """The only segment, for workers that pad prompts."""
-        if len(outputs) > 1:
-            raise ConfigError(f"history={self._history!r} makes several segments, which only verl's V1 trainers take")
-        length = len(outputs[0].prompt_ids)
+    def _checked(self, output: Any) -> Any:
+        """An output for workers that pad prompts to one length."""
+        length = len(output.prompt_ids)
         if length > self._prompt_length:
             raise ConfigError(f"a prompt has {length} ids, and rollout.prompt_length is {self._prompt_length}")
-        return outputs[0]
+        return output
 
 
 class _Said:
     """The replies of one episode, and what verl wants to know about them."""
 
-    def __init__(self, loop: Any, session: AsyncSession, sampling: Mapping[str, Any], priority: int) -> None:
-        self._server, self._response_length = loop.server_manager, loop._response_length
-        self._session, self._sampling, self._priority = session, sampling, priority
+    def __init__(self, loop: Any, sampling: Mapping[str, Any], priority: int) -> None:
+        self._server, self._response_length = loop.server_manager, int(loop.rollout_config.response_length)
+        self._sampling, self._priority = sampling, priority
         stable = loop.rollout_config.get("full_determinism", False)
         # The same for all turns: they go to the server that has the ids before them in its cache.
         self._id = f"det-{priority}" if stable else uuid4().hex
         self._prompt = 0
         self.has_logprobs = bool(sampling.get("logprobs"))
         self.fields: dict[str, Any] = {}
-        self.metrics: dict[str, Any] = {"generate_sequences": 0.0, "tool_calls": 0.0, "num_preempted": -1}
+        self.metrics: dict[str, Any] = {"generate_sequences": 0.0, "num_preempted": -1}
 
-    async def reply(self, ids: list[int]) -> list[int] | None:
-        """Have a reply sampled and pass it to the env; returns what to read next, or None at the end."""
-        session = self._session
+    async def reply(self, session: AsyncSession, ids: list[int]) -> Reply | None:
+        """Have a reply sampled; None if the episode ends without one."""
         if session.read_anew == len(ids):
             self._prompt = len(ids)
         most = min(session.max_tokens or 0, self._response_length - (len(ids) - self._prompt))
@@ -235,17 +221,14 @@ class _Said:
             },
             priority=self._priority,
         )
-        sampled = time.perf_counter()
+        self.metrics["generate_sequences"] += time.perf_counter() - began
         self._note(output)
-        said: list[int] = list(output.token_ids)[:most]
         if output.stop_reason in ("aborted", "abort"):
             session.fail("verl has aborted a reply")
             return None
+        said: list[int] = list(output.token_ids)[:most]
         logprobs = list(output.log_probs)[:most] if self.has_logprobs else None
-        following = await session.said(said, logprobs, "length" if len(said) == most else None)
-        self.metrics["generate_sequences"] += sampled - began
-        self.metrics["tool_calls"] += time.perf_counter() - sampled
-        return following
+        return said, logprobs, "length" if len(said) == most else None
 
     def _note(self, output: Any) -> None:
         """Keep by which steps' weights the replies were sampled, which verl compares with those of the trainer."""
