@@ -23,6 +23,7 @@ with warnings.catch_warnings(action="ignore"):  # verl's own
         RLHFDataset,
         TokenOutput,
         compute_advantage,
+        of_outputs,
         settings,
     )
 
@@ -113,16 +114,20 @@ def test_a_failed_episode_has_no_output_and_stops_workers_that_need_one(folder):
 
 
 def test_verl_compares_an_episode_with_those_of_its_group_that_are_in_the_batch():
-    def advantages(rewards, masks):
+    def advantages(rewards, masks, keys=None):
         mask = torch.tensor(masks)[:, None].float()
         scores = {"token_level_rewards": torch.tensor(rewards)[:, None], "response_mask": mask}
         data = DataProto.from_dict(tensors=scores, non_tensors={"uid": np.array(["a"] * len(rewards), dtype=object)})
-        return compute_advantage(data, "grpo", norm_adv_by_std_in_grpo=False).batch["advantages"][:, 0].tolist()
+        given = {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False}
+        data = of_outputs(data, keys, **given) if keys else compute_advantage(data, **given)
+        return data.batch["advantages"][:, 0].tolist()
 
     # Left out, a failed episode changes nothing; with a mask of zeros it is a 0 in the mean of the others.
     assert advantages([1.0, 0.5], [1, 1]) == pytest.approx([0.25, -0.25])
     assert advantages([1.0, 0.5, 0.0], [1, 1, 0]) == pytest.approx([0.5, 0.0, 0.0])
     assert advantages([0.5], [1]) == pytest.approx([0.5])
+    # Of an episode with two outputs, one counts.
+    assert advantages([1.0, 1.0, 0.5], [1, 1, 1], ["a_0_0", "a_0_1", "a_1_0"]) == pytest.approx([0.25, 0.25, -0.25])
 
 
 def test_an_episode_whose_history_is_rewritten_is_several_outputs_or_is_kept_as_it_was_read(folder):

@@ -111,8 +111,9 @@ class Model:
     def _generate(self, prompt_ids, sampling_params):
         said, logprobs = [], []
         ends = sampling_params["stop_token_ids"]
+        temperature = max(sampling_params["temperature"], 1e-4)  # 0 in validation
         while len(said) < sampling_params["max_tokens"] and not (said and said[-1] in ends):
-            scores = self.model(torch.tensor([prompt_ids + said])).logits[0, -1] / sampling_params["temperature"]
+            scores = self.model(torch.tensor([prompt_ids + said])).logits[0, -1] / temperature
             scores = scores.log_softmax(-1)
             said.append(int(torch.multinomial(scores.exp(), 1)))
             logprobs.append(float(scores[said[-1]]))

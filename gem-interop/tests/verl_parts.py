@@ -21,13 +21,22 @@ from verl.protocol import DataProto
 from verl.trainer.ppo.ray_trainer import compute_advantage
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+from verl.trainer.ppo.v1.utils import compute_advantage_for_multi_trajectories as of_outputs
 from verl.utils.dataset.rl_dataset import RLHFDataset
 from verl.workers.rollout.replica import TokenOutput
 
 from gem_interop.verl import GemAgentLoop, rows
 
 # So that verl is imported after verl_cpu.
-__all__ = ["AgentLoopWorker", "DataProto", "DictConfigWrap", "RLHFDataset", "TokenOutput", "compute_advantage"]
+__all__ = [
+    "AgentLoopWorker",
+    "DataProto",
+    "DictConfigWrap",
+    "RLHFDataset",
+    "TokenOutput",
+    "compute_advantage",
+    "of_outputs",
+]
 
 PROMPTS, GROUP, STEPS = 10, 4, 2
 
