@@ -12,6 +12,7 @@ from pathlib import Path
 PEERS = {
     "gem-llm": "gem-llm==0.1.0",
     "gymnasium": "gymnasium==1.2.2",
+    "openenv": "openenv==0.10.0",
     "trl": "trl==1.16.0",
     "verifiers": "verifiers==0.1.14",
     "verifiers-newest": "verifiers==0.4.0",
@@ -19,6 +20,7 @@ PEERS = {
 _MODULES = {
     "gem-llm": "gem, datasets, pandas, pylatexenc, requests",
     "gymnasium": "gymnasium",
+    "openenv": "openenv",
     "trl": "trl",
     "verifiers": "verifiers",
     "verifiers-newest": "verifiers.v1",

@@ -288,7 +288,9 @@ def test_a_server_for_other_machines_needs_a_token_that_cannot_be_guessed(tmp_pa
         Access("secret")
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     assert token_from(tmp_path / "token", {}) == TOKEN
-    assert token_from(None, {"GEM_SERVE_TOKEN": TOKEN}) == TOKEN
+    environ = {"GEM_SERVE_TOKEN": TOKEN}
+    assert token_from(None, environ) == TOKEN
+    assert not environ, "programs that envs start would inherit it"
     with pytest.raises(ConfigError, match="No such file"):
         token_from(tmp_path / "none")
 

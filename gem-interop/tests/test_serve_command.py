@@ -1,10 +1,10 @@
 """The command `gemx serve`, as a program."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
@@ -34,39 +34,69 @@ def test_what_is_wrong_is_said_before_the_server_starts(tmp_path, monkeypatch):
     assert "pip install 'gem-interop[serve]'" in gemx("serve")[1]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("ended_by", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
-def test_a_signal_closes_every_env_and_ends_the_server(tmp_path, ended_by, status):
-    place = tmp_path / "closed"
-    (tmp_path / "closing_env.py").write_text(
-        "import pathlib, gem\n"
-        "class Closing(gem.TurnEnv):\n"
-        "    def _reset(self, options): return 'go'\n"
-        "    def _step(self, action): return gem.Step.ongoing(action)\n"
-        "    def sample_action(self): return 'x'\n"
-        f"    def close(self): pathlib.Path({str(place)!r}).open('a').write('x')\n"
-    )
+ENV = """
+import pathlib, time, gem
+
+class Closing(gem.TurnEnv):
+    def _reset(self, options):
+        return "go"
+
+    def _step(self, action):
+        time.sleep(60 if action == "hang" else 0)
+        return gem.Step.ongoing(action)
+
+    def sample_action(self):
+        return "x"
+
+    def close(self):
+        with pathlib.Path("closed").open("a") as file:
+            file.write("x")
+"""
+
+
+@contextmanager
+def serving(folder):
+    """The program, and the address of its socket."""
+    (folder / "closing_env.py").write_text(ENV)
     command = [sys.executable, "-m", "gem", "serve", "closing_env:Closing", "--port", "0", "--json"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    ) as program:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=folder, **pipes) as program:
         try:
             told = json.loads(program.stdout.readline())
-            closed_before = len(place.read_text())  # the one that was built to see whether it can be
-            url = told["url"].replace("http", "ws") + "/ws"
-            with connect(url, proxy=None) as one, connect(url, proxy=None) as two:
-                for socket in (one, two):
-                    socket.send('{"type": "reset"}')
-                    assert json.loads(socket.recv(timeout=HANG_LIMIT))["type"] == "observation"
-                program.send_signal(ended_by)
-                log = program.communicate(timeout=HANG_LIMIT)[1]
+            assert (told["ids"], told["token"]) == (["closing_env:Closing"], False)
+            yield program, told["url"].replace("http", "ws") + "/ws"
         finally:
             program.kill()
 
+
+@pytest.mark.full
+@pytest.mark.parametrize(("ended_by", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_signal_closes_every_env_and_ends_the_server(tmp_path, ended_by, status):
+    with serving(tmp_path) as (program, url):
+        closed_before = len((tmp_path / "closed").read_text())  # the one that was built to see whether it can be
+        with connect(url, proxy=None) as one, connect(url, proxy=None) as two:
+            for socket in (one, two):
+                socket.send('{"type": "reset"}')
+                assert json.loads(socket.recv(timeout=HANG_LIMIT))["type"] == "observation"
+            program.send_signal(ended_by)
+            log = program.communicate(timeout=HANG_LIMIT)[1]
+
     assert program.returncode == status, log
-    assert told["ids"] == ["closing_env:Closing"]
-    assert told["token"] is False
-    assert len(place.read_text()) - closed_before == 2
+    assert len((tmp_path / "closed").read_text()) - closed_before == 2
     assert "session 2: begun by 127.0.0.1" in log
     assert "after 1 episodes with 0 steps" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.full
+def test_an_env_that_hangs_does_not_keep_the_server_from_ending(tmp_path):
+    with serving(tmp_path) as (program, url), connect(url, proxy=None) as client:
+        client.send('{"type": "reset"}')
+        client.recv(timeout=HANG_LIMIT)
+        client.send('{"type": "step", "data": {"message": "hang"}}')
+        program.send_signal(signal.SIGINT)
+        log = program.communicate(timeout=HANG_LIMIT)[1]
+
+    assert program.returncode == 130
+    assert "cut off in a call of its env" in log
     assert "Traceback" not in log

@@ -3,7 +3,7 @@
 import base64
 import hmac
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from gem.errors import ConfigError
@@ -58,14 +58,17 @@ class Access:
         return hmac.compare_digest(said, self._token)  # takes as long for a wrong token as for the right one
 
 
-def token_from(file: Path | None, environ: Mapping[str, str] = os.environ) -> str | None:
+def token_from(file: Path | None, environ: MutableMapping[str, str] = os.environ) -> str | None:
     """The token in a file, or else in the environment; never on a command line, which other users can read.
+
+    It is taken out of the environment, which programs that envs start would inherit.
 
     Raises:
         ConfigError: the file cannot be read.
     """
+    given = environ.pop(VARIABLE, None)
     if file is None:
-        return environ.get(VARIABLE) or None
+        return given or None
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -119,6 +119,8 @@ class EnvServer:
                 await websocket.close()
         except WebSocketDisconnect as error:
             why = f"left ({error.code})"
+        except asyncio.CancelledError:  # the server stops, and its env has not answered in time
+            why = "cut off in a call of its env"
         finally:
             if session is not None:
                 session.expire = None
@@ -203,6 +205,8 @@ class EnvServer:
             return Response(dump(await act(parse(await self._body(request)))), media_type="application/json")
         except Refused as refused:
             return _refusal(refused)
+        except asyncio.CancelledError:
+            return _error("SESSION_ERROR", "the server stops", 503)
 
     async def _body(self, request: Request) -> bytes:
         body = bytearray()

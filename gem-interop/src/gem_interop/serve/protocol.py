@@ -53,7 +53,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
         Refused: it is not one.
     """
     try:
-        found = json.loads(text, parse_constant=_refuse_constant)
+        found = _DECODER.decode(text.decode() if isinstance(text, bytes) else text)
     except (ValueError, RecursionError) as error:
         raise Refused("INVALID_JSON", f"not JSON: {error}") from error
     if not isinstance(found, dict):
@@ -173,7 +173,7 @@ def text_of(kind: str, data: Mapping[str, Any]) -> str:
 def dump(message: dict[str, Any]) -> str:
     """JSON of an answer. Of an info, what JSON does not have is left out, and named in `metadata["not_json"]`."""
     try:
-        return json.dumps(message, allow_nan=False)
+        return _ENCODER.encode(message)
     except (TypeError, ValueError, RecursionError):
         answer = message.get("data", message)
         metadata = answer.get("metadata")
@@ -182,12 +182,12 @@ def dump(message: dict[str, Any]) -> str:
         info = {name: value for name, value in metadata["info"].items() if _is_json(value)}
         left_out = sorted(str(name) for name in metadata["info"].keys() - info.keys())
         answer = {**answer, "metadata": {**metadata, "info": info, "not_json": left_out}}
-        return json.dumps({**message, "data": answer} if "data" in message else answer, allow_nan=False)
+        return _ENCODER.encode({**message, "data": answer} if "data" in message else answer)
 
 
 def _is_json(value: object) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
+        _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
         return False
     return True
@@ -195,6 +195,10 @@ def _is_json(value: object) -> bool:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_ENCODER = json.JSONEncoder(allow_nan=False)
 
 
 def _shown(value: object) -> str:
