@@ -200,6 +200,15 @@ def test_a_limit_of_verifiers_truncates_the_episode_and_keeps_its_rewards():
         assert trace.reward == trace.info["gem"]["rewards"][0] > 0
 
 
+def test_a_context_that_is_full_truncates_the_episode(tmp_path):
+    with token_server(str(tmp_path), longest=80) as server:
+        traces = good(rollouts(tokens(server, "prime-qwen3"), env=TALK, tasks=12))
+    cut = [trace for trace in traces if trace.metrics["truncated"]]
+    assert cut
+    assert all(trace.stop_condition == "env_truncated" and trace.num_turns >= 1 for trace in cut)
+    assert all(trace.reward == pytest.approx(sum(trace.info["gem"]["rewards"])) for trace in cut)
+
+
 def test_settings_that_the_env_refuses_are_refused_before_any_rollout():
     model = vf.ModelContext("any", vf.EvalClientConfig(base_url="http://nowhere.invalid/v1", api_key_var="NO_KEY"))
     with pytest.raises(Exception, match="no argument 'speed'"):

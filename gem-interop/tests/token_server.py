@@ -31,6 +31,8 @@ class TokenServer:
     tokenizer: str
     """A folder with the tokenizer."""
     model: torch.nn.Module
+    longest: int | None = None
+    """Most ids of a context."""
     asked: list[Asked] = field(default_factory=list)
 
     def sample(self, ids: list[int], most: int, ends: list[int]) -> tuple[list[int], list[float]]:
@@ -42,6 +44,9 @@ class TokenServer:
             said.append(int(torch.multinomial(scores.exp(), 1)))
             logprobs.append(float(scores[said[-1]]))
         return said, logprobs
+
+    async def models(self, request: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": self.tokenizer, "max_model_len": self.longest}]})
 
     async def generate(self, request: web.Request) -> web.Response:
         body = await request.json()
@@ -57,15 +62,16 @@ class TokenServer:
 
 
 @contextmanager
-def token_server(folder: str) -> Generator[TokenServer]:
+def token_server(folder: str, longest: int | None = None) -> Generator[TokenServer]:
     """Serve until the end of the block; `folder` is for the tokenizer."""
     tokens = tokenizer()
     tokens.add_special_tokens({"additional_special_tokens": SPECIAL})
     tokens.save_pretrained(folder)
     model = tiny_model()
     model.resize_token_embeddings(len(tokens))
-    server = TokenServer("", folder, model.eval())
+    server = TokenServer("", folder, model.eval(), longest)
     app = web.Application()
+    app.router.add_get("/v1/models", server.models)
     app.router.add_post("/inference/v1/generate", server.generate)
     loop = asyncio.new_event_loop()
     runner = web.AppRunner(app)

@@ -20,10 +20,11 @@ import verifiers.v1 as vf
 from openai import APIStatusError, AsyncOpenAI
 from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
-from verifiers.v1.harnesses.utils.compaction import is_context_overflow
 
 from gem import seeding
 from gem.errors import ConfigError
+from gem.llm.answers import refusal
+from gem.llm.errors import ContextExceeded
 from gem.session import AsyncMessageSession, Result, Sessions
 from gem_interop.versions import check
 
@@ -134,7 +135,9 @@ class GemHarness(vf.Harness[vf.HarnessConfig]):
             try:
                 await client.chat.completions.create(**request)
             except APIStatusError as error:
-                if not is_context_overflow(error):
+                answer = error.response
+                why = refusal(error.status_code, answer.content, answer.headers, endpoint, list(request))
+                if not isinstance(why, ContextExceeded):  # which ends the episode, as in GEM's own rollouts
                     raise
         return vf.ProgramResult(0, "", "")
 
