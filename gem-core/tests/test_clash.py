@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import gem
 from gem.cli.main import main
 
 
@@ -21,9 +22,9 @@ def install_gem_llm(folder: Path, **files: str) -> None:
         (info / name.replace("__", ".")).write_text(text)
 
 
-def gemx_list(path: Path) -> subprocess.CompletedProcess[str]:
+def gemx_list(path: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """The command in a process that imports from a folder first."""
-    command = [sys.executable, "-c", "import gem_core; gem_core.main()", "list"]
+    command = (sys.executable, *(command or ("-c", "import gem_core; gem_core.main()")), "list")
     environ = {**os.environ, "PYTHONPATH": str(path)}
     return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
@@ -58,6 +59,19 @@ def test_gemx_says_what_to_do_where_python_finds_another_folder_gem_first(tmp_pa
     assert "No module named 'reasoning_gym_of_gem_llm'" in done.stderr
     assert f"`import gem` finds {tmp_path / 'gem'}" in done.stderr
     assert ("pip uninstall gem-llm" if installed else f"take {tmp_path} off Python's path") in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_python_m_gem_explains_it_too(tmp_path: Path) -> None:
+    own = Path(gem.__file__).parent
+    (tmp_path / "gem").mkdir()
+    (tmp_path / "gem" / "__init__.py").touch()  # as gem-llm's, after which files of both lie in the folder
+    (tmp_path / "gem" / "__main__.py").write_text((own / "__main__.py").read_text())
+
+    done = gemx_list(tmp_path, "-m", "gem")
+
+    assert done.returncode == 1
+    assert "GEM cannot start (ModuleNotFoundError: No module named 'gem.cli')" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -97,7 +97,7 @@ def test_a_seed_that_is_none_is_refused(seed: str) -> None:
 
 
 def test_ctrl_c_is_quiet_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: registry.Registry) -> None:
+    def interrupted(self: registry.Registry, namespace: str | None = None) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(registry.Registry, "entries", interrupted)

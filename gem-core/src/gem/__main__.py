@@ -1,5 +1,5 @@
 """`python -m gem` is `gemx`."""
 
-from gem.cli.main import main
+from gem_core import main
 
 main()
