@@ -24,6 +24,8 @@ class Odd(TurnEnv):
     def _reset(self, options):
         if options and options.get("fail"):
             raise OSError("no such row")
+        if options and options.get("level") == "odd":
+            return [print]
         return f"options {options}"
 
     def _step(self, action):
@@ -37,7 +39,12 @@ class Odd(TurnEnv):
             case "nan":
                 return Step.ongoing("", float("nan"))
             case "odd info":
-                return Step.ongoing("", 1.0, fine=1, function=print, number=float("inf"))
+                info = {"fine": 1, "function": print, "number": float("inf"), (1, 2): 3}
+                return Step("", 1.0, False, False, info)
+            case "odd observation":
+                return Step.ongoing(print)
+            case "no reward":
+                return Step.ongoing("", None)
             case "win":
                 return Step.final("won", 1.0, success=True)
             case _:

@@ -109,8 +109,9 @@ def test_a_remote_episode_equals_a_local_one_step_by_step(url, id):
 def test_a_failed_env_is_an_error_of_its_session_which_resets_and_plays_on(url):
     with Client(url) as client:
         assert "no such row" in client.reset(id=ODD, options={"fail": True})["data"]["message"]
+        assert "must be text" in client.reset(id=ODD, options={"level": "odd"})["data"]["message"]
         assert client.step("x")["data"]["message"] == "no episode is running: reset first"
-        for failing in ("fail", "nan"):
+        for failing in ("fail", "nan", "no reward", "odd observation"):
             client.reset(id=ODD, seed=3)
             failed = client.step(failing)
             assert failed["type"] == "error"
@@ -125,7 +126,10 @@ def test_a_failed_env_is_an_error_of_its_session_which_resets_and_plays_on(url):
 def test_what_json_does_not_have_is_left_out_of_the_info_and_named(url):
     with Client(url) as client:
         client.reset(id=ODD)
-        assert client.step("odd info")["data"]["metadata"] == {"info": {"fine": 1}, "not_json": ["function", "number"]}
+        assert client.step("odd info")["data"]["metadata"] == {
+            "info": {"fine": 1},
+            "not_json": ["(1, 2)", "function", "number"],
+        }
 
 
 def test_a_reset_without_a_seed_tells_the_one_it_drew(url):

@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, cast
 
 from gem import seeding
 from gem.core import Info, Observation, Step
+from gem.record.format import content_of
 
 Code = Literal[
     "INVALID_JSON",
@@ -128,7 +129,11 @@ def action_of(data: Mapping[str, Any]) -> str:
 
 
 def started(observation: Observation, metadata: Mapping[str, Any], info: Info) -> dict[str, Any]:
-    """The answer to a reset."""
+    """The answer to a reset.
+
+    Raises:
+        ValueError: the observation is neither text nor content parts.
+    """
     return _answer(Step(observation, 0.0, False, False, info), None, metadata)
 
 
@@ -136,7 +141,7 @@ def stepped(step: Step, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to a step.
 
     Raises:
-        ValueError: the reward is not a finite number.
+        TypeError, ValueError: the reward is not a finite number, or the observation is neither text nor content parts.
     """
     reward = float(step.reward)
     if not math.isfinite(reward):
@@ -149,14 +154,14 @@ def _answer(step: Step, reward: float | None, metadata: Mapping[str, Any]) -> di
     done = bool(step.terminated or step.truncated)
     return {
         "observation": {
-            "message": step.observation,
+            "message": content_of(step.observation),
             "terminated": bool(step.terminated),
             "truncated": bool(step.truncated),
             "success": bool(step.info["success"]) if done else None,
         },
         "reward": reward,
         "done": done,
-        "metadata": {**metadata, "info": step.info},
+        "metadata": {**metadata, "info": dict(step.info)},
     }
 
 
@@ -179,7 +184,7 @@ def dump(message: dict[str, Any]) -> str:
         metadata = answer.get("metadata")
         if metadata is None:
             raise
-        info = {name: value for name, value in metadata["info"].items() if _is_json(value)}
+        info = {name: value for name, value in metadata["info"].items() if isinstance(name, str) and _is_json(value)}
         left_out = sorted(str(name) for name in metadata["info"].keys() - info.keys())
         answer = {**answer, "metadata": {**metadata, "info": info, "not_json": left_out}}
         return _ENCODER.encode({**message, "data": answer} if "data" in message else answer)

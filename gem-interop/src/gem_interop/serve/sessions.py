@@ -89,9 +89,13 @@ class Session:
         self._request = ResetRequest(id, request.seed, request.options, episode)
         self._step_count, self._done = 0, True
         step = self._heard(await self._seat.reset(id, request.seed, request.options))
+        try:
+            answer = started(step.observation, {"id": id, "seed": request.seed, "episode_id": episode}, step.info)
+        except Exception as error:  # the env breaks the contract
+            raise self._failed(failure_of(error)) from error
         self._done = False
         self.episodes += 1
-        return started(step.observation, {"id": id, "seed": request.seed, "episode_id": episode}, step.info)
+        return answer
 
     async def step(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Pass an action to the env.
@@ -108,7 +112,7 @@ class Session:
         step = self._heard(await self._seat.step(action))
         try:
             answer = stepped(step, {})
-        except ValueError as error:
+        except Exception as error:  # the env breaks the contract
             raise self._failed(failure_of(error)) from error
         self._done = answer["done"]
         return answer
