@@ -9,6 +9,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import torch
 import transformers.utils  # looks for flash-attn, before something stands in for it
 
 os.environ["DS_ACCELERATOR"] = "cpu"
@@ -35,10 +36,11 @@ from agreement import Trained  # noqa: E402
 
 with warnings.catch_warnings(action="ignore"):  # what they import warns, at import
     import ray
-    from openrlhf.models import Actor
+    from openrlhf.models import Actor, PolicyLoss
     from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
     from openrlhf.trainer.ppo_utils.kl_controller import FixedKLController
     from openrlhf.trainer.ppo_utils.samples_generator import SamplesGenerator
+    from openrlhf.trainer.ray.ppo_actor import ActorPPOTrainer
     from openrlhf.utils.config import hierarchize
 
 
@@ -64,6 +66,28 @@ def ray_here(**environment):
         yield
     finally:
         ray.shutdown()
+
+
+COLUMNS = ["sequences", "attention_mask", "action_mask", "action_log_probs", "rollout_log_probs", "advantages"]
+"""What a training step reads of a batch."""
+
+
+def gradient_of_a_step(model, temperature, batch):
+    """The gradient of a step of OpenRLHF's trainer of the actor, which DeepSpeed would make on a GPU."""
+    trainer = object.__new__(ActorPPOTrainer)
+    trainer.args = settings(**{"actor.entropy_coef": None})
+    trainer.actor = Learner(model, temperature).actor
+    trainer.actor_loss_fn = PolicyLoss(is_correction_level="token")
+    trainer.actor_scheduler = SimpleNamespace(get_last_lr=lambda: [0.0])
+    trainer.actor_optim = trainer.ema_model = trainer.aux_loss = trainer.replay_buffer = None
+    trainer.strategy = SimpleNamespace(
+        ring_attn_group=None,
+        backward=lambda loss, *_: loss.backward(),
+        optimizer_step=lambda *_, **__: None,
+        get_grad_norm=lambda _: 0.0,
+    )
+    trainer.training_step(batch, 0.0, 0)
+    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
 
 
 def settings(**changed):

@@ -6,6 +6,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +21,6 @@ from agreement import (
 )
 from openrlhf.datasets import PromptDataset
 from openrlhf.datasets.utils import blending_datasets
-from openrlhf.models import PolicyLoss
 from openrlhf_actor import LocalActor, ModelInPlaceOfVLLM, _load_agent_executor
 from samples import tiny_model, tokenizer
 from vllm import SamplingParams
@@ -77,38 +77,41 @@ def test_a_failed_episode_is_not_a_zero_in_its_group(played, estimator):
     assert all(torch.isfinite(batch.advantages).all() for batch in batches)
     failed = [result for result in results if result.failure is not None]
     assert len([row for row in rows if not any(row.mask)]) == len(failed) > 5
-    if estimator == "reinforce_baseline":  # which then normalises over all trained ids
-        weights = torch.tensor([sum(row.mask) for row in rows]).float()
-        centred = torch.tensor([row.advantage or 0.0 for row in trained(made, "dr_grpo")[1]])
-        mean = (weights * centred).sum() / weights.sum()
-        scale = ((weights * (centred - mean) ** 2).sum() / weights.sum()).rsqrt()
-        expected = (centred - mean) * scale
-        assert all(
-            row.advantage == pytest.approx(float(e), abs=1e-4)
-            for row, e in zip(rows, expected, strict=True)
-            if any(row.mask)
-        )
-        return
     pairs = assert_what_was_read_and_said_is_trained(rows, results)
-    assert_failed_episodes_are_left_out_of_their_groups(pairs)
-    if estimator == "dr_grpo":
-        for row, result in pairs:
-            others = [e.total_reward for _, e in pairs if e.episode.seed == result.episode.seed]
-            assert row.advantage == pytest.approx(result.total_reward - sum(others) / len(others), abs=1e-5)
+    # By hand, of those that did not fail.
+    groups = {}
+    for _, result in pairs:
+        groups.setdefault(result.episode.seed, []).append(result.total_reward)
+    means = {seed: sum(group) / len(group) for seed, group in groups.items()}
+    expected = torch.tensor([result.total_reward - means[result.episode.seed] for _, result in pairs])
+    if estimator == "reinforce_baseline":  # it normalises over all trained ids
+        ids = torch.tensor([sum(row.mask) for row, _ in pairs]).float()
+        expected -= (ids * expected).sum() / ids.sum()
+        expected *= ((ids * expected**2).sum() / ids.sum()).rsqrt()
+    else:
+        assert_failed_episodes_are_left_out_of_their_groups(pairs)
+    if estimator == "rloo":
+        expected *= GROUP / (GROUP - 1)
+    if estimator == "group_norm":
+        squares = {seed: sum((each - means[seed]) ** 2 for each in group) for seed, group in groups.items()}
+        expected /= torch.tensor([(squares[e.episode.seed] / (GROUP - 1)) ** 0.5 + 1e-9 for _, e in pairs])
+    assert [row.advantage for row, _ in pairs] == pytest.approx(expected.tolist(), abs=1e-4)
 
 
-def test_a_failed_episode_has_no_part_in_the_loss(played):
+def test_a_failed_episode_has_no_part_in_a_training_step(played):
     batches, _ = trained(played[0])
-    loss = PolicyLoss(is_correction_level="token")
-    seen = 0
+    seen, steepest = 0, 0.0
     for batch in batches:
         kept = batch.action_mask.any(-1)
-        columns = batch.action_log_probs + 0.1, batch.action_log_probs, batch.advantages, batch.action_mask
-        whole = loss(*columns, rollout_log_probs=batch.rollout_log_probs)[0]
-        part = loss(*(each[kept] for each in columns), rollout_log_probs=batch.rollout_log_probs[kept])[0]
-        assert float(whole) == pytest.approx(float(part), abs=1e-6)
+        part = replace(batch, info={}, **{name: getattr(batch, name)[kept] for name in parts.COLUMNS})
+        gradient = parts.gradient_of_a_step(tiny_model(), TEMPERATURE, batch)
+        assert torch.isfinite(gradient).all()
+        steepest = max(steepest, float(gradient.abs().max()))
+        assert torch.allclose(gradient, parts.gradient_of_a_step(tiny_model(), TEMPERATURE, part), atol=1e-6)
+        assert torch.isnan(batch.info["kl"]).tolist() == (~kept).tolist(), "the page says so"
         seen += int((~kept).sum())
     assert seen > 5
+    assert steepest > 0.01
 
 
 @pytest.fixture

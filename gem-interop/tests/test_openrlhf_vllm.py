@@ -16,6 +16,7 @@ from gem_interop.openrlhf import rows
 
 pytestmark = pytest.mark.filterwarnings("default")  # OpenRLHF's, Ray's and DeepSpeed's own
 LENGTH, TEMPERATURE = 256, 0.8
+TOLERANCE = 1e-4  # were the end of a reply kept from being its first id, the gap would be about 1 / 259
 
 
 def test_it_trains_on_what_vllm_read_and_said(tmp_path):
@@ -52,10 +53,10 @@ def test_it_trains_on_what_vllm_read_and_said(tmp_path):
         batches = parts.make_experiences(parts.settings(), tokenizer(), parts.Learner(model, TEMPERATURE), made)
         results = parts.read_results(kept)
     assert len(made) == len(results) == 100
-    pairs = assert_what_was_read_and_said_is_trained(parts.rows_of_the_loss(batches), results, tolerance=1e-2)
+    pairs = assert_what_was_read_and_said_is_trained(parts.rows_of_the_loss(batches), results, TOLERANCE)
     assert_returns_are_those_of_a_replay(results)
     assert any(result.failure is not None for result in results)
     assert_failed_episodes_are_left_out_of_their_groups(pairs)
     for batch in batches:  # what OpenRLHF corrects by is what vLLM said, at the places of what is trained
         gap = (batch.rollout_log_probs - batch.action_log_probs)[batch.action_mask.bool()]
-        assert float(gap.abs().max()) < 1e-2
+        assert float(gap.abs().max()) < TOLERANCE
