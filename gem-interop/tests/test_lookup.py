@@ -1,0 +1,53 @@
+"""Ids of other libraries where the library is missing: it is named, and everything else is listed without it."""
+
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+import gem
+from gem.errors import MissingExtra, SpecError
+from gem.packs.importing import import_object
+from gem.packs.registry import registry
+from gem_interop.envs import lookup
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch):
+    def version(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr("gem_interop.versions.version", version)
+
+
+@pytest.mark.usefixtures("nothing_installed")
+@pytest.mark.parametrize(
+    ("id", "package"),
+    [
+        ("gymnasium:CartPole-v1", "gymnasium==1.4.0"),
+        ("openenv:http://127.0.0.1:9", "websockets==17.4"),
+        ("skyrl:gsm8k", "skyrl-gym==0.4.0"),
+        ("textarena:GuessTheNumber-v0", "textarena==0.7.4"),
+    ],
+)
+def test_a_library_that_is_missing_is_named(id, package):
+    with pytest.raises(MissingExtra, match=rf"{package.partition('=')[0]} is not installed: pip install {package}"):
+        gem.make(id)
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_every_source_is_listed_without_its_library_and_leads_to_a_function():
+    sources = {source.namespace: source for source, pack in registry().sources() if pack.distribution == "gem-interop"}
+
+    assert set(sources) == {"gymnasium", "nemo", "openenv", "skyrl", "textarena"}
+    assert [source.namespace for source in sources.values() if source.safe] == ["gymnasium", "textarena"]
+    for source in sources.values():
+        for at in filter(None, (source.resolve, source.names)):
+            assert import_object(at) in vars(lookup).values()
+
+
+@pytest.mark.parametrize("id", ["openenv:localhost:8000", "nemo:host", "openenv:http://a b"])
+def test_an_address_that_is_none_is_refused(id):
+    with pytest.raises(
+        (SpecError, gem.errors.ConfigError), match="not an environment id|the address of a server is like"
+    ):
+        gem.make(id)
