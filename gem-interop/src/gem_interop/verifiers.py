@@ -28,7 +28,8 @@ from gem.llm.errors import ContextExceeded
 from gem.session import AsyncMessageSession, Result, Sessions
 from gem_interop.versions import check
 
-OLDEST, NEWEST = "0.4.0", "0.4.0"
+OLDEST, NEWEST = "0.3.1", "0.4.0"
+# The oldest is what prime-rl pinned at commit 559b447: commit a60a606 of verifiers.
 
 check("verifiers", OLDEST, NEWEST)
 
