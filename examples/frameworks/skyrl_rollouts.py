@@ -57,16 +57,12 @@ Engine.__abstractmethods__ = frozenset()
 def play(model, tokenizer, data, *, group=4, max_turns=8, max_new_tokens=6, engine=Engine):
     """What SkyRL's trainer gets for these rows: a GeneratorOutput."""
     sampling = SamplingParams(max_generate_length=max_new_tokens, logprobs=1)
-    config = GeneratorConfig(
-        max_turns=max_turns, max_input_length=4096, sampling_params=sampling, n_samples_per_prompt=group
-    )
+    config = GeneratorConfig(max_turns=max_turns, max_input_length=4096, sampling_params=sampling)
     generator = GemGenerator(config, SkyRLGymConfig(), engine(model, tokenizer), tokenizer)
-    names = ("prompt", "env_class")
-    prompts = [
-        {name: row[name] for name in names}
-        | {"env_extras": {name: value for name, value in row.items() if name not in names}, "uid": str(number)}
-        for number, row in enumerate(data)
-    ]
+    prompts = []
+    for number, row in enumerate(data):
+        named = {name: row.pop(name) for name in ("prompt", "env_class")}
+        prompts.append({**named, "env_extras": row, "uid": str(number)})
     given, _ = prepare_generator_input(prompts, group, asdict(sampling), "gem", "train", 0)
     return asyncio.run(generator.generate(given, disable_tqdm=True))
 
