@@ -54,13 +54,13 @@ class ToolFn(WrapperFn):
 
 def _tool(name: str, tool_reward: float, tool_success_reward: float, **settings: Any) -> WrapperFn:
     rewards = {"tool_reward": tool_reward, "tool_success_reward": tool_success_reward}
-    return ToolFn(settings={"tools": {"name": name, "timeout": 5, **settings}, **rewards})
+    return ToolFn(settings={"tools": {"name": name, **settings}, **rewards})
 
 
 WRAPPER_FACTORY: Mapping[str, WrapperFn] = {
-    "python_tool": _tool("python", 0.05, 0.25),
-    "python_tool_no_int_reward": _tool("python", 0.0, 0.0),
-    "python_tool_no_int_reward_last_line_error": _tool("python", 0.0, 0.0, last_line_of_errors=True),
+    "python_tool": _tool("python", 0.05, 0.25, timeout=5),
+    "python_tool_no_int_reward": _tool("python", 0.0, 0.0, timeout=5),
+    "python_tool_no_int_reward_last_line_error": _tool("python", 0.0, 0.0, timeout=5, last_line_of_errors=True),
     "search_tool": _tool("search", 0.3, 0.0, topk=3),
     "search_tool_no_int_reward": _tool("search", 0.0, 0.0, topk=3),
     "concat": WrapperFn("concat"),

@@ -1,11 +1,14 @@
-"""gem-llm's environments of data sets, as ROLL derives from them: rows of `datasets`, graded by gem-envs-math."""
+"""What of gem-llm's names needs other packages: tools, and rows as ROLL asks them, graded by gem-envs-math."""
 
 import multiprocessing
 
 import pytest
 
+from gem.errors import ConfigError
+from gem_interop import gem_llm
 from gem_interop.gem_llm.envs.math_env import MathEnv
 from gem_interop.gem_llm.envs.qa_env import QaEnv
+from gem_interop.gem_llm.wrappers.wrapper_factory import WRAPPER_FACTORY
 
 ROWS = {
     "problem": ["What is 1/2 + 1/4?", "What is 2 + 2?", "Name a prime below 4."],
@@ -13,6 +16,21 @@ ROWS = {
     "answer": [r"\frac{3}{4}", "4", ["2", "3"]],
     "short": ["Goethe", "Portugal", "12"],
 }
+
+
+@pytest.mark.parametrize("name", [name for name in WRAPPER_FACTORY if name.endswith(("_tool", "_reward", "_error"))])
+def test_tools_by_their_names_in_gem_llm_are_offered_around_an_env(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SEARCH_URL", raising=False)
+    env = gem_llm.make("core:Echo-v0")
+    if "search" in name:
+        with pytest.raises(ConfigError, match="set the variable SEARCH_URL"):
+            WRAPPER_FACTORY[name](env)
+        monkeypatch.setenv("SEARCH_URL", "http://127.0.0.1:9/retrieve")
+
+    observation, _ = WRAPPER_FACTORY[name](env).reset(seed=0)
+
+    assert f"<{name.partition('_')[0]}>" in observation
+    assert "You have 5 calls." in observation
 
 
 @pytest.mark.full
