@@ -1,6 +1,7 @@
 """A program with many sessions at a server, which leave in the middle of calls and come back.
 
 `python serve_client.py URL TOKEN SESSIONS SECONDS SEED` prints how many answers it got; it fails at one that is wrong.
+The seconds begin when all sessions have begun.
 """
 
 import asyncio
@@ -13,12 +14,12 @@ from websockets.asyncio.client import connect
 
 
 async def main(url, token, sessions, seconds, seed):
-    until = time.monotonic() + seconds
+    until, begun, all_begun = float("inf"), 0, asyncio.Event()
     headers = {"Authorization": f"Bearer {token}"}
     answers = left = failed = 0
 
     async def session(number):
-        nonlocal answers, left, failed
+        nonlocal answers, left, failed, begun, until
         rng = random.Random(f"{seed} {number}")
         while time.monotonic() < until:
             async with connect(url, additional_headers=headers, compression=None, proxy=None) as socket:
@@ -28,6 +29,11 @@ async def main(url, token, sessions, seconds, seed):
                     answer = json.loads(await asyncio.wait_for(socket.recv(), 60))
                     return answer["type"], answer["data"]
 
+                begun += 1
+                if begun == sessions:
+                    until = time.monotonic() + seconds
+                    all_begun.set()
+                await all_begun.wait()
                 while time.monotonic() < until:
                     kind, data = await ask("reset", seed=rng.randrange(100))
                     assert kind == "observation", data
