@@ -3,7 +3,8 @@
 - The site holds the pages of the whole repository, each at its path in the repository: links between pages are the
   same here and where the code is browsed. A link to a file or a folder that the site leaves out becomes plain text.
 - `reference/NAME.md` in the navigation of `mkdocs.yml` is generated from the docstrings of the module NAME: of a pack
-  what its plugin offers, else what `__all__` names, else all public names. `ALSO` names what a page shows beside that.
+  what its plugin or `OFFERED` names, else what `__all__` names, else all public names. `ALSO` names what a page shows
+  beside that.
 - Names of the reference in code are links to it.
 """
 
@@ -73,6 +74,43 @@ ALSO = {
         "gem_train.algorithms.settings.CriticSettings",
     ),
 }
+
+OFFERED = {
+    "gem_interop": (
+        "gem_interop.trl.Play",
+        "gem_interop.verl.GemAgentLoop",
+        "gem_interop.verl.rows",
+        "gem_interop.openrlhf.Executor",
+        "gem_interop.openrlhf.rows",
+        "gem_interop.slime.Rollout",
+        "gem_interop.slime.rewards",
+        "gem_interop.slime.rows",
+        "gem_interop.tinker.GemDatasetBuilder",
+        "gem_interop.tinker.EpisodeFailed",
+        "gem_interop.skyrl.GemTextEnv",
+        "gem_interop.skyrl.WithoutFailed",
+        "gem_interop.skyrl.register",
+        "gem_interop.skyrl.rows",
+        "gem_interop.verifiers.GemTasksetConfig",
+        "gem_interop.verifiers.GemEnvConfig",
+        "gem_interop.nemo_gym.GemServer",
+        "gem_interop.nemo_gym.rows",
+        "gem_interop.rl2.Play",
+        "gem_interop.rl2.rows",
+        "gem_interop.playing.Player",
+        "gem_interop.gem_llm.redirect.install",
+        "gem_interop.serve.app.EnvServer",
+        "gem_interop.serve.envs.ServedEnvs",
+        "gem_interop.serve.sessions.Limits",
+        "gem_interop.serve.server.serving",
+        "gem_interop.envs.gymnasium.GymnasiumEnv",
+        "gem_interop.envs.textarena.TextArenaEnv",
+        "gem_interop.envs.openenv.OpenEnvEnv",
+        "gem_interop.envs.skyrl.SkyRLEnv",
+        "gem_interop.envs.nemo.NemoEnv",
+    ),
+}
+"""What users of a package import, where its plugin does not say it."""
 
 INHERITED = frozenset({"gem.session"})
 """Modules whose classes are shown with what they inherit: their bases are not public."""
@@ -170,6 +208,8 @@ def _tree(module: str) -> ast.Module:
 
 def _offered(package: str) -> list[str]:
     """The environments, tools, wrappers and policies of a pack, as full names of objects."""
+    if package in OFFERED:
+        return list(OFFERED[package])
     if not any((source / package / "plugin.py").exists() for source in SOURCES):
         return []
     plugin = importlib.import_module(f"{package}.plugin")

@@ -79,7 +79,9 @@ class GemServer(GymnasiumServer):
     """Plays episodes for `gymnasium_agent`, with envs in threads. Make it with a config, as NeMo Gym does."""
 
     ray_enabled = False
+    """NeMo Gym's: the server does not need Ray."""
     config: GemServerConfig
+    """Its part of the YAML file."""
     _sessions: Sessions = PrivateAttr()
     _answered: dict[str | None, tuple[Any, Answer, float]] = PrivateAttr(default_factory=dict)
     """By session, the last step's request, the answer, and when: an agent whose connection broke asks again."""

@@ -96,6 +96,7 @@ class GemTextEnv(BaseTextEnv):
         if not {"gem_id", "gem_seed"} <= set(self._extras):
             raise ConfigError("a row for GEM needs the columns gem_id and gem_seed: see gem_interop.skyrl.rows")
         self.max_turns = self._extras.get("max_turns")
+        """Turns after which an episode is truncated; None for the env's own limit."""
         self._score = score
         self._settings: dict[str, Any] = {"wrappers": wrappers, "env_kwargs": env_kwargs}
         self._session: MessageSession | None = None
@@ -169,6 +170,7 @@ class WithoutFailed:
     """
 
     generator_cfg: Any
+    """SkyRL's settings of the generator that this is mixed into."""
 
     def _setup_env_extras(self, *given: Any) -> dict[str, Any]:
         if self.generator_cfg.step_wise_trajectories:

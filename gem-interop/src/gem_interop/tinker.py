@@ -6,7 +6,7 @@ config = Config(
         env="game:GuessTheNumber-v0-easy", model_name=model, batch_size=16, group_size=8, batches=100
     ),
     rollout_error_tolerance=WITHOUT_FAILED,
-    ...,
+    **others,
 )
 asyncio.run(tinker_cookbook.rl.train.main(config))
 ```

@@ -47,6 +47,7 @@ class EnvServer:
 
     def __init__(self, envs: ServedEnvs, limits: Limits, token: str | None = None) -> None:
         self.sessions = Sessions(envs, limits)
+        """Those of its clients."""
         self._limits = limits
         self._access = Access(token)
         self._expired: set[asyncio.Task[None]] = set()

@@ -73,7 +73,8 @@ class VLLMServerSampler(RequestSampler):
         """Take new weights; replies in progress are computed again with them, and resume."""
         with self._server.explained(), torch.no_grad():
             call = self._server.client.call
-            call("/pause?mode=keep")
+            # A pause may clear the caches itself; that is left to the reset below, which every version promises.
+            call("/pause?mode=keep&clear_cache=false")
             if self._adapter is not None:
                 self._adapter.write(weights)
                 call("/v1/load_lora_adapter", self._adapter.as_json())
