@@ -3,8 +3,10 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
+import session_samples
 from session_samples import Count, tokenizer
 
 from gem.chat import ChatEncoder
@@ -130,6 +132,39 @@ def test_a_call_that_exceeds_its_time_limit_fails_its_episode_alone():
             await slow.start(1)
             assert await slow.said(END) is None
             assert slow.result.success
+
+    asyncio.run(main())
+
+
+def test_an_env_in_a_call_that_was_given_up_and_never_ends_is_replaced_for_who_waits(monkeypatch):
+    released = threading.Event()
+    monkeypatch.setattr(session_samples, "time", SimpleNamespace(sleep=lambda seconds: seconds and released.wait(60)))
+
+    async def main():
+        async with Sessions(ID, CHAT, most=1, step_timeout=0.1) as sessions:
+            stuck, next_one = sessions.session(), sessions.session()
+            await stuck.start(0)
+            given_up = asyncio.create_task(stuck.said(SLEEP))
+            await asyncio.sleep(0.02)
+            given_up.cancel()
+            assert await asyncio.wait_for(next_one.start(0), 20)
+            assert await next_one.said(END) is None
+            released.set()
+
+    asyncio.run(main())
+
+
+def test_closing_needs_no_thread_where_none_starts(monkeypatch):
+    """As in functions of atexit on Python 3.12."""
+
+    def refuse(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    async def main():
+        sessions = Sessions(ID, CHAT, most=1)
+        await sessions.session().start(0)
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        await sessions.close()
 
     asyncio.run(main())
 

@@ -61,6 +61,7 @@ class EnvThreads:
                 return self._free.popleft()
             future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
             self._queue.append(future)
+            self._watch(future.get_loop())
         try:
             return await future
         except asyncio.CancelledError:
@@ -88,8 +89,7 @@ class EnvThreads:
             self._check_open()
             self._waiting[slot] = future
             self._backend.send({slot: message}, "off")
-            if self._limit is not None:
-                self._watch(future.get_loop())
+            self._watch(future.get_loop())
         return await future
 
     async def close(self) -> None:
@@ -109,18 +109,22 @@ class EnvThreads:
             finally:
                 loop.call_soon_threadsafe(closed.set)
 
-        threading.Thread(target=close, name="gem-close").start()
+        try:
+            threading.Thread(target=close, name="gem-close").start()
+        except RuntimeError:  # no thread starts at the end of the process, or where the system refuses more
+            close()
         await closed.wait()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Replace the envs whose call is overdue, from this loop, for as long as it waits for one."""
-        if loop not in self._watching:
+        """Replace the envs whose call is overdue, from this loop, for as long as it waits for a call or an env."""
+        if self._limit is not None and loop not in self._watching:
             self._watching.add(loop)
             loop.call_soon(self._check, loop)
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
         with self._lock:
-            if self._closed or not any(each.get_loop() is loop for each in self._waiting.values()):
+            # A call that was given up has its env still: who waits for one waits for that too.
+            if self._closed or not any(each.get_loop() is loop for each in (*self._queue, *self._waiting.values())):
                 self._watching.discard(loop)
                 return
             due = self._backend.replace_overdue() or 0.0
