@@ -5,6 +5,7 @@ import contextlib
 import json
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 
 import pytest
@@ -239,6 +240,19 @@ def test_a_step_that_hangs_fails_its_episode_and_nothing_else():
         serve_envs.LET_GO.set()
 
 
+def test_a_session_that_is_closed_in_a_call_that_hangs_is_told_and_leaves_its_place_to_others():
+    serve_envs.LET_GO.clear()
+    with server_of(ODD, sessions=1, step_timeout=0.2) as (url, server), ThreadPoolExecutor() as pool:
+        session = http(f"{url}/reset", {})[1]["metadata"]["session_id"]
+        hangs = pool.submit(http, f"{url}/step", {"session_id": session, "action": {"message": "hang"}})
+        until(lambda: server.sessions.open[session].busy)
+        assert http(f"{url}/close", {"session_id": session}) == (200, {})
+        status, told = hangs.result(HANG_LIMIT)
+        assert (status, told["code"]) == (404, "SESSION_ERROR")
+        assert http(f"{url}/reset", {})[0] == 200
+        serve_envs.LET_GO.set()
+
+
 def test_the_same_by_http_with_a_session_that_nobody_else_can_name(url):
     status, begun = http(f"{url}/reset", {"id": ODD, "seed": 1})
     session = begun["metadata"]["session_id"]
@@ -260,7 +274,7 @@ def test_a_socket_cannot_join_a_session_that_was_begun_elsewhere(url):
     http(f"{url}/close", {"session_id": session})
 
 
-def test_only_who_knows_the_token_plays():
+def test_only_who_knows_the_token_plays(capsys):
     with server_of(ODD, token=TOKEN) as (url, _):
         basic = base64.b64encode(f"gem:{TOKEN}".encode()).decode()
         wrong = ("", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}", f"Token {TOKEN}", "Bearer \xff")
@@ -275,6 +289,7 @@ def test_only_who_knows_the_token_plays():
         with Client(url.replace("//", f"//gem:{TOKEN}@")) as client:
             assert client.reset()["type"] == "observation"
         assert http(f"{url}/health") == (200, {"status": "healthy"})
+    assert "ERROR" not in capsys.readouterr().err, "a client that is refused is not an error of the server"
 
 
 def test_a_page_in_a_browser_cannot_use_a_server_without_a_token(url):

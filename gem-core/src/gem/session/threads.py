@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from gem import seeding
 from gem.vector.backend import EnvSet
@@ -39,7 +40,7 @@ class EnvThreads:
         """Who waits for the answer of an env."""
         self._left: set[int] = set()
         """Envs in a call that nobody waits for."""
-        self._watching: set[asyncio.AbstractEventLoop] = set()
+        self._watching: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         """Loops that check for overdue calls: one check for all calls costs a tenth of a timer for each."""
         self._closed = False
 

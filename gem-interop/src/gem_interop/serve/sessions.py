@@ -3,7 +3,7 @@
 import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ class Session:
         episode = request.episode_id if request.episode_id is not None else secrets.token_hex(8)
         self._request = ResetRequest(id, request.seed, request.options, episode)
         self._step_count, self._done = 0, True
-        step = self._heard(await self._seat.reset(id, request.seed, request.options))
+        step = await self._heard(self._seat.reset(id, request.seed, request.options))
         try:
             answer = started(step.observation, {"id": id, "seed": request.seed, "episode_id": episode}, step.info)
         except Exception as error:  # the env breaks the contract
@@ -109,7 +109,7 @@ class Session:
         self._begin_call()
         self._step_count += 1
         self.steps += 1
-        step = self._heard(await self._seat.step(action))
+        step = await self._heard(self._seat.step(action))
         try:
             answer = stepped(step, {})
         except Exception as error:  # the env breaks the contract
@@ -142,7 +142,11 @@ class Session:
         if self._seat.busy:  # two requests by HTTP
             raise Refused("EXECUTION_ERROR", "the env of this session is in a call; one message at a time")
 
-    def _heard(self, result: SlotResult) -> Step:
+    async def _heard(self, call: Awaitable[SlotResult]) -> Step:
+        try:
+            result = await call
+        except RuntimeError as error:  # EnvThreads: the place is another's
+            raise Refused("SESSION_ERROR", "the session was closed during this call") from error
         self.used = time.monotonic()
         if result.failure is not None:
             raise self._failed(result.failure)

@@ -1,6 +1,7 @@
 """uvicorn's WebSocket protocol for clients that do not read what they asked for."""
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -11,6 +12,11 @@ class TimedWebSocketProtocol(WebSocketsSansIOProtocol):
     """A connection that does not take its answers is ended, instead of waiting for it with its session."""
 
     _reading: asyncio.TimerHandle | None = None
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if self.close_sent:  # uvicorn logs an error for an upgrade that is refused, because it was not completed
+            self.handshake_complete = True
 
     def pause_writing(self) -> None:
         super().pause_writing()
