@@ -1,7 +1,9 @@
 """What environments of other libraries have in common: a seed, a snapshot without their help, and texts."""
 
+import math
 import random
 import threading
+import time
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -10,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gem.core import Info, Observation, Step
-from gem.errors import SnapshotError
+from gem.errors import Fault, SnapshotError
 from gem.turn_env import TurnEnv
 
 
@@ -86,15 +88,47 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float | bool) else repr(value)
 
 
-_GLOBAL = threading.RLock()
-"""Held while a library plays that draws from the global generators of `random` and `numpy.random`."""
+LONGEST = 60.0
+"""Seconds that an env may have the global generators while others wait."""
+
+
+class GeneratorsFault(Fault):
+    """An env that hangs has the global generators: no other one in this process can play."""
+
+
+class _OneAtATime:
+    """A lock that is held while a library plays that draws from the global generators."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._since = math.inf
+        """When it was taken, by `time.monotonic`."""
+
+    @contextmanager
+    def hold(self) -> Generator[None]:
+        while not self._lock.acquire(timeout=min(LONGEST, max(0.0, self._since + LONGEST - time.monotonic()))):
+            if time.monotonic() >= self._since + LONGEST:
+                raise GeneratorsFault(
+                    f"an env in another thread has drawn from the global generators of this process for {LONGEST:g} s "
+                    "and not answered: give envs of such a library processes of their own (backend='process')"
+                )
+        before, self._since = self._since, time.monotonic()
+        try:
+            yield
+        finally:
+            self._since = before
+            self._lock.release()
+
+
+_GLOBAL = _OneAtATime()
 
 
 class GlobalGenerators:
     """The global generators as one env of such a library sees them.
 
     Within `use()` they have the state of this env, and after it that of the program again; other envs of such libraries
-    wait. A thread of the program that draws from the global generators meanwhile draws from those of the env.
+    wait, but not for one that hangs. A thread of the program that draws from the global generators meanwhile draws from
+    those of the env.
     """
 
     def __init__(self) -> None:
@@ -102,8 +136,12 @@ class GlobalGenerators:
 
     @contextmanager
     def use(self, seed: int | None = None) -> Generator[None]:
-        """Draw from this env's generators; with a seed, seeded first."""
-        with _GLOBAL:
+        """Draw from this env's generators; with a seed, seeded first.
+
+        Raises:
+            GeneratorsFault: another env has them, and hangs.
+        """
+        with _GLOBAL.hold():
             outer = random.getstate(), np.random.get_state()  # noqa: NPY002
             try:
                 if seed is not None:
