@@ -124,7 +124,7 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 		-e gem-core -e gem-envs-games -e gem-train
 	touch $@
 
-$(VENV)/interop-%/made: $(VENV)/python constraints.txt .ci/interop $(wildcard examples/frameworks/*.txt) $(PROJECTS)
+$(VENV)/interop-%/made: $(VENV)/python .ci/interop $(wildcard examples/frameworks/*.txt) $(PROJECTS)
 	.ci/interop $(BIN)/python examples/frameworks/$* $(@D)
 	touch $@
 
