@@ -1,14 +1,13 @@
-"""What executors share: rows name starts, an episode that failed is played again, and settings are checked."""
+"""What modules share: rows name starts, an episode that failed is played again, and settings are checked."""
 
 import asyncio
-import json
 
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from gem.chat.tokenizer import FileTokenizer
 from gem.errors import ConfigError, UnknownId
-from gem_interop.playing import Player, start_of, starts
+from gem_interop.playing import Player, prompt_of, start_of, starts
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}\n{% endfor %}"
 LIMITS = {"max_context": 400, "max_new_tokens": 5}
@@ -29,9 +28,9 @@ def play(player, tokenizer, env, reply):
         async def generate(session, ids):
             return reply(session, ids)
 
-        [(_, prompt)] = starts(env, 1, 0)
+        [start] = starts(env, 1, 0)
         try:
-            return await player.play(prompt, generate, tokenizer, **LIMITS)
+            return await player.play(prompt_of(*start), generate, tokenizer, **LIMITS)
         finally:
             await player.close()
 
@@ -41,9 +40,11 @@ def play(player, tokenizer, env, reply):
 def test_rows_name_starts_in_turn_and_by_seed():
     first, second, third = starts(["a:B", "c:D"], 3, 0)
     assert [first[0], second[0], third[0]] == ["a:B", "c:D", "a:B"]
-    assert start_of(first[1]) == ("a:B", json.loads(first[1])["seed"])
-    assert len({text for seed in (0, 1) for _, text in starts("a:B", 5, seed)}) == 10
+    assert start_of(prompt_of(*first)) == first
+    assert len({start for seed in (0, 1) for start in starts("a:B", 5, seed)}) == 10
     assert starts("a:B", 5, 1) == starts("a:B", 6, 1)[:5]
+    with pytest.raises(ConfigError, match="rows need an id"):
+        starts([], 5, 0)
 
 
 @pytest.mark.parametrize("prompt", ["Hello", "{}", "3", '{"env": "a:B"}', '{"env": "a:B", "seed": "x"}', None, [{}]])
@@ -79,11 +80,24 @@ def test_the_score_is_the_return_or_the_success(tokenizer):
         Player(score="mean")
 
 
+def test_a_player_whose_first_event_loop_was_closed_at_once_plays_in_the_next(tokenizer):
+    player = Player()
+    [start] = starts("interop_envs:Talk", 1, 0)
+
+    async def leave():
+        left = asyncio.create_task(player.play(prompt_of(*start), None, tokenizer, **LIMITS))
+        await asyncio.sleep(0)
+        assert not left.done()
+
+    asyncio.run(leave())
+    assert play(player, tokenizer, "interop_envs:Talk", lambda session, ids: ([5], None, "stop")).episode.turns
+
+
 def test_settings_that_an_env_refuses_raise_for_every_episode(tokenizer):
     async def twice():
         player = Player(env_kwargs={"max_turns": 0})
-        [(_, prompt)] = starts("interop_envs:Talk", 1, 0)
-        both = [player.play(prompt, None, tokenizer, **LIMITS) for _ in range(2)]
+        [start] = starts("interop_envs:Talk", 1, 0)
+        both = [player.play(prompt_of(*start), None, tokenizer, **LIMITS) for _ in range(2)]
         return await asyncio.gather(*both, return_exceptions=True)
 
     for error in asyncio.run(twice()):

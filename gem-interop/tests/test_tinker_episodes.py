@@ -139,7 +139,7 @@ def test_an_episode_that_was_not_played_to_its_end_gives_its_env_back(dataset):
         async def __call__(self, *_, **__):
             raise OSError("no sample today")
 
-    group, other = dataset(most_envs=1, group_size=1)[0].get_batch(0)
+    group, other = dataset(max_envs=1, group_size=1)[0].get_batch(0)
     with pytest.raises(AllTrajectoriesFailedError):
         play(group, Fails())
 

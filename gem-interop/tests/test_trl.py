@@ -50,7 +50,7 @@ def trained(tmp_path_factory):
             return rows
 
     play = Kept("interop_envs:Talk", max_new_tokens=6)
-    rows = [{"prompt": f'{{"id": "interop_envs:Talk", "seed": {seed}}}'} for seed in range(EPISODES // GROUP)]
+    rows = [{"prompt": f'{{"env": "interop_envs:Talk", "seed": {seed}}}'} for seed in range(EPISODES // GROUP)]
     trainer = Watched(
         play,
         model=model,

@@ -1,8 +1,13 @@
 """A framework that is missing, too old or too new is named, with what to install."""
 
+import importlib
+import sys
+from importlib.metadata import PackageNotFoundError
+
 import pytest
 
 from gem.errors import ConfigError, MissingExtra
+from gem_interop import versions
 from gem_interop.versions import check
 
 
@@ -11,6 +16,19 @@ def test_a_missing_framework_is_named():
         check("no-such-trainer", "1.0.0", "1.2.0")
     with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install git\+https://host/it"):
         check("no-such-trainer", "1.0.0", "1.2.0", "git+https://host/it")
+
+
+@pytest.mark.parametrize(
+    "module", ["nemo_gym", "openrlhf", "skyrl", "slime", "tinker", "verifiers", "verl"]
+)  # trl says it when Play is made, and RL2 is its source
+def test_a_module_names_its_missing_framework_before_it_imports_it(module, monkeypatch):
+    def missing(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(versions, "version", missing)
+    monkeypatch.delitem(sys.modules, f"gem_interop.{module}", raising=False)
+    with pytest.raises(MissingExtra, match=r"is not installed: pip install"):
+        importlib.import_module(f"gem_interop.{module}")
 
 
 def test_versions_that_were_not_run_are_named():

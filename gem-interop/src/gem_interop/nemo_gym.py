@@ -13,6 +13,7 @@ a seed, and `gymnasium_agent` plays it: `/reset` starts a chat session, `/step` 
 
 # Where NeMo Gym is not installed, nothing of it has a type.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+# ruff: noqa: E402
 
 import asyncio
 import time
@@ -21,6 +22,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
+from gem_interop.versions import check
+
+OLDEST, NEWEST = "0.7.0", "0.7.0"
+check("nemo-gym", OLDEST, NEWEST)
+
 from fastapi import FastAPI, HTTPException, Request
 from nemo_gym.base_resources_server import BaseResourcesServerConfig, ReverifyMode
 from nemo_gym.openai_utils import NeMoGymResponse
@@ -28,15 +34,10 @@ from nemo_gym.server_utils import SESSION_ID_KEY
 from pydantic import Field, PrivateAttr
 from resources_servers.gymnasium import EnvResetRequest, EnvResetResponse, GymnasiumServer, extract_text
 
-from gem import seeding
 from gem.errors import ConfigError, GemError
 from gem.packs.make import Wrappers
 from gem.session import AsyncMessageSession, MessageSession, Sessions
-from gem_interop.versions import check
-
-OLDEST, NEWEST = "0.7.0", "0.7.0"
-
-check("nemo-gym", OLDEST, NEWEST)
+from gem_interop.playing import starts
 
 Answer = tuple[str | None, float, bool, bool, dict[str, Any]]
 """Observation, reward, terminated, truncated, info."""
@@ -245,11 +246,9 @@ def rows(
     Raises:
         ConfigError: an env failed to start, so that its tools are not known.
     """
-    ids = [env] if isinstance(env, str) else list(env)
     tools: dict[str, list[dict[str, Any]]] = {}
     made: list[dict[str, Any]] = []
-    for index in range(episodes):
-        id, start = ids[index % len(ids)], seeding.derive(seed, "nemo-gym", index)
+    for id, start in starts(env, episodes, seed, "nemo-gym"):
         if id not in tools:
             with MessageSession(id, wrappers=wrappers, env_kwargs=env_kwargs) as session:
                 if session.start(start) is None:

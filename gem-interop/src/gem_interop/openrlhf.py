@@ -25,7 +25,7 @@ from typing import Any
 from gem.checks import check_int
 from gem.rollout.segments import Segment
 from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, starts
+from gem_interop.playing import Player, Reply, prompt_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.11.2", "0.11.2"
@@ -43,7 +43,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
         seed: another one gives other starts.
     """
     # OpenRLHF reports the rewards of an evaluation by their datasource.
-    return [{"input": start, "datasource": id} for id, start in starts(env, episodes, seed)]
+    return [{"input": prompt_of(id, start), "datasource": id} for id, start in starts(env, episodes, seed)]
 
 
 class Executor(AgentExecutorBase):
@@ -56,7 +56,7 @@ class Executor(AgentExecutorBase):
     Args:
         max_new_tokens: most ids of a reply; by default `--rollout.max_new_tokens`, and without it what `--data.max_len`
             has room for.
-        settings: as for `gem_interop.playing.Player`: `max_turns`, `score`, `retries`, `envs`, `step_timeout`,
+        settings: as for `gem_interop.playing.Player`: `max_turns`, `score`, `retries`, `max_envs`, `step_timeout`,
             `template_kwargs`, `wrappers`, `env_kwargs`.
 
     Raises:
@@ -65,7 +65,7 @@ class Executor(AgentExecutorBase):
 
     def __init__(self, *, max_new_tokens: int | None = None, **settings: Any) -> None:
         self._most = None if max_new_tokens is None else check_int("max_new_tokens", max_new_tokens, 1)
-        self._player = Player(**settings)
+        self._player = Player(history="keep", **settings)
         self._groups: dict[tuple[int, str], _Group] = {}
         self._all = _Group()
 

@@ -1,7 +1,8 @@
-"""Episodes in the event loop of a framework whose engine answers one request at a time: OpenRLHF, slime, RL2 and verl.
+"""What the modules of frameworks share: starts of episodes, scores, and a player for event loops.
 
-A row of their datasets is the start of an episode, as JSON in the column of the prompt. `Player` plays it with replies
-of the framework's engine, and keeps the sessions that it has opened, so that episodes share envs.
+A row of a dataset is the start of an episode, in most frameworks as JSON in the column of the prompt. `Player` plays it
+in the event loop of a framework whose engine answers one request at a time: OpenRLHF, slime, RL2 and verl. It keeps the
+sessions that it has opened, so that episodes share envs.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from gem import seeding
 from gem.chat.encoder import History
 from gem.checks import check_int
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault
 from gem.packs.make import Wrappers
 from gem.rollout.transcript import FinishReason
 from gem.session import AsyncSession, Result, Sessions
@@ -28,28 +29,50 @@ Generate = Callable[[AsyncSession, list[int]], Awaitable[Reply | None]]
 the engine gave it up. The session says what ends the reply."""
 
 
-def starts(env: str | Sequence[str], episodes: int, seed: int) -> list[tuple[str, str]]:
-    """So many starts of episodes: an id and the text that names its start, which is the prompt of a row."""
+class EpisodeFailed(Fault):
+    """The env of an episode failed, so that the episode says nothing about the model."""
+
+
+def starts(env: str | Sequence[str], episodes: int, seed: int, name: str = "rows") -> list[tuple[str, int]]:
+    """So many starts of episodes: ids and seeds, which are derived from `seed` and `name`."""
     ids = [env] if isinstance(env, str) else list(env)
     if not ids:
         raise ConfigError("rows need an id, or a list of ids")
-    pairs = ((ids[index % len(ids)], seeding.derive(seed, "rows", index)) for index in range(episodes))
-    return [(id, json.dumps({"env": id, "seed": start})) for id, start in pairs]
+    return [(ids[index % len(ids)], seeding.derive(seed, name, index)) for index in range(episodes)]
+
+
+def prompt_of(id: str, seed: int) -> str:
+    """The prompt of a row, which names a start."""
+    return json.dumps({"env": id, "seed": seed})
 
 
 def start_of(prompt: object) -> tuple[str, int]:
     """The id and the seed that a row names.
 
     Raises:
-        ConfigError: it is not one of `starts`, such as one that a chat template was applied to.
+        ConfigError: it is not one of `prompt_of`, such as one that a chat template was applied to.
     """
     try:
         start: Any = json.loads(prompt) if isinstance(prompt, str) else None
         return str(start["env"]), int(start["seed"])
     except (ValueError, TypeError, KeyError):
         raise ConfigError(
-            f"a prompt is the start of an episode, made by the module's rows, without a chat template; not {prompt!r}"
+            f"a prompt is the start of an episode, made by the module's rows, without a chat template; not "
+            f"{prompt!r:.80}"
         ) from None
+
+
+def check_score(score: object) -> None:
+    """Refuse what is not a `Score`."""
+    if score not in ("return", "success"):
+        raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+
+
+def reward_of(result: Result, score: Score) -> float | None:
+    """What an episode is worth; None if there is nothing to learn from: it failed, or did not fit the context."""
+    if not result.segments:
+        return None
+    return float(result.success) if score == "success" else result.total_reward
 
 
 class Player:
@@ -59,7 +82,7 @@ class Player:
         max_turns: turns after which an episode is truncated.
         score: the reward of an episode: its `"return"`, or 1 for `"success"` and 0 otherwise.
         retries: how often an episode that failed is played again, from the same start.
-        envs: envs of each id, and so episodes at once; more of them wait.
+        max_envs: envs of each id, and so episodes at once; more of them wait.
         step_timeout: seconds that one call of an env may take, after which its episode fails.
         history: what to do if the template renders earlier messages differently; by default, an episode is one segment.
         template_kwargs: passed to the chat template.
@@ -76,20 +99,19 @@ class Player:
         max_turns: int | None = None,
         score: Score = "return",
         retries: int = 2,
-        envs: int = 256,
+        max_envs: int = 256,
         step_timeout: float | None = None,
-        history: History = "keep",
+        history: History | None = "keep",
         template_kwargs: dict[str, Any] | None = None,
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        if score not in ("return", "success"):
-            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
-        self._score = score
+        check_score(score)
+        self._score: Score = score
         self._retries = check_int("retries", retries, 0)
         self._settings: dict[str, Any] = {
             "max_turns": max_turns,
-            "most": check_int("envs", envs, 1),
+            "most": check_int("max_envs", max_envs, 1),
             "step_timeout": step_timeout,
             "template_kwargs": template_kwargs,
             "wrappers": wrappers,
@@ -102,7 +124,7 @@ class Player:
         """Play the episode that a row names; if it fails, again, and then the failed one is returned.
 
         Args:
-            prompt: one of `starts`.
+            prompt: one of `prompt_of`.
             generate: samples a reply.
             tokenizer: of the model.
             limits: `max_context` and `max_new_tokens`, as for `Sessions`.
@@ -132,10 +154,8 @@ class Player:
             return session.result
 
     def reward(self, result: Result) -> float | None:
-        """What an episode is worth; None if there is nothing to learn from: it failed, or did not fit the context."""
-        if not result.segments:
-            return None
-        return float(result.success) if self._score == "success" else result.total_reward
+        """As `reward_of`, with the score of this player."""
+        return reward_of(result, self._score)
 
     async def close(self) -> None:
         """Close the envs. Closing twice is fine."""
@@ -147,7 +167,8 @@ class Player:
     async def _sessions(self, env: str, tokenizer: Any, limits: Mapping[str, int | None]) -> Sessions:
         """Opened once for all episodes: frameworks pass another copy of the same tokenizer with each of them."""
         key = (env, *sorted(limits.items()))
-        if key not in self._opened:
+        # An event loop that was closed meanwhile has cancelled it.
+        if key not in self._opened or self._opened[key].cancelled():
             settings: dict[str, Any] = {**self._settings, **limits}
             self._opened[key] = asyncio.ensure_future(Sessions(env, tokenizer, **settings).__aenter__())
         return await asyncio.shield(self._opened[key])

@@ -16,7 +16,7 @@ from typing import Any
 
 from gem.rollout.segments import Segment
 from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, Score, starts
+from gem_interop.playing import Player, Reply, Score, prompt_of, starts
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, str]]:
@@ -27,7 +27,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
         episodes: how many rows; RL2 plays `rollout.train.responses_per_prompt` episodes from each.
         seed: another one gives other starts.
     """
-    return [{"prompt": start} for _, start in starts(env, episodes, seed)]
+    return [{"prompt": prompt_of(id, start)} for id, start in starts(env, episodes, seed)]
 
 
 class Play:
@@ -39,7 +39,7 @@ class Play:
     Args:
         max_context: most ids of an episode, read and sampled; by default no limit.
         score: the rewards of an episode: its own (`"return"`), or at its end 1 for `"success"` and 0 otherwise.
-        settings: as for `gem_interop.playing.Player`: `max_turns`, `retries`, `envs`, `step_timeout`,
+        settings: as for `gem_interop.playing.Player`: `max_turns`, `retries`, `max_envs`, `step_timeout`,
             `template_kwargs`, `wrappers`, `env_kwargs`.
 
     Raises:
@@ -49,7 +49,8 @@ class Play:
     def __init__(self, *, max_context: int | None = None, score: Score = "return", **settings: Any) -> None:
         self._max_context = max_context
         self._score = score
-        self._player = Player(score=score, **settings)
+        # RL2 takes several sequences per episode, so the template may rewrite its history.
+        self._player = Player(score=score, history=None, **settings)
 
     def ended(self, result: Result) -> None:
         """Called with each episode; for a subclass that logs or keeps them."""
@@ -72,12 +73,11 @@ class Play:
             reason = meta["finish_reason"]["type"]
             if reason == "abort":
                 raise RuntimeError("SGLang aborted a reply: leave rollout.train.partial_rollout off")
-            logprobs, said, *_ = zip(*meta["output_token_logprobs"], strict=True)
-            return said, logprobs, "length" if reason == "length" else "stop"
+            sampled = meta["output_token_logprobs"]
+            return [at[1] for at in sampled], [at[0] for at in sampled], "length" if reason == "length" else "stop"
 
         limits = {"max_context": self._max_context, "max_new_tokens": given["max_new_tokens"]}
-        # RL2 takes several sequences per episode, so the template may rewrite its history.
-        result = await self._player.play(sample.sample["prompt"], reply, tokenizer, **limits, history=None)
+        result = await self._player.play(sample.sample["prompt"], reply, tokenizer, **limits)
         assert result is not None
         self.ended(result)
         if not result.segments:

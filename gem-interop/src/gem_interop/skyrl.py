@@ -17,7 +17,7 @@ SkyRL renders and tokenises the messages of an env itself, and keeps the ids tha
 # ruff: noqa: E402
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from gem_interop.versions import check
 
@@ -27,23 +27,19 @@ check("skyrl-gym", OLDEST, NEWEST)
 import skyrl_gym
 from skyrl_gym.envs.base_text_env import BaseTextEnv
 
-from gem import seeding
-from gem.errors import ConfigError, Fault
+from gem.errors import ConfigError
 from gem.packs.make import Wrappers
 from gem.session import MessageSession, Result
+from gem_interop.playing import EpisodeFailed, Score, check_score, starts
 
 KEEPS_FAILED = "gem_keeps_failed"
 """The extra of an env whose generator leaves failed episodes out."""
 
 
-class EpisodeFailed(Fault):
-    """The env of an episode failed, so that the episode says nothing about the model."""
-
-
 def register(
     name: str = "gem",
     *,
-    score: Literal["return", "success"] = "return",
+    score: Score = "return",
     wrappers: Wrappers = (),
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> None:
@@ -55,16 +51,13 @@ def register(
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
     """
-    if score not in ("return", "success"):
-        raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+    check_score(score)
     settings = {"score": score, "wrappers": wrappers, "env_kwargs": env_kwargs}
     skyrl_gym.register(id=name, entry_point="gem_interop.skyrl:GemTextEnv", kwargs=settings)
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "gem") -> list[dict[str, Any]]:
     """The rows of a data set of so many starts. The env replaces the prompt, which only names the start."""
-    ids = [env] if isinstance(env, str) else list(env)
-    starts = [(ids[index % len(ids)], seeding.derive(seed, "skyrl", index)) for index in range(episodes)]
     return [
         {
             "prompt": [{"role": "user", "content": f"{id} from seed {start}"}],
@@ -72,7 +65,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "ge
             "gem_id": id,
             "gem_seed": start,
         }
-        for id, start in starts
+        for id, start in starts(env, episodes, seed, "skyrl")
     ]
 
 
@@ -87,7 +80,7 @@ class GemTextEnv(BaseTextEnv):
         env_config: Any = None,
         extras: Mapping[str, Any] | None = None,
         *,
-        score: Literal["return", "success"] = "return",
+        score: Score = "return",
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
@@ -117,6 +110,7 @@ class GemTextEnv(BaseTextEnv):
             self._fail(session.result)
             return prompt, {}
         if session.tools:
+            self.close()
             raise ConfigError(f"SkyRL passes no tools to {self._extras['gem_id']}: choose a call format of text")
         self._messages = len(messages)
         return messages, {}
@@ -153,6 +147,7 @@ class GemTextEnv(BaseTextEnv):
     def _fail(self, result: Result) -> None:
         self._failed = True
         if not self._extras.get(KEEPS_FAILED):
+            self.close()
             error = result.failure and result.failure.error
             raise EpisodeFailed(f"{self._extras['gem_id']} from seed {self._extras['gem_seed']}: {error}")
 

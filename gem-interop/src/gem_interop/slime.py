@@ -19,7 +19,7 @@ from typing import Any
 from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, starts
+from gem_interop.playing import Player, Reply, prompt_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.3.1", "0.3.1"
@@ -43,7 +43,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
         episodes: how many rows; slime plays `--n-samples-per-prompt` episodes from each.
         seed: another one gives other starts.
     """
-    return [{"input": start} for _, start in starts(env, episodes, seed)]
+    return [{"input": prompt_of(id, start)} for id, start in starts(env, episodes, seed)]
 
 
 class Rollout:
@@ -55,7 +55,7 @@ class Rollout:
     Args:
         max_context: most ids of an episode, read and sampled; by default `--rollout-max-context-len`.
         max_new_tokens: most ids of a reply; by default `--rollout-max-response-len`.
-        settings: as for `gem_interop.playing.Player`: `max_turns`, `score`, `retries`, `envs`, `step_timeout`,
+        settings: as for `gem_interop.playing.Player`: `max_turns`, `score`, `retries`, `max_envs`, `step_timeout`,
             `template_kwargs`, `wrappers`, `env_kwargs`.
 
     Raises:
@@ -67,7 +67,7 @@ class Rollout:
         for name, value in self._limits.items():
             if value is not None:
                 check_int(name, value, 1)
-        self._player = Player(**settings)
+        self._player = Player(history="keep", **settings)
 
     def ended(self, result: Result) -> None:
         """Called with each episode, those that failed included; for a subclass that logs or keeps them."""

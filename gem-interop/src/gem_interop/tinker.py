@@ -25,7 +25,7 @@ import atexit
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from gem_interop.versions import check
 
@@ -49,18 +49,14 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 from gem import seeding
 from gem.checks import check_int
-from gem.errors import ConfigError, Fault
 from gem.packs.make import Wrappers
 from gem.rollout.transcript import Start
 from gem.session import AsyncSession, Result, Sessions
+from gem_interop.playing import EpisodeFailed, Score, check_score
 
 WITHOUT_FAILED = MinViableGroup(min_successful=1, max_retries=0)
 """A `rollout_error_tolerance` that leaves failed episodes out of their groups. By the cookbook's own default, the first
 failure ends the training."""
-
-
-class EpisodeFailed(Fault):
-    """The env of an episode failed, so that the episode says nothing about the model."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +68,11 @@ class Setup:
     max_context: int | None = None
     max_new_tokens: int | None = None
     max_turns: int | None = None
-    score: Literal["return", "success"] = "return"
+    score: Score = "return"
     template_kwargs: dict[str, Any] | None = None
     wrappers: Wrappers = ()
     env_kwargs: Mapping[str, Any] | None = None
-    most_envs: int = 64
+    max_envs: int = 64
     step_timeout: float | None = None
 
     def sessions(self) -> Sessions:
@@ -86,7 +82,7 @@ class Setup:
             _sessions[key] = Sessions(
                 self.ids,
                 get_tokenizer(self.model_name),
-                most=self.most_envs,
+                most=self.max_envs,
                 step_timeout=self.step_timeout,
                 max_context=self.max_context,
                 max_new_tokens=self.max_new_tokens,
@@ -237,7 +233,7 @@ class GemDatasetBuilder(RLDatasetBuilder):
         template_kwargs: passed to the chat template.
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
-        most_envs: envs of a process; more episodes wait for one that is free.
+        max_envs: envs of a process; more episodes wait for one that is free.
         step_timeout: seconds that one call of an env may take, after which its episode fails.
     """
 
@@ -251,11 +247,11 @@ class GemDatasetBuilder(RLDatasetBuilder):
     max_context: int | None = None
     max_new_tokens: int | None = None
     max_turns: int | None = None
-    score: Literal["return", "success"] = "return"
+    score: Score = "return"
     template_kwargs: dict[str, Any] | None = None
     wrappers: Any = ()
     env_kwargs: dict[str, Any] | None = None
-    most_envs: int = 64
+    max_envs: int = 64
     step_timeout: float | None = None
 
     async def __call__(self) -> tuple[GemDataset, GemDataset | None]:
@@ -267,8 +263,8 @@ class GemDatasetBuilder(RLDatasetBuilder):
         """
         for name in ("batch_size", "group_size", "batches"):
             check_int(name, getattr(self, name), 1)
-        if self.score not in ("return", "success"):
-            raise ConfigError(f"score is 'return' or 'success', not {self.score!r}")
+        check_int("test_episodes", self.test_episodes, 0)
+        check_score(self.score)
         setup = Setup(
             ids=tuple(self.env.split(",")),
             **{name: getattr(self, name) for name in Setup.__dataclass_fields__ if name != "ids"},

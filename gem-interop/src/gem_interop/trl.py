@@ -16,17 +16,16 @@ TRL takes one row per episode and one reward for it. So an episode is one segmen
 earned what is lost to the advantages; the extra fields of a row have the rewards of the turns.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
-from gem import seeding
 from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.packs.make import Wrappers
 from gem.session import Result, Session
+from gem_interop.playing import Score, check_score, prompt_of, reward_of, start_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "1.16.0", "1.16.0"
@@ -67,7 +66,7 @@ class Play:
         max_context: int | None = None,
         max_new_tokens: int | None = None,
         max_turns: int | None = None,
-        score: Literal["return", "success"] = "return",
+        score: Score = "return",
         generate: Generate | None = None,
         threads: int = 32,
         template_kwargs: dict[str, Any] | None = None,
@@ -75,10 +74,9 @@ class Play:
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         check("trl", OLDEST, NEWEST)
-        if score not in ("return", "success"):
-            raise ConfigError(f"score is 'return' or 'success', not {score!r}")
+        check_score(score)
         self._ids = [env] if isinstance(env, str) else list(env)
-        self._score = score
+        self._score: Score = score
         self._generate = generate or sample
         self._limits = {"max_context": max_context, "max_new_tokens": max_new_tokens, "max_turns": max_turns}
         self._settings: dict[str, Any] = {
@@ -94,11 +92,7 @@ class Play:
 
     def rows(self, episodes: int, seed: int = 0) -> list[dict[str, str]]:
         """A dataset of so many starts, for `datasets.Dataset.from_list`."""
-        starts = (
-            {"id": self._ids[index % len(self._ids)], "seed": seeding.derive(seed, "trl", index)}
-            for index in range(episodes)
-        )
-        return [{"prompt": json.dumps(start)} for start in starts]
+        return [{"prompt": prompt_of(*start)} for start in starts(self._ids, episodes, seed, "trl")]
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         """Play an episode for each prompt. What TRL calls."""
@@ -107,12 +101,12 @@ class Play:
             self._trainer = trainer
             if self._generate is sample:
                 _check_sampling(trainer.args)
-        starts = [_read(prompt) for prompt in prompts]
+        named = [start_of(prompt) for prompt in prompts]
         while len(self._sessions) < len(prompts):
             self._sessions.append(self._session(trainer))
         sessions = self._sessions[: len(prompts)]
         with ThreadPoolExecutor(min(self._threads, len(prompts)), thread_name_prefix="gem-trl") as pool:
-            read = list(pool.map(_start, sessions, starts))
+            read = list(pool.map(_start, sessions, named))
             while waiting := [index for index, ids in enumerate(read) if ids is not None]:
                 asked = [sessions[index] for index in waiting]
                 replies = self._generate(trainer, [read[index] or [] for index in waiting], asked)
@@ -153,9 +147,9 @@ class Play:
         model = trainer.accelerator.unwrap_model(trainer.model)
         config = model.config.get_text_config()
         limits = {
-            **self._limits,
-            "max_context": self._limits["max_context"] or int(config.max_position_embeddings),
-            "max_new_tokens": self._limits["max_new_tokens"] or trainer.args.max_completion_length,
+            "max_context": int(config.max_position_embeddings),
+            "max_new_tokens": trainer.args.max_completion_length,
+            **{name: value for name, value in self._limits.items() if value is not None},
         }
         return Session(
             self._ids, trainer.processing_class, history="keep", stop_ids=_ends(model), **limits, **self._settings
@@ -167,7 +161,7 @@ class Play:
             end = trainer.processing_class.eos_token_id
             return self._columns([end], [end], [0], [0.0], [0.0], None, result)
         [segment] = result.segments
-        reward = float(result.success) if self._score == "success" else result.total_reward
+        reward = reward_of(result, self._score)
         return self._columns(
             segment.prompt_ids, segment.response_ids, segment.mask, segment.logprobs, segment.rewards, reward, result
         )
@@ -194,14 +188,6 @@ class Play:
         }
 
 
-def _read(prompt: Any) -> dict[str, Any]:
-    try:
-        start = json.loads(prompt)
-        return {"id": str(start["id"]), "seed": int(start["seed"])}
-    except (TypeError, ValueError, KeyError) as error:
-        raise ConfigError(f"a prompt of the dataset is not one of Play.rows, which makes it: {prompt!r:.80}") from error
-
-
 _WHOLE = {"top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "generation_kwargs": {}, "use_vllm": False}
 """The settings of TRL that `sample` cannot follow, with what they are without an effect; None is that too."""
 
@@ -215,8 +201,9 @@ def _check_sampling(args: Any) -> None:
         )
 
 
-def _start(session: Session, start: Mapping[str, Any]) -> list[int] | None:
-    return session.start(start["seed"], id=start["id"])
+def _start(session: Session, start: tuple[str, int]) -> list[int] | None:
+    id, seed = start
+    return session.start(seed, id=id)
 
 
 def _said(session: Session, reply: Reply) -> list[int] | None:

@@ -11,10 +11,17 @@ import one inside a package, so `gem_verifiers`, beside this package, offers the
 
 # Where verifiers is not installed, nothing of it has a type.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownParameterType=false
+# ruff: noqa: E402
 
 import itertools
 from collections.abc import Iterator
 from typing import Any, cast
+
+from gem_interop.versions import check
+
+# The oldest is what prime-rl pinned at commit 559b447: commit a60a606 of verifiers.
+OLDEST, NEWEST = "0.3.1", "0.4.0"
+check("verifiers", OLDEST, NEWEST)
 
 import verifiers.v1 as vf
 from openai import APIStatusError, AsyncOpenAI
@@ -26,12 +33,6 @@ from gem.errors import ConfigError
 from gem.llm.answers import refusal
 from gem.llm.errors import ContextExceeded
 from gem.session import AsyncMessageSession, Result, Sessions
-from gem_interop.versions import check
-
-OLDEST, NEWEST = "0.3.1", "0.4.0"
-# The oldest is what prime-rl pinned at commit 559b447: commit a60a606 of verifiers.
-
-check("verifiers", OLDEST, NEWEST)
 
 
 class GemTasksetConfig(vf.TasksetConfig):

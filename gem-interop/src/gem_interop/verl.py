@@ -23,7 +23,7 @@ from uuid import uuid4
 from gem.chat.encoder import History
 from gem.errors import ConfigError
 from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, Score, start_of, starts
+from gem_interop.playing import Player, Reply, Score, prompt_of, start_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.9.1", "0.9.1"
@@ -47,7 +47,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
     return [
         {
             "data_source": id,
-            "prompt": [{"role": "user", "content": start}],
+            "prompt": [{"role": "user", "content": prompt_of(id, start)}],
             "agent_name": "gem",
             "reward_model": {"style": "gem", "ground_truth": ""},
             "extra_info": {"index": index},
@@ -73,7 +73,7 @@ class GemAgentLoop(AgentLoopBase):
         score: the reward of an episode: its `"return"`, or 1 for `"success"` and 0 otherwise.
         history: what to do if the chat template renders earlier messages differently; see `gem.chat.ChatEncoder`.
         retries: how often an episode that failed is played again, from the same start.
-        envs: envs per id in each worker, and so episodes at once.
+        max_envs: envs per id in each worker, and so episodes at once.
         step_timeout: seconds that one call of an env may take, after which its episode fails.
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
@@ -91,7 +91,7 @@ class GemAgentLoop(AgentLoopBase):
         score: Score = "return",
         history: History | None = None,
         retries: int = 2,
-        envs: int = 64,
+        max_envs: int = 64,
         step_timeout: float | None = None,
         wrappers: Any = (),
         env_kwargs: Mapping[str, Any] | None = None,
@@ -103,13 +103,13 @@ class GemAgentLoop(AgentLoopBase):
         self._history: History | None = history
         self._limits: dict[str, Any] = {
             "max_context": rollout.get("max_model_len") or self._prompt_length + self._response_length,
-            "max_new_tokens": max_new_tokens or self._response_length,
+            "max_new_tokens": self._response_length if max_new_tokens is None else max_new_tokens,
         }
         self._settings: dict[str, Any] = {
-            "max_turns": max_turns or rollout.multi_turn.max_assistant_turns,
+            "max_turns": rollout.multi_turn.max_assistant_turns if max_turns is None else max_turns,
             "score": score,
             "retries": retries,
-            "envs": envs,
+            "max_envs": max_envs,
             "step_timeout": step_timeout,
             "template_kwargs": _plain(self.apply_chat_template_kwargs),
             "wrappers": _plain(wrappers),
