@@ -1,7 +1,9 @@
 """`openenv:URL` against `gemx serve`: what is played through both is what is played here."""
 
 import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -79,6 +81,10 @@ def test_a_failing_env_fails_the_episode_and_the_next_reset_continues(url: str) 
             env.reset(seed=0, options={"levle": 3})
     with gem.make(f"openenv:{url}#game:Nope-v0") as env, pytest.raises(ConfigError, match="refuses the reset"):
         env.reset(seed=0)
+    with gem.make(f"openenv:{url}/") as env, pytest.raises(ConfigError, match=rf"say which.*'openenv:{url}#ID'"):
+        env.reset(seed=0)
+    with gem.make(f"openenv:{url}/#{IDS[0]}") as env:
+        env.reset(seed=0)
 
 
 def test_an_answer_that_does_not_come_in_time_fails_the_episode_and_not_the_next(url: str) -> None:
@@ -105,6 +111,27 @@ def test_a_server_that_wants_a_token_gets_that_of_the_environment(monkeypatch: p
         with gem.make(f"openenv:{url}") as env:
             assert "Say" in str(env.reset(seed=0)[0])
             assert TOKEN.encode() not in env.snapshot()
+
+
+def test_a_token_is_not_sent_to_where_a_server_redirects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEM_OPENENV_TOKEN", TOKEN)
+    asked: list[tuple[str, str | None]] = []
+
+    class Redirects(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append((self.path, self.headers["Authorization"]))
+            self.send_response(404 if self.path == "/elsewhere" else 302)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Redirects) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            with pytest.raises(ConfigError, match="answers with 404"):
+                gem.make(f"openenv:http://127.0.0.1:{server.server_port}")
+        finally:
+            server.shutdown()
+    assert asked == [("/schema", f"Bearer {TOKEN}"), ("/elsewhere", None)]
 
 
 def test_an_address_without_a_server_is_named() -> None:
@@ -142,5 +169,5 @@ def test_episodes_in_a_vector_are_recorded_and_reproduced(
 
     assert differing(records, trust=True) == []
     assert os.path.getsize(path) > 0
-    with pytest.raises(RecordError, match=r"whose name would be used as it is \(openenv:URL\)"):
+    with pytest.raises(RecordError, match=rf"'openenv:{url}#\S+', whose name would be used as it is \(openenv:URL\)"):
         reproduce(next(iter(read(path))))

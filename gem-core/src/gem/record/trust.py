@@ -26,6 +26,8 @@ _MULTIPLIES = {
 }
 """Wrappers whose memory multiplies when they are nested: only one of each kind is allowed."""
 
+_LONGEST_NAME = 300
+
 Refusals = Iterator[str]
 """Descriptions of what is not allowed."""
 
@@ -54,7 +56,8 @@ def check_trusted(record: EpisodeRecord) -> None:
 def _of_record(record: EpisodeRecord) -> Refusals:
     source = registry().source_of(record.id)
     if source is not None and not source.safe:
-        yield f"the environment {reprlib.repr(record.id)}, whose name would be used as it is ({source.form})"
+        # An address in full, because that is what is trusted or not.
+        yield f"the environment {record.id!r:.{_LONGEST_NAME}}, whose name would be used as it is ({source.form})"
         return
     entry = registry().registered(record.id)
     if entry is None:

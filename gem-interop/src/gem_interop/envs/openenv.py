@@ -64,7 +64,8 @@ class OpenEnvEnv(ForeignEnv):
         max_turns: int | None = None,
     ) -> None:
         super().__init__(max_turns=max_turns)
-        self._url, _, self._id = url.rstrip("/").partition("#")
+        address, _, self._id = url.partition("#")
+        self._url = address.rstrip("/")
         parts = urllib.parse.urlsplit(self._url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"the address of a server is like http://localhost:8000, not {self._url!r}")
@@ -94,7 +95,8 @@ class OpenEnvEnv(ForeignEnv):
             data |= {"options": dict(options)} if self._is_gem else dict(options)
         kind, answer = self._ask("reset", data)
         if kind == "error" and answer.get("code") == "VALIDATION_ERROR":
-            raise ConfigError(f"{self._url} refuses the reset {json.dumps(data)}: {answer.get('message')}")
+            advice = f"; 'openenv:{self._url}#ID' is one of its ids" if self._is_gem and "id" not in data else ""
+            raise ConfigError(f"{self._url} refuses the reset {json.dumps(data)}: {answer.get('message')}{advice}")
         observation = self._observed(kind, answer)
         if not self._actions.how or not isinstance(observation, str):
             return observation
@@ -192,7 +194,9 @@ def _schema(url: str, headers: tuple[tuple[str, str], ...], timeout: float) -> d
     Raises:
         ConfigError: there is no server of OpenEnv at that address.
     """
-    request = urllib.request.Request(f"{url}/schema", headers=dict(headers))
+    request = urllib.request.Request(f"{url}/schema")
+    for name, value in headers:
+        request.add_unredirected_header(name, value)  # the token is for this server, not for where it sends us
     try:
         with urllib.request.urlopen(request, timeout=timeout) as response:
             found = json.loads(response.read(LARGEST))
