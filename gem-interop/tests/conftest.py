@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parent))
 
 FRAMEWORKS = {
+    "gymnasium": "gymnasium",
     "nemo_gym": "nemo_gym",
     "openenv": "openenv",
     "openrlhf": "openrlhf",

@@ -7,6 +7,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+import serve_envs
 from sources import broken_checks, differing, recorded
 
 import gem
@@ -88,14 +89,13 @@ def test_a_failing_env_fails_the_episode_and_the_next_reset_continues(url: str) 
 
 
 def test_an_answer_that_does_not_come_in_time_fails_the_episode_and_not_the_next(url: str) -> None:
+    serve_envs.LET_GO.clear()
     with gem.make(f"openenv:{url}#serve_envs:Odd", timeout=0.5) as env:
         env.reset(seed=0)
         try:
             with pytest.raises(ServerFault, match=r"did not answer within 0\.5 s"):
                 env.step("hang")
         finally:
-            import serve_envs
-
             serve_envs.LET_GO.set()
         env.reset(seed=0)
         assert env.step("win").reward == 1
