@@ -72,6 +72,8 @@ def test_games_in_threads_draw_each_from_its_own_generator():
     ("name", "error", "message"),
     [
         ("TicTacToe-v0", ConfigError, "is a game for several players"),
+        ("TwentyQuestions-v0", ConfigError, "asks a model at OpenRouter"),
+        ("GuessWho-v0", ConfigError, "asks a model at OpenRouter"),
         (
             "Wordle-v0",
             DataUnavailable,

@@ -138,26 +138,32 @@ def _refused(*_: Any, **__: Any) -> bool:
     return False
 
 
-def _is_for_one(name: str) -> bool:
-    """Whether a game is for one player, which only its code says."""
+def _unfit(name: str) -> str | None:
+    """Why a game cannot be played here, which only its code says; None if it can."""
     entry_point = ENV_REGISTRY[name].entry_point
     if not isinstance(entry_point, str):  # registered by a program, which knows
-        return True
+        return None
     module = entry_point.partition(":")[0].split(".")
+    if module[0] != "textarena":
+        return None
     file = Path(textarena.__file__).parent.joinpath(*module[1:]).with_suffix(".py")
-    return module[0] != "textarena" or (file.is_file() and "SinglePlayerState" in file.read_text(encoding="utf-8"))
+    code = file.read_text(encoding="utf-8") if file.is_file() else ""
+    if "SinglePlayerState" not in code:
+        return "is a game for several players, and an environment here has one agent"
+    # A recording from outside may name any game, and this one would spend the user's money.
+    return "asks a model at OpenRouter, which has no seed and costs money" if "OpenRouterAgent" in code else None
 
 
 def resolve(name: str) -> EnvSpec | None:
     """The spec of `textarena:name`, or None. See `gem.EnvSource`.
 
     Raises:
-        ConfigError: it is a game for several players.
+        ConfigError: it is a game for several players, or asks a model.
     """
     if name not in ENV_REGISTRY:
         return None
-    if not _is_for_one(name):
-        raise ConfigError(f"'textarena:{name}' is a game for several players, and an environment here has one agent")
+    if unfit := _unfit(name):
+        raise ConfigError(f"'textarena:{name}' {unfit}")
     return EnvSpec(
         id=f"textarena:{name}",
         entry_point="gem_interop.envs.textarena:TextArenaEnv",
@@ -176,4 +182,4 @@ def resolve(name: str) -> EnvSpec | None:
 
 def names() -> list[str]:
     """The games for one player, without their variants that only observe differently."""
-    return [name for name in ENV_REGISTRY if not name.endswith(("-raw", "-train")) and _is_for_one(name)]
+    return [name for name in ENV_REGISTRY if not name.endswith(("-raw", "-train")) and _unfit(name) is None]
