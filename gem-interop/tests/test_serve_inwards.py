@@ -1,9 +1,10 @@
 """`openenv:URL` against `gemx serve`: what is played through both is what is played here."""
 
 import os
+import signal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer, main_thread
 from typing import Any
 
 import pytest
@@ -99,6 +100,18 @@ def test_an_answer_that_does_not_come_in_time_fails_the_episode_and_not_the_next
             serve_envs.LET_GO.set()
         env.reset(seed=0)
         assert env.step("win").reward == 1
+
+
+def test_after_ctrl_c_the_next_answer_is_not_that_of_the_call_that_was_interrupted(url: str) -> None:
+    serve_envs.LET_GO.clear()
+    with gem.make(f"openenv:{url}#serve_envs:Odd") as env:
+        env.reset(seed=0)
+        interrupt = Timer(0.2, signal.pthread_kill, (main_thread().ident, signal.SIGINT))
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            env.step("hang")
+        serve_envs.LET_GO.set()
+        assert env.reset(seed=0)[0] == "options {}"
 
 
 def test_a_server_that_wants_a_token_gets_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,9 +142,11 @@ class OpenEnvEnv(ForeignEnv):
                 self._other.send(json.dumps({"type": kind, "data": data}))
             answer = json.loads(self._other.recv(timeout=self._timeout))
             return answer["type"], answer["data"]
-        except (OSError, WebSocketException, ValueError, LookupError, TypeError) as error:
-            # Whatever comes later is not the answer to the next message.
+        except BaseException as error:
+            # Whatever comes later is not the answer to the next message, after Ctrl-C either.
             self.close()
+            if not isinstance(error, OSError | WebSocketException | ValueError | LookupError | TypeError):
+                raise
             what = f"did not answer within {self._timeout:g} s" if isinstance(error, TimeoutError) else "broke off"
             raise ServerFault(f"{self._url} {what}: {type(error).__name__} {error}") from error
 
