@@ -43,7 +43,8 @@ def find_clash() -> Clash | None:
     Found from the metadata of the installed distributions and the files of gem-core, without importing `gem`.
     """
     others = _others(metadata.distributions())
-    lost = _lost(metadata.distribution(OWN))
+    own = _files()
+    lost = _lost(own)
     found = find_spec(FOLDER)
     folder = Path(found.origin).parent if found is not None and found.origin else None
     elsewhere = folder if folder != Path(__file__).parent / FOLDER else None
@@ -55,10 +56,9 @@ def find_clash() -> Clash | None:
         elif lost:
             state = f"{len(lost)} files of gem-core are overwritten or missing, such as {lost[0]}"
         removal = f"pip uninstall {' '.join(name.partition(' ')[0] for name in others)}"
-        editable = not _files(metadata.distribution(OWN))
         return Clash(
             f"gem-core and {names} install the same folder, {FOLDER}, so only one of them can work ({state})",
-            f"{removal}{'' if editable else f', then {REINSTALL}'}. "
+            f"{removal}{f', then {REINSTALL}' if own else ''}. "
             f"For a framework that asks for gem-llm, docs/coming-from-gem-llm.md says how it works without",
         )
     if elsewhere:
@@ -83,16 +83,20 @@ def _others(distributions: Iterable[metadata.Distribution]) -> list[str]:
     return sorted(found)
 
 
-def _files(distribution: metadata.Distribution) -> list[metadata.PackagePath]:
-    """The files in the folder that were installed; none if the installation is editable."""
-    return [file for file in distribution.files or () if file.parts[0] == FOLDER and file.hash]
+def _files() -> list[metadata.PackagePath]:
+    """The files of gem-core in the folder that were installed; none if it is editable, or only on Python's path."""
+    try:
+        files = metadata.distribution(OWN).files
+    except metadata.PackageNotFoundError:
+        return []
+    return [file for file in files or () if file.parts[0] == FOLDER and file.hash]
 
 
-def _lost(distribution: metadata.Distribution) -> list[str]:
-    """The installed files that are missing or changed."""
+def _lost(files: Iterable[metadata.PackagePath]) -> list[str]:
+    """Those that are missing or changed."""
     lost: list[str] = []
-    for file in _files(distribution):
-        at = Path(str(distribution.locate_file(file)))
+    for file in files:
+        at = Path(str(file.locate()))
         if not at.is_file() or (file.hash and _sha256(at) != file.hash.value):
             lost.append(str(file))
     return lost

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import gem
+import gem_core
 from gem.cli.main import main
 
 
@@ -80,3 +81,14 @@ def test_a_fault_that_is_not_a_clash_keeps_its_traceback(tmp_path: Path) -> None
     done = gemx_list(tmp_path)
 
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'no_such_module'\n")
+
+
+def test_gem_core_that_is_only_on_the_path_shows_why_it_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import no_such_module")
+    source = Path(gem_core.__file__).parent
+    code = "import sys; sys.path[:0] = sys.argv[1:]; import gem_core; gem_core.main()"
+    command = [sys.executable, "-S", "-c", code, str(tmp_path), str(source)]  # without site-packages
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert "PackageNotFoundError" not in done.stderr
+    assert done.stderr.rstrip().splitlines()[-1].startswith("ModuleNotFoundError")
