@@ -17,7 +17,7 @@ from sources import broken_checks, differing, recorded
 import gem
 from gem.errors import ConfigError, RecordError
 from gem.record import reproduce
-from gem_interop.envs.nemo import ServerFault
+from gem_interop.envs.base import ServerFault
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of NeMo Gym
 SERVERS = {

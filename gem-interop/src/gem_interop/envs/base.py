@@ -15,6 +15,13 @@ from gem.core import Info, Observation, Step
 from gem.errors import Fault, SnapshotError
 from gem.turn_env import TurnEnv
 
+LARGEST = 1 << 24
+"""The most bytes that are read of an answer of a server."""
+
+
+class ServerFault(Fault):
+    """The server failed, or cannot be reached: the episode failed."""
+
 
 class ForeignEnv(TurnEnv):
     """An environment that another library or a server plays.

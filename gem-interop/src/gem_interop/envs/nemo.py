@@ -14,17 +14,11 @@ from gem.checks import check_int, finite
 from gem.core import Observation, Step
 from gem.data import open_table
 from gem.data.source import Data
-from gem.errors import ConfigError, Fault
+from gem.errors import ConfigError
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import ForeignEnv, plain, readable
+from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable
 
-LARGEST = 1 << 24
-"""The most bytes of an answer."""
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
-
-
-class ServerFault(Fault):
-    """The server failed, or cannot be reached: the episode failed."""
 
 
 class NemoEnv(ForeignEnv):

@@ -15,20 +15,14 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import ClientConnection, connect
 
 from gem.core import Observation, Step
-from gem.errors import ConfigError, Fault
+from gem.errors import ConfigError
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import ForeignEnv, plain, readable
+from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable
 from gem_interop.envs.json_actions import JsonActions
 
-LARGEST = 1 << 24
-"""The most bytes of a message."""
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
 """The errors that an action may be answered with because of what it says."""
-
-
-class ServerFault(Fault):
-    """The server failed, or cannot be reached: the episode failed."""
 
 
 class OpenEnvEnv(ForeignEnv):
