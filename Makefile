@@ -124,7 +124,9 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 		-e gem-core -e gem-envs-games -e gem-train
 	touch $@
 
-$(VENV)/interop-%/made: $(VENV)/python .ci/interop $(wildcard examples/frameworks/*.txt) $(PROJECTS)
+# $$* is the name: the files of one framework rebuild its environment only.
+.SECONDEXPANSION:
+$(VENV)/interop-%/made: $(VENV)/python .ci/interop $$(wildcard examples/frameworks/$$*-*.txt) $(PROJECTS)
 	.ci/interop $(BIN)/python examples/frameworks/$* $(@D)
 	touch $@
 
