@@ -14,12 +14,12 @@ OTHERS := $(wildcard $(HOME)/.pyenv/versions/*/bin/python) $(foreach minor,11 12
 # What is imported is compiled once, and not again in each of the processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Whose trainers play GEM's environments: each has examples/frameworks/NAME-requirements.txt, and an environment of its own,
-# because they cannot share one. make test-all runs the first list.
+# Whose trainers play GEM's environments: each has examples/frameworks/NAME-requirements.txt and NAME-constraints.txt, and an
+# environment of its own, because they cannot share one. make test-all runs the first list.
 FRAMEWORKS_IN_TEST_ALL := trl
 FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL) nemo_gym openenv openrlhf skyrl slime textarena tinker verifiers verl
 
-.PHONY: help demo test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) coverage pythons lint format docs dist clean
+.PHONY: help demo test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) $(FRAMEWORKS:%=interop-%-pin) coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
@@ -28,6 +28,7 @@ help:
 	@echo "make test-vllm test the engine vllm with vLLM itself, on CPU; make test-all does too"
 	@echo "make interop  test the environments in the frameworks of others; make test-all does too for $(FRAMEWORKS_IN_TEST_ALL)"
 	@echo "make interop-NAME, interop-NAME-newest: one of them, on its pinned or its newest versions: $(FRAMEWORKS)"
+	@echo "make interop-NAME-pin: the same on the newest versions, which are pinned if its tests pass"
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
 	@echo "make lint     check style, types and layers"
@@ -59,6 +60,9 @@ $(FRAMEWORKS:%=interop-%): interop-%: $(VENV)/interop-%/made
 $(FRAMEWORKS:%=interop-%-newest): interop-%-newest: $(VENV)/python
 	.ci/interop --newest $(BIN)/python examples/frameworks/$* $(VENV)/interop-$*-newest
 	$(VENV)/interop-$*-newest/bin/python -m pytest $(wildcard gem-interop/tests/test_$**.py)
+
+$(FRAMEWORKS:%=interop-%-pin): interop-%-pin: interop-%-newest
+	.ci/interop --freeze $(VENV)/interop-$*-newest > examples/frameworks/$*-constraints.txt
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total

@@ -188,7 +188,7 @@ def test_the_ids_targets_and_packages_that_a_document_calls_exist(name: str) -> 
     # Ids of other libraries are looked up there, and most of the libraries are not here.
     assert [id for id in ids if id not in known and registry().source_of(id) is None] == []
     frameworks = re.findall(r"\w+", "".join(re.findall(r"^FRAMEWORKS\w* := (.*)", makefile, re.MULTILINE)))
-    there = {f"interop-{name}{newest}" for name in frameworks for newest in ("", "-newest")}
+    there = {f"interop-{name}{versions}" for name in frameworks for versions in ("", "-newest", "-pin")}
     there |= set(re.findall(r"^([a-z-]+):(?:\s)", makefile, re.MULTILINE))
     assert [target for target in targets if target not in there and "NAME" not in target] == []
     for package, extra in extras:

@@ -1,7 +1,7 @@
 """A server of NeMo Gym with environments of GEM: python nemo_gym_server.py FOLDER [--env ID …] [--rows N]
 
 Writes `resources_servers/gem` with its program, configuration and data set into FOLDER, from which `gym env start`
-starts it. What this was run with: nemo_gym-requirements.txt, on the Python that nemo_gym-python.txt names.
+starts it. What this was run with: nemo_gym-constraints.txt, on the Python that nemo_gym-python.txt names.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Episodes of GEM by SkyRL's own generator, with a model of transformers as its engine: python skyrl_rollouts.py MODEL
 
 SkyRL's trainer needs GPUs and vLLM; this shows what it would train on, on any machine. MODEL is a folder with a model.
-What this was run with: skyrl-requirements.txt and skyrl-no-deps.txt.
+What this was run with: skyrl-constraints.txt.
 """
 
 # ruff: noqa: E402

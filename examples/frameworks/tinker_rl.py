@@ -1,7 +1,7 @@
 """RL by tinker-cookbook on an environment of GEM: python tinker_rl.py MODEL [--env ID] [--base-url URL] [--steps N] …
 
 MODEL is a name that the service at URL knows, or the folder of a model that a server of your own has: such a server is
-tinker_skyrl_server.py. What this was run with: tinker-requirements.txt and tinker-no-deps.txt.
+tinker_skyrl_server.py. What this was run with: tinker-constraints.txt.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """GRPO by TRL on an environment of GEM: python trl_grpo.py MODEL [--env ID] [--updates N] [--seed N] [--out FOLDER]
 
-MODEL is a folder with a model, or a name on the Hugging Face hub. What this was run with: trl-requirements.txt. The
+MODEL is a folder with a model, or a name on the Hugging Face hub. What this was run with: trl-constraints.txt. The
 defaults suit the tiny model of docs/frameworks/trl.md; a large one needs a much smaller --lr and longer replies.
 """
 

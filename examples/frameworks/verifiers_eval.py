@@ -1,6 +1,6 @@
 """Rollouts of verifiers on an environment of GEM: python verifiers_eval.py MODEL --url URL [--env ID] [--tasks N]
 
-MODEL answers at URL by OpenAI's protocol for chats. What this was run with: verifiers-requirements.txt.
+MODEL answers at URL by OpenAI's protocol for chats. What this was run with: verifiers-constraints.txt.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """GRPO by verl on environments of GEM: python verl_grpo.py MODEL [--env ID …] [--out FOLDER] [SETTING=VALUE …]
 
 MODEL is a folder with a model, or a name on the Hugging Face hub. The settings are verl's own, such as
-`trainer.n_gpus_per_node=8`. What this was run with: verl-requirements.txt; replies are sampled by vLLM, if no other
+`trainer.n_gpus_per_node=8`. What this was run with: verl-constraints.txt; replies are sampled by vLLM, if no other
 `actor_rollout_ref.rollout.name` is given.
 """
 

@@ -1,0 +1,42 @@
+"""What the environments were run with in the frameworks of others: `make interop-NAME-pin` writes these versions."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "examples" / "frameworks"
+NAMES = sorted(path.name.removesuffix("-requirements.txt") for path in FOLDER.glob("*-requirements.txt"))
+
+
+def requirements(path: Path) -> list[Requirement]:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return [Requirement(line) for line in lines if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_package_that_a_framework_requires_is_pinned_once_and_where_make_pins_it(name: str) -> None:
+    pins = {canonicalize_name(pin.name): pin for pin in requirements(FOLDER / f"{name}-constraints.txt")}
+    required = [*requirements(FOLDER / f"{name}-requirements.txt"), *requirements(FOLDER / f"{name}-no-deps.txt")]
+
+    assert {str(pin) for pin in pins.values() if not re.fullmatch(r"==[^+*,]+", str(pin.specifier))} == set()
+    for requirement in required:
+        if not requirement.url:
+            (pin,) = pins[canonicalize_name(requirement.name)].specifier
+            assert pin.version in requirement.specifier
+            assert "==" not in str(requirement), "make interop-NAME-newest would not take a newer version"
+
+
+def test_pins_are_of_packages_that_everyone_can_install() -> None:
+    command = [str(ROOT / ".ci" / "interop"), "--freeze", sys.prefix]
+    pins = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+
+    names = {canonicalize_name(Requirement(pin).name) for pin in pins}
+    assert {"pytest", "packaging", "torch"} <= names
+    assert [pin for pin in pins if not re.fullmatch(r"[\w.-]+==[\w.!]+", pin)] == []
+    assert [name for name in names if name == "pip" or name.startswith("gem-")] == []
