@@ -68,6 +68,22 @@ def test_the_list_names_sources_and_what_they_know_only_when_it_is_asked_for() -
     assert "rounds3" not in gemx("list")
 
 
+def test_the_page_of_cards_has_the_sources_that_the_list_has(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = gemx("list", "--html", str(page))
+    assert done == f"{page}: 2 environments, 2 sources of others; open it in a browser\n"
+    for form, description, command in (
+        ("sums:N", "Sums of N numbers", "gemx list sums"),
+        ("far:URL", "Envs elsewhere", "gemx info far:URL"),
+    ):
+        assert f"<h3>{form}</h3><p>{description}</p><pre>{command}</pre>" in page.read_text()
+
+    assert gemx("list", "far", "--html", str(page)).endswith(
+        ": 0 environments, 1 source of others; open it in a browser\n"
+    )
+    assert page.read_text().count("<article>") == 1
+
+
 def test_patterns_info_and_doctor_reach_looked_up_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expand(["sums:rounds*", FAR]) == ["sums:rounds1", "sums:rounds2", "sums:rounds3", FAR]
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))

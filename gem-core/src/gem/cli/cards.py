@@ -6,12 +6,16 @@ from gem.cli.floors import Floors, packaged_floors
 from gem.cli.output import echo
 from gem.errors import ConfigError
 from gem.packs.discovery import Pack
+from gem.packs.hookspecs import EnvSource
 from gem.packs.registry import RegistryEntry
-from gem.view.cards import Card, cards_page
+from gem.view.cards import Card, SourceCard, cards_page
 
 
-def page_of_cards(entries: Sequence[RegistryEntry], measured: Floors | None) -> str:
-    """The page of `entries`, with the floors that were `measured`, or with those that their packs bring along."""
+def page_of_cards(
+    entries: Sequence[RegistryEntry], measured: Floors | None, sources: Sequence[tuple[EnvSource, Pack]] = ()
+) -> str:
+    """The page of `entries`, with the floors that were `measured`, or with those that their packs bring along, and of
+    `sources`, whose environments are those of another library."""
     known: dict[str, Mapping[str, float | None]] = {}
     episodes: set[int] = set()
     packs = {entry.pack.distribution: entry.pack for entry in entries if entry.pack}
@@ -22,7 +26,8 @@ def page_of_cards(entries: Sequence[RegistryEntry], measured: Floors | None) -> 
     counts = " or ".join(map(str, sorted(episodes)))
     note = f"Floors: success over {counts} episodes, " if counts else "Floors are not known: --floors N measures them, "
     note += "of random well-formed actions, and of the environment's own expert."
-    return cards_page([_card(entry, known.get(entry.spec.id, {})) for entry in entries], note)
+    cards = [_card(entry, known.get(entry.spec.id, {})) for entry in entries]
+    return cards_page([*cards, *(_source_card(source, pack) for source, pack in sources)], note)
 
 
 def _packaged(pack: Pack) -> Floors | None:
@@ -39,10 +44,19 @@ def _card(entry: RegistryEntry, floors: Mapping[str, float | None]) -> Card:
     return Card(
         id=spec.id,
         description=spec.description,
-        pack=f"{pack.distribution} {pack.version}" if pack else "registered here",
+        pack=_versioned(pack) if pack else "registered here",
         tags=spec.tags,
         turns="a turn limit of its own" if limit is None else "one turn" if limit == 1 else f"at most {limit} turns",
         extra=spec.extra,
         random=floors.get("random"),
         expert=floors.get("expert"),
     )
+
+
+def _source_card(source: EnvSource, pack: Pack) -> SourceCard:
+    command = f"gemx list {source.namespace}" if source.names else f"gemx info {source.form}"
+    return SourceCard(source.form, source.description, _versioned(pack), command)
+
+
+def _versioned(pack: Pack) -> str:
+    return f"{pack.distribution} {pack.version}"

@@ -12,7 +12,8 @@ from rich.text import Text
 from gem.cli.options import PageFile, as_json
 from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
 from gem.errors import ConfigError, did_you_mean
-from gem.packs.discovery import OWN_PACKS, how_to_install, missing_owners
+from gem.packs.discovery import OWN_PACKS, Pack, how_to_install, missing_owners
+from gem.packs.hookspecs import EnvSource
 from gem.packs.registry import RegistryEntry, registry
 
 
@@ -55,7 +56,7 @@ def list_envs(
         sources = _sources(pattern, pack, tags)
         entries = [
             entry
-            for entry in registry().entries(sources[0]["namespace"] if pattern and sources else None)
+            for entry in registry().entries(sources[0][0].namespace if pattern and sources else None)
             if (pattern is None or _matches(pattern, entry))
             and (pack is None or (entry.pack is not None and _spelt(pack) == _spelt(entry.pack.distribution)))
             and set(tags) <= set(entry.spec.tags)
@@ -69,21 +70,22 @@ def list_envs(
 
             if episodes:
                 floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
-            if html and entries:
-                html.write_text(page_of_cards(entries, floors), encoding="utf-8")
+            if html and (entries or sources):
+                html.write_text(page_of_cards(entries, floors, sources), encoding="utf-8")
+    rows, source_rows = [_row(entry) for entry in entries], [_source_row(*source) for source in sources]
     if as_json:
-        rows = [_row(entry) for entry in entries]
-        print_json(floors.model_dump() if floors else {"envs": rows, "sources": sources})
+        print_json(floors.model_dump() if floors else {"envs": rows, "sources": source_rows})
         return
     warn_of_failures(registry().packs)
-    if not entries and (html or not sources):
+    if not rows and not source_rows:
         echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack, tags)
         ctx.exit(1)
     elif html:
-        echo(f"{html}: {len(entries)} environments; open it in a browser")
+        others = f", {len(sources)} source{'s' * (len(sources) > 1)} of others" if sources else ""
+        echo(f"{html}: {len(entries)} environments{others}; open it in a browser")
     else:
-        console().print(_table([_row(entry) for entry in entries] + sources))
+        console().print(_table(rows + source_rows))
 
 
 def _spelt(distribution: str) -> str:
@@ -108,22 +110,26 @@ def _row(entry: RegistryEntry) -> dict[str, Any]:
     }
 
 
-def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Namespaces whose ids are looked up, as rows: all of them, or the one of the pattern."""
+def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> list[tuple[EnvSource, Pack]]:
+    """Namespaces whose ids are looked up: all of them, or the one of the pattern."""
     return [
-        {
-            "id": source.form,
-            "namespace": source.namespace,
-            "pack": owner.distribution,
-            "version": owner.version,
-            "description": source.description,
-            "tags": [],
-        }
+        (source, owner)
         for source, owner in registry().sources()
         if not tags
         and (pattern is None or pattern.partition(":")[0] == source.namespace)
         and (pack is None or _spelt(pack) == _spelt(owner.distribution))
     ]
+
+
+def _source_row(source: EnvSource, owner: Pack) -> dict[str, Any]:
+    return {
+        "id": source.form,
+        "namespace": source.namespace,
+        "pack": owner.distribution,
+        "version": owner.version,
+        "description": source.description,
+        "tags": [],
+    }
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -27,7 +27,21 @@ class Card:
     """Success of its expert; None if it is not known, or if there is none."""
 
 
-def cards_page(cards: Sequence[Card], note: str) -> str:
+@dataclass(frozen=True, slots=True)
+class SourceCard:
+    """What a card says of the environments of another library, which are not known before they are asked for."""
+
+    id: str
+    """The form of their ids, such as "openenv:URL"."""
+    description: str
+    pack: str
+    """The distribution with its version."""
+    command: str
+    """What shows more of them."""
+    tags: Sequence[str] = ()
+
+
+def cards_page(cards: Sequence[Card | SourceCard], note: str) -> str:
     """The page of `cards`, by pack; `note` says where the floors come from."""
     by_pack = sorted(cards, key=lambda card: card.pack)
     sections = "\n".join(
@@ -47,13 +61,16 @@ def _options(values: Sequence[str] | dict[str, None]) -> str:
     return "".join(f"<option>{escape(value)}</option>" for value in values)
 
 
-def _card(card: Card) -> str:
+def _card(card: Card | SourceCard) -> str:
+    head = f"<h3>{escape(card.id)}</h3><p>{escape(card.description)}</p>"
+    if isinstance(card, SourceCard):
+        return f"<article>{head}<pre>{escape(card.command)}</pre></article>\n"
     tags = "".join(f"<button class='pill' type='button'>{escape(tag)}</button>" for tag in card.tags)
     floors = _floor("random", card.random) + _floor("expert", card.expert) or "<p class='dim'>floors not known</p>"
     needs = f"<p class='dim'>needs <code>pip install '{escape(card.extra)}'</code></p>" if card.extra else ""
     return (
-        f"<article><h3>{escape(card.id)}</h3><p>{escape(card.description)}</p><p class='tags'>{tags}</p>"
-        f"{floors}<p class='dim'>{escape(card.turns)}</p>{needs}<pre>gemx play {escape(card.id)}</pre></article>\n"
+        f"<article>{head}<p class='tags'>{tags}</p>{floors}"
+        f"<p class='dim'>{escape(card.turns)}</p>{needs}<pre>gemx play {escape(card.id)}</pre></article>\n"
     )
 
 
