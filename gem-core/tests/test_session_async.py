@@ -1,8 +1,10 @@
 """Many sessions at once in an event loop: none blocks it, and nothing is left."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -201,6 +203,28 @@ def test_one_set_of_sessions_serves_one_event_loop_after_another():
         await asyncio.wait_for(sessions.session().start(0), 0.01)
 
     assert [asyncio.run(play()), asyncio.run(play())] == [10.0, 10.0]
+    asyncio.run(sessions.close())
+
+
+def test_a_loop_that_is_closed_before_it_takes_an_answer_is_not_kept():
+    sessions = Sessions(ID, CHAT, most=2)
+
+    async def play(text):
+        session = sessions.session()
+        await session.start(0)
+        await session.said(text)
+
+    def leave():
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(asyncio.wait({loop.create_task(play(SLEEP))}, timeout=0.1))
+        time.sleep(0.5)  # the answer wakes the loop, which does not run any more
+        loop.close()
+        return weakref.ref(loop)
+
+    loop = leave()
+    asyncio.run(play(END))
+    gc.collect()
+    assert loop() is None
     asyncio.run(sessions.close())
 
 

@@ -38,6 +38,8 @@ class EnvThreads:
         """Who waits for an env."""
         self._waiting: dict[int, asyncio.Future[SlotResult]] = {}
         """Who waits for the answer of an env."""
+        self._answers: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[SlotResult], SlotResult]]] = {}
+        """What a loop has been woken for: it is woken once for all that arrive before it is awake."""
         self._left: set[int] = set()
         """Envs in a call that nobody waits for."""
         self._watching: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
@@ -142,8 +144,24 @@ class EnvThreads:
             if result.slot in self._left:
                 self._left.remove(result.slot)
                 self._pass_on(result.slot)
-        if future is not None:
-            _later(future, lambda: future.done() or future.set_result(result))
+            if future is None:
+                return
+            loop = future.get_loop()
+            asleep = loop not in self._answers
+            # Kept until the lock is free, because the coroutines that end with a closed loop may want it.
+            closed = [self._answers.pop(each) for each in [*self._answers] if each.is_closed()] if asleep else []
+            self._answers.setdefault(loop, []).append((future, result))
+        closed.clear()
+        if asleep:
+            _later(future, lambda: self._deliver(loop))
+
+    def _deliver(self, loop: asyncio.AbstractEventLoop) -> None:
+        """In that loop."""
+        with self._lock:
+            answers = self._answers.pop(loop)
+        for future, result in answers:
+            if not future.done():
+                future.set_result(result)
 
     def _pass_on(self, slot: int) -> None:
         """To who has waited longest, in a loop that still runs."""
