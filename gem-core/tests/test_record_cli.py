@@ -205,7 +205,7 @@ def test_a_missing_file_is_wrong_usage_and_an_empty_one_an_error(tmp_path: Path,
     empty.touch()
 
     assert gemx(command, str(tmp_path / "none")).exit_code == 2
-    assert gemx(command, str(empty)).exit_code == 1
+    assert gemx(command, str(empty)).stderr == f"gemx: {empty} has no episodes\n"
 
 
 def test_an_episode_that_is_not_there_is_an_error(file: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread, Timer, main_thread
@@ -148,10 +149,24 @@ def test_a_token_is_not_sent_to_where_a_server_redirects(monkeypatch: pytest.Mon
 
 
 def test_an_address_without_a_server_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"no server of OpenEnv answers at http://127\.0\.0\.1:9: .*refused"):
+    with pytest.raises(ConfigError, match=r"no server of OpenEnv answers at http://127\.0\.0\.1:9: .*refused$"):
         gem.make("openenv:http://127.0.0.1:9")
     with pytest.raises(ConfigError, match="the address of a server is like http://localhost:8000, not 'ftp://a'"):
         gem.make("openenv:ftp://a")
+
+
+def test_an_address_at_which_something_else_answers_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        Thread(target=greet).start()
+        with pytest.raises(ConfigError, match=r"no server of OpenEnv answers at .*: BadStatusLine SSH-2\.0"):
+            gem.make(f"openenv:http://127.0.0.1:{server.getsockname()[1]}")
 
 
 def test_a_full_server_fails_the_episode_with_its_reason() -> None:

@@ -252,8 +252,7 @@ def test_a_port_that_is_taken_is_a_clear_error():
         port = str(taken.getsockname()[1])
         done = CliRunner().invoke(main, ["mcp-serve", "calculator", "--http", "--port", port])
     assert done.exit_code == 1
-    assert f"cannot listen at 127.0.0.1:{port} (Address already in use" in done.stderr
-    assert "choose another --port" in done.stderr
+    assert f"cannot listen at 127.0.0.1:{port} (Address already in use): choose another --port" in done.stderr
 
 
 async def follow_plan(client):

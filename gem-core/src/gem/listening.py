@@ -18,9 +18,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise ConfigError(
-            f"cannot listen at {host}:{port} ({error.strerror}): choose another --port or --host"
-        ) from error
+        reason = str(error.strerror).partition(" (while")[0]  # the rest is Python's, and repeats the address
+        raise ConfigError(f"cannot listen at {host}:{port} ({reason}): choose another --port or --host") from error
     # asyncio sets this only for sockets created with an explicit protocol. Without it, the second part of an answer
     # waits 40 ms for the client's acknowledgement of the first.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, cast
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.7.0", "0.7.0"
-check("nemo-gym", OLDEST, NEWEST)
+check("nemo-gym", OLDEST, NEWEST, page="nemo_gym")
 
 from fastapi import FastAPI, HTTPException, Request
 from nemo_gym.base_resources_server import BaseResourcesServerConfig, ReverifyMode

@@ -29,7 +29,7 @@ from gem_interop.playing import Player, Reply, prompt_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.11.2", "0.11.2"
-check("openrlhf", OLDEST, NEWEST)
+check("openrlhf", OLDEST, NEWEST, page="openrlhf")
 
 from openrlhf.utils.agent import AgentExecutorBase  # noqa: E402
 

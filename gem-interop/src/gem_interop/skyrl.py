@@ -22,7 +22,7 @@ from typing import Any
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.4.0", "0.4.0"
-check("skyrl-gym", OLDEST, NEWEST)
+check("skyrl-gym", OLDEST, NEWEST, page="skyrl")
 
 import skyrl_gym
 from skyrl_gym.envs.base_text_env import BaseTextEnv

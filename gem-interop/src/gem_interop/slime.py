@@ -24,7 +24,7 @@ from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.3.1", "0.3.1"
 # The package of that name on PyPI is another one.
-check("slime", OLDEST, NEWEST, "git+https://github.com/THUDM/slime")
+check("slime", OLDEST, NEWEST, "git+https://github.com/THUDM/slime", "slime")
 
 from slime.rollout.sglang_rollout import GenerateState  # noqa: E402
 from slime.utils.http_utils import post  # noqa: E402

@@ -30,7 +30,7 @@ from typing import Any
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.5.2", "0.6.1"
-check("tinker-cookbook", OLDEST, NEWEST)
+check("tinker-cookbook", OLDEST, NEWEST, page="tinker")
 
 import chz
 from tinker_cookbook.rl.rollout_limits import RolloutLimits

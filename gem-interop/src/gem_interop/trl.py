@@ -73,7 +73,7 @@ class Play:
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        check("trl", OLDEST, NEWEST)
+        check("trl", OLDEST, NEWEST, page="trl")
         check_score(score)
         self._ids = [env] if isinstance(env, str) else list(env)
         self._score: Score = score

@@ -21,7 +21,7 @@ from gem_interop.versions import check
 
 # The oldest is what prime-rl pinned at commit 559b447: commit a60a606 of verifiers.
 OLDEST, NEWEST = "0.3.1", "0.4.0"
-check("verifiers", OLDEST, NEWEST)
+check("verifiers", OLDEST, NEWEST, page="verifiers")
 
 import verifiers.v1 as vf
 from openai import APIStatusError, AsyncOpenAI

@@ -27,7 +27,7 @@ from gem_interop.playing import Player, Reply, Score, prompt_of, start_of, start
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.9.1", "0.9.1"
-check("verl", OLDEST, NEWEST)
+check("verl", OLDEST, NEWEST, page="verl")
 
 from omegaconf import OmegaConf  # noqa: E402
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput  # noqa: E402

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from gem.errors import ConfigError, MissingExtra
 
 
-def check(package: str, oldest: str, newest: str, source: str | None = None) -> None:
+def check(package: str, oldest: str, newest: str, source: str | None = None, page: str | None = None) -> None:
     """Check the installed version of a framework.
 
     Args:
@@ -14,12 +14,15 @@ def check(package: str, oldest: str, newest: str, source: str | None = None) -> 
         oldest: the first version that has what the module uses.
         newest: the last one that the module was run with; a later one is warned of.
         source: what pip installs it from, if that is not PyPI.
+        page: of `docs/frameworks`, which says what has to be installed besides.
 
     Raises:
         MissingExtra: it is not installed.
         ConfigError: it is too old.
     """
     install = f"pip install {source or f'{package}=={newest}'}"
+    if page:
+        install += f"; what it needs besides is in docs/frameworks/{page}.md"
     try:
         found = version(package)
     except PackageNotFoundError as error:

@@ -75,8 +75,10 @@ def numbered(path: Path, only: int | None = None) -> Iterator[tuple[int, Episode
             yield number, record
         if number == only:
             return
-    if only is not None or number == 0:
-        raise RecordError(f"{path} has no episode{f' {only}' if only else ''}; it holds {number}")
+    if number == 0:
+        raise RecordError(f"{path} has no episodes")
+    if only is not None:
+        raise RecordError(f"{path} has no episode {only}; it holds {number}")
 
 
 def title(number: int, record: EpisodeRecord) -> str:

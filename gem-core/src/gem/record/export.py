@@ -228,7 +228,7 @@ def write_parquet(path: Path, rows: Iterable[Row]) -> int:
         datasets.Json  # noqa: B018 - older versions do not have it
     except (ImportError, AttributeError) as error:
         raise MissingExtra(
-            f"Parquet files need a datasets with the feature Json ({error}): pip install --upgrade 'gem-core[data]'"
+            f"Parquet files need datasets, with its feature Json: pip install --upgrade 'gem-core[data]' ({error})"
         ) from error
 
     def write(partial: Path) -> int:

@@ -4,6 +4,7 @@ import math
 import random
 import threading
 import time
+import urllib.error
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,13 @@ LARGEST = 1 << 24
 
 class ServerFault(Fault):
     """The server failed, or cannot be reached: the episode failed."""
+
+
+def reason_of(error: Exception) -> str:
+    """Why a server was not reached, or what was wrong with its answer."""
+    if isinstance(error, urllib.error.URLError):
+        error = error.reason if isinstance(error.reason, Exception) else error
+    return f"{type(error).__name__} {error}"
 
 
 class ForeignEnv(TurnEnv):

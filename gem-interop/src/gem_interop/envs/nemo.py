@@ -16,7 +16,7 @@ from gem.data import open_table
 from gem.data.source import Data
 from gem.errors import ConfigError
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable
+from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable, reason_of
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
 
@@ -127,7 +127,7 @@ class NemoEnv(ForeignEnv):
                 said = error.read(500).decode(errors="replace")
             raise ServerFault(f"{self._url}/{path} answers with {error.code} {error.reason}: {said}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ServerFault(f"{self._url}/{path}: {type(error).__name__} {error}") from error
+            raise ServerFault(f"{self._url}/{path}: {reason_of(error)}") from error
         if not isinstance(answer, dict):
             raise ServerFault(f"{self._url}/{path} answered with {answer!r:.80}, which is not an object")
         return cast("dict[str, Any]", answer)

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import http.client
 import json
 import math
 import os
@@ -17,7 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 from gem.core import Observation, Step
 from gem.errors import ConfigError
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable
+from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable, reason_of
 from gem_interop.envs.json_actions import JsonActions
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
@@ -201,8 +202,8 @@ def _schema(url: str, headers: tuple[tuple[str, str], ...], timeout: float) -> d
     except urllib.error.HTTPError as error:
         said = error.read(500).decode(errors="replace")
         raise ConfigError(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise ConfigError(f"no server of OpenEnv answers at {url}: {error}") from error
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        raise ConfigError(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
     return found
 
 
