@@ -32,6 +32,22 @@ def test_each_package_that_a_framework_requires_is_pinned_once_and_where_make_pi
             assert "==" not in str(requirement), "make interop-NAME-newest would not take a newer version"
 
 
+def test_the_last_version_that_a_module_was_run_with_is_the_pinned_one() -> None:
+    modules = ROOT / "gem-interop" / "src" / "gem_interop"
+    found = {}
+    for path in sorted(modules.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if versions := re.search(
+            r'^OLDEST, NEWEST = "[^"]+", "([^"]+)"$.*\bcheck\("([\w-]+)", OLDEST', text, re.MULTILINE | re.DOTALL
+        ):
+            pins = {canonicalize_name(pin.name): pin for pin in requirements(FOLDER / f"{path.stem}-constraints.txt")}
+            pinned = pins.get(canonicalize_name(versions[2]))  # slime is installed from its repository
+            found[path.stem] = (versions[1], str(pinned.specifier) if pinned else None)
+
+    assert {"trl", "verl", "tinker"} <= set(found)
+    assert {name: each for name, each in found.items() if each[1] not in (f"=={each[0]}", None)} == {}
+
+
 def test_pins_are_of_packages_that_everyone_can_install() -> None:
     command = [str(ROOT / ".ci" / "interop"), "--freeze", sys.prefix]
     pins = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()

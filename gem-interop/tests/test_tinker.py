@@ -24,7 +24,8 @@ from tinker_cookbook.rl import train
 from gem.session import Result
 from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder, GemGroup
 
-pytestmark = pytest.mark.filterwarnings("default")  # the frameworks' own
+# Warnings are the frameworks' own. JAX compiles for minutes, and for many where other programs use the machine.
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.timeout(1800)]
 SERVER = Path(__file__).parents[2] / "examples/frameworks/tinker_skyrl_server.py"
 STEPS, GROUPS, GROUP = 40, 2, 4
 # Batches of fixed sizes, and little optimisation: JAX compiles for each shape.
@@ -87,7 +88,6 @@ def server(model, tmp_path_factory):
 def run(server, model, tmp_path_factory):
     """What the loop trains on in each of its steps, and the episodes that it keeps."""
     steps, results = [], []
-    patch = pytest.MonkeyPatch()
     train_step = train.train_step
 
     async def watched(**settings):
@@ -99,9 +99,6 @@ def run(server, model, tmp_path_factory):
         results.extend(sampled(env.result, each) for env, each in zip(env_group, trajectory_group, strict=True))
         return [(0.0, {})] * len(env_group)
 
-    patch.setattr(train, "train_step", watched)
-    patch.setattr(GemGroup, "compute_group_rewards", keep)
-    patch.setenv("TINKER_API_KEY", "tml-none")
     log = tmp_path_factory.mktemp("run")
     config = train.Config(
         recipe_name="gem",
@@ -124,8 +121,11 @@ def run(server, model, tmp_path_factory):
         eval_every=0,
         save_every=0,
     )
-    asyncio.run(train.main(config))
-    patch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "train_step", watched)
+        patch.setattr(GemGroup, "compute_group_rewards", keep)
+        patch.setenv("TINKER_API_KEY", "tml-none")
+        asyncio.run(train.main(config))
     store = train.checkpoint_utils.get_last_checkpoint(str(log), required_key="sampler_path")
     assert store is not None
     assert store.batch == STEPS
