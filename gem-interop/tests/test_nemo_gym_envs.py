@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from sources import broken_checks, differing, recorded
 
 import gem
-from gem.errors import ConfigError, RecordError
+from gem.errors import ConfigError, RecordError, Unreachable
 from gem.record import reproduce
 from gem_interop.envs.base import ServerFault
 
@@ -120,7 +120,7 @@ def test_a_server_that_draws_without_a_seed_is_found(servers):
 
 
 def test_what_cannot_be_played_is_refused_with_the_reason(servers, tmp_path):
-    with pytest.raises(ConfigError, match=r"no server of NeMo Gym answers at http://127\.0\.0\.1:9: .*refused$"):
+    with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9 cannot be reached: .*refused$"):
         gem.make("nemo:http://127.0.0.1:9")
     url, arguments = servers["string_match"]
     env = gem.make(f"nemo:{url}", data=[{"prompt": "?"}])

@@ -1,5 +1,6 @@
 """`openenv:URL` against `gemx serve`: what is played through both is what is played here."""
 
+import json
 import os
 import signal
 import socket
@@ -13,7 +14,7 @@ import serve_envs
 from sources import broken_checks, differing, recorded
 
 import gem
-from gem.errors import ConfigError, RecordError
+from gem.errors import ConfigError, RecordError, SpecError, Unreachable
 from gem.record import read, reproduce
 from gem_interop.envs.base import ServerFault
 from gem_interop.serve.app import EnvServer
@@ -149,10 +150,42 @@ def test_a_token_is_not_sent_to_where_a_server_redirects(monkeypatch: pytest.Mon
 
 
 def test_an_address_without_a_server_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"no server of OpenEnv answers at http://127\.0\.0\.1:9: .*refused$"):
+    with pytest.raises(Unreachable, match=r"no server of OpenEnv answers at http://127\.0\.0\.1:9: .*refused$"):
         gem.make("openenv:http://127.0.0.1:9")
-    with pytest.raises(ConfigError, match="the address of a server is like http://localhost:8000, not 'ftp://a'"):
-        gem.make("openenv:ftp://a")
+    for address in ("ftp://a", "localhost", "localhost:8000/a", "http://a:b"):
+        with pytest.raises(
+            ConfigError, match=f"address of a server is like openenv:http://localhost:8000, not '{address}'"
+        ):
+            gem.make(f"openenv:{address}")
+    for id in ("openenv:localhost:8000", "nemo:localhost:8000#a"):
+        with pytest.raises(SpecError, match=f"such as '{id.replace(':', ':http://', 1)}'"):
+            gem.make(id)
+
+
+def test_another_server_at_the_same_address_is_asked_again_what_an_action_is() -> None:
+    """The schema was kept for the process."""
+    served = EnvServer(ServedEnvs(IDS[:1]), Limits())
+    other = {"action": {"properties": {"number": {"type": "integer"}}}}
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(other).encode())
+
+    with serving(served) as url, gem.make(f"openenv:{url}") as env:
+        env.reset(seed=0)
+        port = int(url.rpartition(":")[2])
+    with ThreadingHTTPServer(("127.0.0.1", port), Other) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            with gem.make(f"openenv:{url}") as later:
+                for each in (env, later):
+                    with pytest.raises(ServerFault):  # it speaks no WebSocket
+                        each.reset(seed=0)
+                    assert each._actions.of_reply("7") == {"number": 7}
+        finally:
+            server.shutdown()
 
 
 def test_an_address_at_which_something_else_answers_is_named() -> None:

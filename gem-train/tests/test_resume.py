@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -207,3 +208,48 @@ def test_a_checkpoint_that_cannot_be_continued_exactly_is_refused(short, tmp_pat
     assert done.exit_code == 1
     assert re.search(reason, done.stderr), done.stderr
     assert done.stderr.splitlines()[-1].startswith("gemx: ")
+
+
+FAR = '''
+from pathlib import Path
+from gem import Step, TurnEnv
+from gem.errors import Unreachable
+
+class Far(TurnEnv):
+    """Can be reached while its file exists, which the episodes of the second step remove."""
+
+    def _reset(self, options):
+        if len(Path("run/metrics.jsonl").read_text().splitlines() if Path("run/metrics.jsonl").exists() else ()) == 2:
+            Path("server").unlink(missing_ok=True)
+        if not Path("server").exists():
+            raise Unreachable("the server at far:1 cannot be reached")
+        return "go"
+
+    def _step(self, action):
+        return Step.final("", 1.0, success=True)
+
+    def sample_action(self):
+        return "x"
+'''
+
+
+@pytest.mark.full
+def test_a_run_whose_server_cannot_be_reached_stops_and_says_how_to_resume(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "far_env.py").write_text(FAR)
+    server = tmp_path / "server"
+    server.touch()
+    command = ["train", "far_env:Far", *words(Path("run"), **{**SHORT, "checkpoint_every": 1, "steps": 3})[2:]]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 1
+    said = (
+        r"gemx: the server at far:1 cannot be reached; \d+ episodes of far_env:Far in a row .* resume with: gemx (.*)"
+    )
+    assert steps(tmp_path / "run") == [1]
+
+    (tmp_path / "far_env.py").write_text(FAR.replace("== 2", "== 99"))
+    monkeypatch.delitem(sys.modules, "far_env")
+    server.touch()
+    gemx(*shlex.split(re.search(said, done.stderr)[1]))
+    assert steps(tmp_path / "run") == [1, 2, 3]

@@ -26,6 +26,7 @@ GemError
 └── ConfigError(ValueError)        settings that are unknown or out of range
 
 Fault
+├── Unreachable(ConnectionError)   a server that cannot be reached: other episodes will fail as this one did
 └── ToolTimeout(TimeoutError)      a tool that did not return in time: not an answer that an agent may learn from
 ```
 
@@ -124,6 +125,15 @@ class ToolError(GemError, RuntimeError):
 
 class BadArguments(GemError, ValueError):
     """The arguments of a tool call are not valid. The text says which and why, for the agent to read."""
+
+
+class Unreachable(Fault, ConnectionError):
+    """What an environment or a tool depends on, such as a server, cannot be reached at all.
+
+    Raise it, with a text that names what cannot be reached, only if that holds for other episodes too. It fails the
+    episode, as any fault does. If several in a row fail for this reason, rollouts and sessions raise it, so that an
+    evaluation or a training run stops instead of playing all that is left in vain.
+    """
 
 
 class ToolTimeout(Fault, TimeoutError):

@@ -3,6 +3,8 @@
 import traceback
 from dataclasses import dataclass
 
+from gem.errors import Unreachable
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -12,11 +14,15 @@ class Failure:
     """`Type: message`, on one line."""
     traceback: str
     """The whole traceback, as Python prints it."""
+    unreachable: bool = False
+    """Whether it was a `gem.errors.Unreachable`: what the episode depends on cannot be reached."""
 
 
 def failure_of(error: BaseException) -> Failure:
     """The `Failure` of an exception."""
-    return Failure(one_line(error), "".join(traceback.format_exception(error)))
+    return Failure(
+        one_line(error), "".join(traceback.format_exception(error)), unreachable=isinstance(error, Unreachable)
+    )
 
 
 def one_line(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from gem.errors import ConfigError, TrainingStopped
+from gem.errors import ConfigError, TrainingStopped, Unreachable
 from gem.rollout.named_policies import make_policy
 from gem.rollout.report import Report
 from gem_train.build import (
@@ -111,6 +111,10 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
                 with defer_interrupts():
                     run.interrupted()
                 raise
+            except Unreachable as error:
+                raise TrainingStopped(
+                    f"{error}. What was saved is kept; once it can be reached, resume with: {folder.resume_command}"
+                ) from error
 
 
 def _folder(out: Path, config: TrainConfig, world: World) -> RunFolder:

@@ -18,6 +18,8 @@ _ID = re.compile(
 )
 _FOREIGN = re.compile(r"([a-z][a-z0-9_]*):([^\s,/]*/[^\s,]*)")
 """A name with a slash in it, such as a URL, is another's: it has no parts. Commas separate ids."""
+_HOST_AND_PORT = re.compile(r"([a-z][a-z0-9_]*):([^\s,/:]+:[0-9]+(?:#[^\s,/]*)?)")
+"""What is meant as a URL."""
 
 
 class EnvId(NamedTuple):
@@ -42,6 +44,11 @@ class EnvId(NamedTuple):
             return cls(foreign[1], foreign[2], None, None)
         match = _ID.fullmatch(text)
         if match is None:
+            if meant := _HOST_AND_PORT.fullmatch(text):
+                raise SpecError(
+                    f"{text!r} is not an environment id: an address in an id begins with http:// or https://, such as "
+                    f"'{meant[1]}:http://{meant[2]}'"
+                )
             raise SpecError(
                 f"{text!r} is not an environment id. The form of an id is 'namespace:Name[-vN][-variant]', "
                 f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_hint(text)}"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gem import __version__
 from gem.core import Step, Wrapper
-from gem.errors import RecordError
+from gem.errors import RecordError, Unreachable
 from gem.failure import one_line
 from gem.packs.discovery import CORE
 from gem.packs.importing import import_object
@@ -80,6 +80,7 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
 
     Raises:
         RecordError: the record names something else, and is not trusted.
+        Unreachable: what the env depends on cannot be reached, which says nothing about the recording.
     """
     if not trust:
         check_trusted(record)
@@ -88,6 +89,8 @@ def reproduce(record: EpisodeRecord, *, trust: bool = False) -> Difference | Non
     for turn, recorded in enumerate(_recorded_steps(record)):
         try:
             replayed = next(replay)
+        except Unreachable:
+            raise
         except Exception as error:
             return Difference(turn, "error", None, one_line(error))
         for what, before, now in zip(_ReplayedStep._fields, recorded, replayed, strict=True):
@@ -118,6 +121,8 @@ def rescore(record: EpisodeRecord, *, trust: bool = False) -> Rescore:
                 and not same_json(recorded[turn - 1].observation, now.observation)
             ):
                 diverged = turn
+    except Unreachable:
+        raise
     except Exception as raised:
         error = one_line(raised)
     return Rescore(

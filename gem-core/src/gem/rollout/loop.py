@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gem import seeding
 from gem.checks import check_int
-from gem.errors import ConfigError, PolicyError
+from gem.errors import ConfigError, PolicyError, Unreachable
 from gem.failure import Failure
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
@@ -53,6 +53,7 @@ def rollout(
         ConfigError: an argument is invalid.
         PolicyError: the policy returns something other than completions.
         SpecError: the envs do not have that id.
+        Unreachable: several episodes of an id in a row failed because what it depends on cannot be reached.
     """
     if not isinstance(envs, VectorEnv):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an env
         raise ConfigError(f"a rollout needs a vector, such as gem.make_vec(id, 8), not {envs!r}")
@@ -79,6 +80,9 @@ def rollout(
                     waiting[result.slot] = active.transcript(result.slot)
                 else:
                     ended[result.slot] = episode
+            if active.unreachable is not None:
+                yield from ended.values()
+                raise active.unreachable
             if waiting:
                 policy.send(waiting)
             # Both sides are at work while the caller is: it may take its time with an episode.
@@ -156,6 +160,8 @@ class _ActiveEpisodes:
         self._running: dict[int, RunningEpisode] = {}
         self.in_envs: set[int] = set()
         self.in_policy: set[int] = set()
+        self.unreachable: Unreachable | None = None
+        """Why no more episodes shall be played."""
 
     @property
     def conversations(self) -> list[int]:
@@ -219,7 +225,12 @@ class _ActiveEpisodes:
     def stepped(self, result: SlotResult) -> Episode | None:
         """Add the result of an env; returns the episode if it has ended."""
         self.in_envs.discard(result.slot)
-        episode = self._running[result.slot].stepped(result.step, result.failure)
+        running = self._running[result.slot]
+        if result.failure is None:
+            self._envs.reach.answered(running.start.id)
+        else:
+            self.unreachable = self._envs.reach.failed(running.start.id, result.failure) or self.unreachable
+        episode = running.stepped(result.step, result.failure)
         if episode is None:
             self.in_policy.add(result.slot)
         return episode

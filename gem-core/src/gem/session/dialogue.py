@@ -99,9 +99,14 @@ class Dialogue:
 
     def _hear(self, result: SlotResult) -> bool:
         """Take the env's answer; returns whether the episode continues."""
-        episode = self._playing.stepped(result.step, result.failure)
+        running = self._playing
+        episode = running.stepped(result.step, result.failure)
         if episode is not None:
             self._end(episode)
+        if result.failure is None:
+            self._envs.reach.answered(running.start.id)
+        elif unreachable := self._envs.reach.failed(running.start.id, result.failure):
+            raise unreachable
         return episode is None
 
     def _end(self, episode: Episode) -> None:

@@ -12,6 +12,7 @@ from gem.rollout.transcript import Start
 from gem.vector.make import SpecMaker
 from gem.vector.messages import Maker, Reset
 from gem.vector.mixture import MixtureMaker, options_for
+from gem.vector.reach import Reach
 
 
 class EnvChoice:
@@ -31,6 +32,8 @@ class EnvChoice:
         self, env: str | Sequence[str] | Env, wrappers: Wrappers = (), env_kwargs: Mapping[str, Any] | None = None
     ) -> None:
         self._mixture = False
+        self.reach = Reach()
+        """Whether what the envs depend on can be reached: sessions tell."""
         if isinstance(env, Env):
             if wrappers or env_kwargs:
                 raise ConfigError("wrappers and env_kwargs are for ids; wrap the env itself")

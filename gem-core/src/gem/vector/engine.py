@@ -16,6 +16,7 @@ from gem.errors import ConfigError, ResetNeeded, SpecError
 from gem.packs.spec import EnvSpec
 from gem.vector.backend import Backend
 from gem.vector.messages import Autoreset, Build, GetProgress, Reset, SetProgress, SlotMessage, SlotResult
+from gem.vector.reach import Reach
 
 
 class VectorStep(NamedTuple):
@@ -59,6 +60,8 @@ class VectorEnv:
         self._mixture = {spec.id: spec for spec, _ in mixture}
         self.shares: Mapping[str, float] = {spec.id: share for spec, share in mixture}
         """Id → weight, if a rollout may play each of them in any slot; otherwise empty."""
+        self.reach = Reach()
+        """Whether what the envs depend on can be reached: rollouts tell, from one to the next."""
         self._never_reset = set(range(len(self._specs)))
         self._pending: set[int] = set()
         self._results: list[SlotResult] = []

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gem.core import Env, Info, Observation, Step, new_tuple
-from gem.errors import GemError
+from gem.errors import GemError, Unreachable
 from gem.failure import Failure, failure_of
 from gem.vector.messages import (
     Autoreset,
@@ -153,11 +153,11 @@ class EnvSlot:
         return self._env
 
     def _build(self) -> SlotResult:
-        """Build the env. A `GemError` goes to the caller of `make_vec`; any other exception is a failure."""
+        """Build the env. What fails every env goes to the caller of `make_vec`; any other exception is a failure."""
         refused = None
         try:
             self._built()
-        except GemError as error:
+        except (GemError, Unreachable) as error:
             refused = error
         return SlotResult(self.number, Step("", 0.0, False, False, {"refused": refused}), None)
 

@@ -4,7 +4,6 @@ import http.client
 import json
 import math
 import urllib.error
-import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -14,9 +13,18 @@ from gem.checks import check_int, finite
 from gem.core import Observation, Step
 from gem.data import open_table
 from gem.data.source import Data
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable, reason_of
+from gem_interop.envs.base import (
+    LARGEST,
+    UNREACHABLE,
+    ForeignEnv,
+    ServerFault,
+    check_address,
+    plain,
+    readable,
+    reason_of,
+)
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
 
@@ -53,9 +61,8 @@ class NemoEnv(ForeignEnv):
     ) -> None:
         super().__init__(max_turns=max_turns)
         self._url = url.rstrip("/")
-        parts = urllib.parse.urlsplit(self._url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
-            raise ConfigError(f"the address of a server is like http://localhost:8000, not {self._url!r}")
+        if check_address(self._url, "nemo").username is not None:
+            raise ConfigError("a name or a password in an address would be recorded: leave it out")
         self._rows = [dict(NO_PROMPT)] if data is None else open_table(data)
         self._samples = tuple(samples)
         self._threshold = finite("success_at", success_at)
@@ -111,7 +118,7 @@ class NemoEnv(ForeignEnv):
         if other is not None and self._can_close:
             try:
                 self._call(other, "close", {})
-            except ServerFault:  # its own clean-up ends the session
+            except Fault:  # its own clean-up ends the session
                 return
 
     def _call(self, opener: urllib.request.OpenerDirector, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -125,7 +132,10 @@ class NemoEnv(ForeignEnv):
         except urllib.error.HTTPError as error:
             with error:
                 said = error.read(500).decode(errors="replace")
-            raise ServerFault(f"{self._url}/{path} answers with {error.code} {error.reason}: {said}") from error
+            kind = Unreachable if error.code in UNREACHABLE else ServerFault
+            raise kind(f"{self._url}/{path} answers with {error.code} {error.reason}: {said}") from error
+        except urllib.error.URLError as error:  # no connection
+            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise ServerFault(f"{self._url}/{path}: {reason_of(error)}") from error
         if not isinstance(answer, dict):

@@ -1,13 +1,11 @@
 """`openenv:URL`: an environment on a server that speaks OpenEnv's protocol, as `gemx serve` does."""
 
 import contextlib
-import functools
 import http.client
 import json
 import math
 import os
 import urllib.error
-import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -16,9 +14,18 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.sync.client import ClientConnection, connect
 
 from gem.core import Observation, Step
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Fault, GemError, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import LARGEST, ForeignEnv, ServerFault, plain, readable, reason_of
+from gem_interop.envs.base import (
+    LARGEST,
+    UNREACHABLE,
+    ForeignEnv,
+    ServerFault,
+    check_address,
+    plain,
+    readable,
+    reason_of,
+)
 from gem_interop.envs.json_actions import JsonActions
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
@@ -61,10 +68,7 @@ class OpenEnvEnv(ForeignEnv):
         super().__init__(max_turns=max_turns)
         address, _, self._id = url.partition("#")
         self._url = address.rstrip("/")
-        parts = urllib.parse.urlsplit(self._url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"the address of a server is like http://localhost:8000, not {self._url!r}")
-        if parts.username is not None:
+        if check_address(self._url, "openenv").username is not None:
             raise ConfigError(
                 f"a token in an address would be recorded: put it into the environment variable {token_variable}, "
                 "or another one that token_variable names"
@@ -74,12 +78,17 @@ class OpenEnvEnv(ForeignEnv):
         self._timeout = timeout
         self._connection = contextlib.ExitStack()
         self._other: ClientConnection | None = None
-        schema = _schema(self._url, tuple(self._headers.items()), timeout)
-        self._is_gem = schema["action"].get("title") == "GemAction"
-        self._actions = JsonActions(schema["action"], action, samples)
-        self._field = observation
+        self._action, self._samples, self._field = action, samples, observation
+        self._learn()
 
-    _unsaved = ForeignEnv._unsaved | {"_actions", "_connection", "_headers"}
+    _unsaved = ForeignEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
+
+    def _learn(self) -> None:
+        """Learn from the server what an action is."""
+        schema = _schema(self._url, self._headers, self._timeout)
+        self._is_gem = schema["action"].get("title") == "GemAction"
+        self._actions = JsonActions(schema["action"], self._action, self._samples)
+        self._up_to_date = True
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Any: they are the server's."""
@@ -140,7 +149,8 @@ class OpenEnvEnv(ForeignEnv):
         except BaseException as error:
             # Whatever comes later is not the answer to the next message, after Ctrl-C either.
             self.close()
-            if not isinstance(error, OSError | WebSocketException | ValueError | LookupError | TypeError):
+            told = isinstance(error, Fault | GemError)
+            if told or not isinstance(error, OSError | WebSocketException | ValueError | LookupError | TypeError):
                 raise
             what = f"did not answer within {self._timeout:g} s" if isinstance(error, TimeoutError) else "broke off"
             raise ServerFault(f"{self._url} {what}: {type(error).__name__} {error}") from error
@@ -149,12 +159,18 @@ class OpenEnvEnv(ForeignEnv):
         self.close()
         address = f"ws{self._url.removeprefix('http')}/ws"
         settings: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": 2, "max_size": LARGEST}
+        if not self._up_to_date:  # another server may be at this address since
+            self._learn()
         try:
             opened = connect(address, additional_headers=self._headers, compression=None, **settings)
             self._other = self._connection.enter_context(opened)
         except InvalidStatus as error:
             said = (error.response.body or b"").decode(errors="replace")
-            raise ServerFault(f"{address} refuses the connection, {error}: {said:.200}") from error
+            kind = Unreachable if error.response.status_code in UNREACHABLE else ServerFault
+            raise kind(f"{address} refuses the connection, {error}: {said:.200}") from error
+        except OSError as error:
+            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
+        self._up_to_date = False
 
     def _observed(self, kind: str, answer: dict[str, Any]) -> Observation:
         if kind != "observation":
@@ -184,15 +200,15 @@ class OpenEnvEnv(ForeignEnv):
         return {"openenv": plain(metadata)} if metadata else {}
 
 
-@functools.lru_cache(maxsize=64)
-def _schema(url: str, headers: tuple[tuple[str, str], ...], timeout: float) -> dict[str, Any]:
+def _schema(url: str, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
     """What the server says of its actions and observations.
 
     Raises:
-        ConfigError: there is no server of OpenEnv at that address.
+        Unreachable: there is no server at that address.
+        ConfigError: there is another one.
     """
     request = urllib.request.Request(f"{url}/schema")
-    for name, value in headers:
+    for name, value in headers.items():
         request.add_unredirected_header(name, value)  # the token is for this server, not for where it sends us
     try:
         with urllib.request.urlopen(request, timeout=timeout) as response:
@@ -201,8 +217,11 @@ def _schema(url: str, headers: tuple[tuple[str, str], ...], timeout: float) -> d
             raise TypeError("the schema of actions is not an object")
     except urllib.error.HTTPError as error:
         said = error.read(500).decode(errors="replace")
-        raise ConfigError(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError) as error:
+        kind = Unreachable if error.code in UNREACHABLE else ConfigError
+        raise kind(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
+    except OSError as error:
+        raise Unreachable(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
+    except (http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         raise ConfigError(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
     return found
 

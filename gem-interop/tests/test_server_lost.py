@@ -1,0 +1,101 @@
+"""A server of environments that ends while it is played, as a program of its own."""
+
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from gem.errors import Unreachable
+from gem.evals import evaluate
+from gem.listening import listen
+from gem.record import read
+from gem.vector.reach import IN_A_ROW
+
+HANG_LIMIT = 60
+NEMO = """
+import json, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Talk(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def _answer(self, answer):
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self._answer({"paths": {"/reset": {}, "/step": {}}})
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        ended = self.path == "/step" and asked["response"]["output"][0]["content"][0]["text"] == "end"
+        self._answer({"observation": self.path, "reward": float(ended), "terminated": ended})
+
+    def log_message(self, *_):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Talk).serve_forever()
+"""
+
+
+def free_port():
+    with listen("127.0.0.1", 0) as listening:
+        return listening.getsockname()[1]
+
+
+@contextmanager
+def served(kind, port):
+    """A server as a program, once it answers."""
+    program = ["-m", "gem", "serve", "interop_envs:Talk", "--port"] if kind == "openenv" else ["-c", NEMO]
+    with subprocess.Popen(
+        [sys.executable, *program, str(port)],
+        cwd=Path(__file__).parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        try:
+            until = time.monotonic() + HANG_LIMIT
+            while True:
+                assert running.poll() is None
+                assert time.monotonic() < until
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port), HANG_LIMIT):
+                    break
+                time.sleep(0.02)
+            yield running
+        finally:
+            running.kill()
+
+
+@pytest.mark.parametrize("kind", ["nemo", pytest.param("openenv", marks=pytest.mark.full)])
+def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_another(kind, tmp_path):
+    port = free_port()
+    url, asked, num_envs = f"http://127.0.0.1:{port}", 0, 4
+
+    def answer(observation: str) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 40:
+            server.kill()
+            server.wait()
+        return "end" if asked % 2 else "more"
+
+    what = {"episodes": 100, "num_envs": num_envs, "floors": False, "out": tmp_path}
+    with served(kind, port) as server:
+        lost = rf"{url}.* refused.*; \d+ episodes of {kind}:{url} in a row failed for this reason"
+        with pytest.raises(Unreachable, match=lost):
+            evaluate(f"{kind}:{url}", answer, **what)
+    kept = list(read(tmp_path / "episodes.jsonl"))
+    sound = sum(record.failure is None for record in kept)
+    assert sound >= 10
+    assert len(kept) - sound <= IN_A_ROW + 3 * num_envs
+
+    with served(kind, port) as server:
+        evaluation = evaluate(f"{kind}:{url}", answer, **what)
+    assert (evaluation.resumed, evaluation.played, evaluation.failures) == (sound, 100, 0)
