@@ -224,6 +224,7 @@ def test_tasks_are_divided_among_ids_and_end_only_if_their_number_is_given():
     three = list(vf.load_environment(vf.resolve_env_config(settings)).taskset)
     assert [task.data.env for task in three] == [TALK, SUMS, TALK]
     assert (endless.bounded, [task.key for task in endless.take(3)]) == (False, [task.key for task in three])
+    assert type(endless).INFINITE  # prime-rl asks the class, and otherwise makes a list of the tasks
 
 
 def test_the_launch_file_plays_and_leaves_failures_out_of_its_means(monkeypatch, capsys):

@@ -91,7 +91,8 @@ class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
 
     def __init__(self, config: GemTasksetConfig) -> None:
         super().__init__(config)
-        self.INFINITE = config.tasks is None
+        if config.tasks is None:  # said by the class, because prime-rl asks that, and makes a list of any other
+            self.__class__ = _Endless
 
     def load(self) -> Iterator[GemTask]:
         """The tasks; the env makes of each what the model reads first."""
@@ -100,6 +101,10 @@ class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
             seed = seeding.derive(config.seed, "verifiers", index)
             id = ids[index % len(ids)]
             yield GemTask(GemData(name=f"{id}#{seed}", env=id, seed=seed), config.task)
+
+
+class _Endless(GemTaskset):
+    INFINITE = True
 
 
 class GemHarness(vf.Harness[vf.HarnessConfig]):
