@@ -1,16 +1,15 @@
-"""Episodes in Agent Lightning: python agent_lightning_dev.py URL MODEL [--env ID] [--episodes N] [--runners N]
+"""Episodes in Agent Lightning: python agent_lightning_dev.py URL MODEL [--env ID …] [--starts N] [--runners N]
 
 URL is a chat API with OpenAI's protocol, such as http://localhost:8000/v1. It runs Agent Lightning's trainer with its
 algorithm for development, which plays episodes and collects traces without training.
 """
 
-import argparse
-
 import agentlightning as agl
 from openai import OpenAI
 
-from gem import seeding
 from gem.session import MessageSession
+from gem_interop.launching import arguments
+from gem_interop.playing import starts
 
 
 @agl.rollout
@@ -39,18 +38,18 @@ def play(task: dict, llm: agl.LLM, rollout: agl.AttemptedRollout) -> float:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    parser = arguments(__doc__, "starts")
     parser.add_argument("url")
     parser.add_argument("model")
-    parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
-    parser.add_argument("--episodes", type=int, default=16)
     parser.add_argument("--runners", type=int, default=2)
     given = parser.parse_args()
-    tasks = [{"id": given.env, "seed": seeding.derive(0, "tasks", index)} for index in range(given.episodes)]
+    train, validation = (
+        [{"id": id, "seed": seed} for id, seed in starts(given.env, given.starts, given.seed, evaluation=evaluation)]
+        for evaluation in (False, True)
+    )
     trainer = agl.Trainer(
         n_runners=given.runners,
         algorithm=agl.Baseline(span_verbosity="none", polling_interval=0.2, max_queue_length=2 * given.runners),
         initial_resources={"model": agl.LLM(endpoint=given.url, model=given.model)},
     )
-    half = len(tasks) // 2
-    trainer.dev(play, tasks[:half], val_dataset=tasks[half:])
+    trainer.dev(play, train, val_dataset=validation)

@@ -1,23 +1,19 @@
-"""A server of NeMo Gym with environments of GEM: python nemo_gym_server.py FOLDER [--env ID …] [--rows N]
+"""A server of NeMo Gym with environments of GEM: python nemo_gym_server.py FOLDER [--env ID …] [--starts N]
 
 Writes `resources_servers/gem` with its program, configuration and data set into FOLDER, from which `gym env start`
 starts it. What this was run with: nemo_gym-constraints.txt, on the Python that nemo_gym-python.txt names.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 from omegaconf import OmegaConf
 
+from gem_interop.launching import arguments
 from gem_interop.nemo_gym import rows
 
-parser = argparse.ArgumentParser()
+parser = arguments(__doc__, "starts", "max_turns")
 parser.add_argument("folder", type=Path)
-parser.add_argument("--env", nargs="+", default=["game:GuessTheNumber-v0-easy"])
-parser.add_argument("--rows", type=int, default=100)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--max-steps", type=int, default=100, help="replies, after which the agent truncates a rollout")
 parser.add_argument("--packs", nargs="*", default=["gem-envs-games"], help="of GEM, with these environments")
 given = parser.parse_args()
 
@@ -32,7 +28,7 @@ for folder in (server / "configs", server / "data"):
 )
 packages = ["gem-core[chat]", "gem-interop", *given.packs]
 (server / "requirements.txt").write_text("".join(f"{clone / package}\n" for package in packages))
-(given.folder / data).write_text("".join(json.dumps(row) + "\n" for row in rows(given.env, given.rows, given.seed)))
+(given.folder / data).write_text("".join(json.dumps(row) + "\n" for row in rows(given.env, given.starts, given.seed)))
 
 config = {
     "gem": {
@@ -53,7 +49,7 @@ config = {
                 "entrypoint": "app.py",
                 "resources_server": {"type": "resources_servers", "name": "gem"},
                 "model_server": {"type": "responses_api_models", "name": "policy_model"},
-                "max_steps": given.max_steps,
+                "max_steps": given.max_turns,
                 "datasets": [{"name": "example", "type": "example", "jsonl_fpath": data}],
             }
         }

@@ -1,17 +1,16 @@
-"""GRPO by OpenRLHF on an environment of GEM: python openrlhf_grpo.py MODEL [--env ID] [--gpus N] [--out FOLDER] …
+"""GRPO by OpenRLHF on environments of GEM: python openrlhf_grpo.py MODEL [--env ID …] [--gpus N] [--out FOLDER] …
 
 MODEL is a folder with a model, or a name on the Hugging Face hub. It writes the dataset of starts and the file for
 --train.agent_func_path into FOLDER, and runs OpenRLHF's trainer with them, sampler and learner on the same GPUs.
 Further options are OpenRLHF's own, and win. With --dry-run it only prints the command.
 """
 
-import argparse
 import json
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
+from gem_interop.launching import arguments
 from gem_interop.openrlhf import rows
 
 AGENT = """from gem_interop.openrlhf import Executor
@@ -19,29 +18,20 @@ AGENT = """from gem_interop.openrlhf import Executor
 
 class AgentExecutor(Executor):
     def __init__(self):
-        super().__init__(max_new_tokens={max_new_tokens}, score="success")
+        super().__init__(max_new_tokens={max_new_tokens}, score={score!r})
 """
 
-parser = argparse.ArgumentParser()
+limits = ("max_new_tokens", "max_context", "score")
+parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", "dry_run", out="openrlhf-run")
 parser.add_argument("model")
-parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
 parser.add_argument("--gpus", type=int, default=1)
-parser.add_argument("--updates", type=int, default=320)
-parser.add_argument("--group", type=int, default=8, help="episodes from the same start")
-parser.add_argument("--groups", type=int, default=32, help="starts in an update")
-parser.add_argument("--max-new-tokens", type=int, default=64)
-parser.add_argument("--max-context", type=int, default=2048)
-parser.add_argument("--lr", type=float, default=1e-6)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--out", type=Path, default=Path("openrlhf-run"))
-parser.add_argument("--dry-run", action="store_true")
 given, more = parser.parse_known_args()
 
 out = given.out.absolute()
 out.mkdir(parents=True, exist_ok=True)
-starts = rows(given.env, given.updates * given.groups, given.seed)
+starts = rows(given.env, given.steps * given.groups, given.seed)
 (out / "starts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in starts))
-(out / "agent.py").write_text(AGENT.format(max_new_tokens=given.max_new_tokens))
+(out / "agent.py").write_text(AGENT.format(**vars(given)))
 episodes = given.group * given.groups
 options = {
     "actor.model_name_or_path": given.model,

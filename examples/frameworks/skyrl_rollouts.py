@@ -6,7 +6,6 @@ What this was run with: skyrl-constraints.txt.
 
 # ruff: noqa: E402
 
-import argparse
 import asyncio
 import typing
 from dataclasses import asdict
@@ -15,6 +14,7 @@ import torch
 import typing_extensions
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from gem_interop.launching import arguments
 from gem_interop.skyrl import WithoutFailed, register, rows
 
 typing.TypedDict = typing_extensions.TypedDict  # SkyRL 0.3.0 needs it before Python 3.12
@@ -54,10 +54,10 @@ class Engine(InferenceEngineInterface):
 Engine.__abstractmethods__ = frozenset()
 
 
-def play(model, tokenizer, data, *, group=4, max_turns=8, max_new_tokens=6, engine=Engine):
+def play(model, tokenizer, data, *, group, max_turns, max_new_tokens, max_context, engine=Engine):
     """What SkyRL's trainer gets for these rows: a GeneratorOutput."""
     sampling = SamplingParams(max_generate_length=max_new_tokens, logprobs=1)
-    config = GeneratorConfig(max_turns=max_turns, max_input_length=4096, sampling_params=sampling)
+    config = GeneratorConfig(max_turns=max_turns, max_input_length=max_context, sampling_params=sampling)
     generator = GemGenerator(config, SkyRLGymConfig(), engine(model, tokenizer), tokenizer)
     prompts = []
     for number, row in enumerate(data):
@@ -68,13 +68,13 @@ def play(model, tokenizer, data, *, group=4, max_turns=8, max_new_tokens=6, engi
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
+    limits = ("group", "max_turns", "max_new_tokens", "max_context")
+    parser = arguments(__doc__, "starts", "score", *limits)
     parser.add_argument("model")
-    parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
-    parser.add_argument("--starts", type=int, default=4)
     options = parser.parse_args()
-    register()
+    register(score=options.score)
     loaded = AutoModelForCausalLM.from_pretrained(options.model), AutoTokenizer.from_pretrained(options.model)
-    output = play(*loaded, rows(options.env, options.starts))
+    data = rows(options.env, options.starts, options.seed)
+    output = play(*loaded, data, **{name: getattr(options, name) for name in limits})
     for name, value in sorted(output["rollout_metrics"].items()):
         print(f"{name}: {value:.3f}")

@@ -1,31 +1,23 @@
-"""RL by tinker-cookbook on an environment of GEM: python tinker_rl.py MODEL [--env ID] [--base-url URL] [--steps N] …
+"""RL by tinker-cookbook on environments of GEM: python tinker_rl.py MODEL [--env ID …] [--base-url URL] [--steps N] …
 
 MODEL is a name that the service at URL knows, or the folder of a model that a server of your own has: such a server is
 tinker_skyrl_server.py. What this was run with: tinker-constraints.txt.
 """
 
-import argparse
 import asyncio
 import json
-from pathlib import Path
 
 from tinker_cookbook.rl.train import Config, main
 
+from gem_interop.launching import arguments
 from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder
 
-parser = argparse.ArgumentParser()
+limits = ("max_new_tokens", "max_context", "score")
+# A rate for LoRA, as in the cookbook's recipes: it is higher than one for all weights.
+parser = arguments(__doc__, "steps", "groups", "group", *limits, lr=1e-4, out="tinker-run")
 parser.add_argument("model")
 parser.add_argument("--base-url", help="by default Thinking Machines' service; TINKER_API_KEY is its key")
-parser.add_argument("--env", default="game:GuessTheNumber-v0-easy", help="an id, or several between commas")
-parser.add_argument("--steps", type=int, default=40)
-parser.add_argument("--groups", type=int, default=4, help="starts in a step")
-parser.add_argument("--group", type=int, default=4, help="episodes from the same start")
-parser.add_argument("--lr", type=float, default=1e-3)
-parser.add_argument("--rank", type=int, default=8)
-parser.add_argument("--max-new-tokens", type=int, default=6)
-parser.add_argument("--max-context", type=int, default=512)
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--out", type=Path, default=Path("tinker-run"))
+parser.add_argument("--rank", type=int, default=32)
 given = parser.parse_args()
 
 config = Config(
@@ -39,8 +31,7 @@ config = Config(
         group_size=given.group,
         batches=given.steps,
         seed=given.seed,
-        max_context=given.max_context,
-        max_new_tokens=given.max_new_tokens,
+        **{name: getattr(given, name) for name in limits},
     ),
     rollout_error_tolerance=WITHOUT_FAILED,
     learning_rate=given.lr,

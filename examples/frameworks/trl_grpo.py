@@ -1,42 +1,34 @@
-"""GRPO by TRL on an environment of GEM: python trl_grpo.py MODEL [--env ID] [--updates N] [--seed N] [--out FOLDER]
+"""GRPO by TRL on environments of GEM: python trl_grpo.py MODEL [--env ID …] [--steps N] [--seed N] [--out FOLDER] …
 
-MODEL is a folder with a model, or a name on the Hugging Face hub. What this was run with: trl-constraints.txt. The
-defaults suit the tiny model of docs/frameworks/trl.md; a large one needs a much smaller --lr and longer replies.
+MODEL is a folder with a model, or a name on the Hugging Face hub. What this was run with: trl-constraints.txt. The tiny
+model of docs/frameworks/trl.md needs other settings than the defaults, which are there.
 """
 
-import argparse
 import json
 import time
-from pathlib import Path
 
 from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
+from gem_interop.launching import arguments
 from gem_interop.trl import Play
 
-parser = argparse.ArgumentParser()
+limits = ("max_new_tokens", "max_context", "score")
+parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", out="trl-run")
 parser.add_argument("model")
-parser.add_argument("--env", default="game:GuessTheNumber-v0-easy")
-parser.add_argument("--updates", type=int, default=320, help="four for each batch of episodes")
-parser.add_argument("--group", type=int, default=8, help="episodes from the same start")
-parser.add_argument("--groups", type=int, default=16, help="starts in a batch; an even number")
-parser.add_argument("--lr", type=float, default=1.5e-3)
-parser.add_argument("--entropy", type=float, default=0.003)
-parser.add_argument("--max-new-tokens", type=int, default=6)
-parser.add_argument("--evaluate", type=int, default=1024, help="episodes before training, and after it")
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--out", type=Path, default=Path("trl-run"))
+parser.add_argument("--entropy", type=float, default=0.003, help="weight of the entropy in the loss")
+parser.add_argument("--evaluate", type=int, default=512, help="episodes before training, and after it")
 given = parser.parse_args()
 
-play = Play(given.env, max_new_tokens=given.max_new_tokens, score="success")
+play = Play(given.env, **{name: getattr(given, name) for name in limits})
 trainer = GRPOTrainer(
     model=AutoModelForCausalLM.from_pretrained(given.model, dtype="float32"),
     processing_class=AutoTokenizer.from_pretrained(given.model, padding_side="left"),
     args=GRPOConfig(
         output_dir=str(given.out),
-        max_steps=given.updates,
-        # A batch is played at once, and learned from in two halves, twice.
+        # A batch is played at once, and learned from in two halves, twice: in four updates. So --groups is even.
+        max_steps=4 * given.steps,
         per_device_train_batch_size=given.group * given.groups // 2,
         steps_per_generation=2,
         num_iterations=2,
@@ -62,8 +54,8 @@ trainer = GRPOTrainer(
         logging_steps=20,
         disable_tqdm=True,
     ),
-    train_dataset=Dataset.from_list(play.rows(given.updates // 4 * given.groups, given.seed)),
-    eval_dataset=Dataset.from_list(play.rows(given.evaluate, 1_000_000)),
+    train_dataset=Dataset.from_list(play.rows(given.steps * given.groups, given.seed)),
+    eval_dataset=Dataset.from_list(play.rows(given.evaluate, given.seed, evaluation=True)),
     rollout_func=play,
     reward_funcs=play.reward,
 )

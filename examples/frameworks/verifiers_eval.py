@@ -1,40 +1,36 @@
-"""Rollouts of verifiers on an environment of GEM: python verifiers_eval.py MODEL --url URL [--env ID] [--tasks N]
+"""Rollouts of verifiers on an environment of GEM: python verifiers_eval.py MODEL --url URL [--env ID …] [--starts N]
 
 MODEL answers at URL by OpenAI's protocol for chats. What this was run with: verifiers-constraints.txt.
 """
 
-import argparse
 import asyncio
 
 import verifiers.v1 as vf
 
-parser = argparse.ArgumentParser()
+from gem_interop.launching import arguments
+
+parser = arguments(__doc__, "starts", "max_new_tokens", group=1)
 parser.add_argument("model")
 parser.add_argument("--url", required=True, help="such as http://localhost:8000/v1")
 parser.add_argument("--key", default="OPENAI_API_KEY", help="environment variable with the key")
-parser.add_argument("--env", nargs="+", default=["game:GuessTheNumber-v0-easy"])
-parser.add_argument("--tasks", type=int, default=16)
-parser.add_argument("--rollouts", type=int, default=1, help="of each task")
-parser.add_argument("--seed", type=int, default=0)
-parser.add_argument("--max-tokens", type=int, default=512)
 parser.add_argument("--at-once", type=int, default=64)
 parser.add_argument("--harness", help="another than GEM's, such as null")
 given = parser.parse_args()
 
-taskset = {"id": "gem-verifiers", "env": given.env, "tasks": given.tasks, "seed": given.seed}
+taskset = {"id": "gem-verifiers", "env": given.env, "tasks": given.starts, "seed": given.seed, "evaluation": True}
 harness = {"harness": {"id": given.harness}} if given.harness else {}
 env = vf.load_environment(vf.resolve_env_config({"taskset": taskset, "agent": harness}))
 model = vf.ModelContext(
     given.model,
     vf.EvalClientConfig(base_url=given.url, api_key_var=given.key),
-    vf.SamplingConfig(max_tokens=given.max_tokens),
+    vf.SamplingConfig(max_tokens=given.max_new_tokens),
 )
 
 
 async def main() -> list[vf.Episode]:
     at_once = asyncio.Semaphore(given.at_once)
     async with env.serving():
-        slots = [slot for task in env.taskset for slot in env.slots(task, given.rollouts)]
+        slots = [slot for task in env.taskset for slot in env.slots(task, given.group)]
         return await asyncio.gather(*(env.run_slot(slot, model, at_once) for slot in slots))
 
 

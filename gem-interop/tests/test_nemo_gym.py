@@ -25,6 +25,7 @@ from nemo_gym.openai_utils import NeMoGymResponse
 from nemo_gym.server_utils import ServerClient, get_global_aiohttp_client, global_aiohttp_client_exit
 from omegaconf import OmegaConf
 from responses_api_agents.gymnasium_agent.app import GymnasiumAgent, GymnasiumAgentConfig
+from starting import EVALUATION, IDS, SEED, TRAINING
 
 import gem
 from gem.errors import UnknownId
@@ -288,7 +289,7 @@ def test_settings_that_cannot_work_are_refused_at_the_start():
 
 
 def test_what_the_launch_file_writes_starts_as_a_process_of_nemo_gym_and_plays_its_data_set(tmp_path):
-    written = [sys.executable, EXAMPLE, tmp_path, "--env", GUESS, "game:Wordle-v0", "--rows", "4"]
+    written = [sys.executable, EXAMPLE, tmp_path, "--env", GUESS, "--env", "game:Wordle-v0", "--starts", "4"]
     subprocess.run(written, check=True, timeout=120)
     folder = tmp_path / "resources_servers" / "gem"
     config = OmegaConf.load(folder / "configs" / "gem.yaml")
@@ -315,3 +316,9 @@ def test_what_the_launch_file_writes_starts_as_a_process_of_nemo_gym_and_plays_i
                 assert step(client, row, "hello").status_code == 200
         finally:
             process.terminate()
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [(row["env"], row["seed"]) for row in made] == expected

@@ -28,13 +28,18 @@ def client_of(url):
     return GenericEnvClient(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"})
 
 
+def said(env, seed, turn):
+    """What makes some episodes of Talk fail, in their first turn or later."""
+    return f"yes {seed} {turn}" if env.spec.id == "interop_envs:Talk" else env.sample_action()
+
+
 async def played(client, id, seed):
     """An episode as what the client saw; None for one that failed."""
     with gem.make(id) as local:
         local.reset(seed=seed)
         seen = [await client.reset(id=id, seed=seed)]
         while not seen[-1].done:
-            action = local.sample_action()
+            action = said(local, seed, len(seen))
             try:
                 seen.append(await client.step({"message": action}))
             except RuntimeError as error:
@@ -49,8 +54,7 @@ def locally(id, seed):
     with gem.make(id) as env:
         seen = [(env.reset(seed=seed)[0], None, False)]
         while not seen[-1][2]:
-            action = env.sample_action()
-            step = env.step(action)
+            step = env.step(said(env, seed, len(seen)))
             seen.append((step.observation, step.reward, step.done))
         return seen
 
@@ -79,7 +83,7 @@ def test_sixty_episodes_of_four_ids_in_many_clients_at_once_are_those_played_loc
         assert [(each.observation["message"], each.reward, each.done) for each in seen] == locally(id, seed)
         assert seen[0].metadata["seed"] == seed
         assert seen[-1].observation["success"] in (True, False)
-    assert failed < 15
+    assert 0 < failed < 15  # of those of Talk, some
 
 
 def test_the_synchronous_client_plays_too_and_reads_the_state(url):

@@ -23,10 +23,12 @@ from openrlhf.datasets import PromptDataset
 from openrlhf.datasets.utils import blending_datasets
 from openrlhf_actor import LocalActor, ModelInPlaceOfVLLM, _load_agent_executor
 from samples import tiny_model, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 from vllm import SamplingParams
 
 from gem.errors import ConfigError
 from gem_interop.openrlhf import Executor, rows
+from gem_interop.playing import start_of
 
 pytestmark = pytest.mark.filterwarnings("default")  # OpenRLHF's, Ray's and DeepSpeed's own
 GROUPS, GROUP, LENGTH, TEMPERATURE = 25, 4, 256, 0.8
@@ -172,7 +174,18 @@ class Started(Exception):
 
 def test_the_launch_file_is_accepted_by_openrlhf(tmp_path, monkeypatch):
     launch = Path(__file__).parents[2] / "examples/frameworks/openrlhf_grpo.py"
-    given = ["MODEL", "--env", "interop_envs:Talk", "--updates", "2", "--out", str(tmp_path), "--dry-run"]
+    given = [
+        "MODEL",
+        "--env",
+        "interop_envs:Talk",
+        "--env",
+        "core:Echo-v0",
+        "--steps",
+        "2",
+        "--out",
+        str(tmp_path),
+        "--dry-run",
+    ]
     done = subprocess.run([sys.executable, launch, *given], capture_output=True, text=True, check=True, timeout=120)
     _, _, module, *options = shlex.split(done.stdout)
 
@@ -189,7 +202,7 @@ def test_the_launch_file_is_accepted_by_openrlhf(tmp_path, monkeypatch):
     strategy = SimpleNamespace(args=args, print=print, is_rank_0=lambda: True)
     data = PromptDataset(blending_datasets(args.data.prompt_dataset, strategy=strategy), tokenizer(), strategy)
     assert [data[index][:2] for index in range(len(data))] == [
-        (row["datasource"], row["input"]) for row in rows("interop_envs:Talk", 64)
+        (row["datasource"], row["input"]) for row in rows(["interop_envs:Talk", "core:Echo-v0"], 32)
     ]
     assert isinstance(_load_agent_executor(str(args.train.agent_func_path)), Executor)
 
@@ -204,3 +217,9 @@ def test_without_logprobs_of_the_engine_it_passes_none(engine):
     )
     assert response["rollout_log_probs"] is None
     assert response["reward"] == response["scores"]
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [start_of(row["input"]) for row in made] == expected

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from starting import EVALUATION, IDS, SEED, TRAINING
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from gem.chat.tokenizer import FileTokenizer
@@ -43,6 +44,9 @@ def test_rows_name_starts_in_turn_and_by_seed():
     assert start_of(prompt_of(*first)) == first
     assert len({start for seed in (0, 1) for start in starts("a:B", 5, seed)}) == 10
     assert starts("a:B", 5, 1) == starts("a:B", 6, 1)[:5]
+    assert not set(starts("a:B", 50, 1)) & set(starts("a:B", 50, 1, evaluation=True))
+    assert starts(IDS, 3, SEED) == TRAINING
+    assert starts(IDS, 3, SEED, evaluation=True) == EVALUATION
     with pytest.raises(ConfigError, match="rows need an id"):
         starts([], 5, 0)
 

@@ -15,7 +15,9 @@ from agreement import (
     assert_what_was_read_and_said_is_trained,
 )
 from samples import CHATML, tiny_model, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 
+from gem_interop.playing import start_of
 from gem_interop.rl2 import Play, rows
 
 pytestmark = pytest.mark.full
@@ -135,3 +137,9 @@ def test_what_rl2_cannot_leave_out_stops_the_run(monkeypatch):
         played(monkeypatch, "interop_envs:Talk", 4, max_context=9)
     with pytest.raises(RuntimeError, match=r"leave rollout\.train\.partial_rollout off"):
         played(monkeypatch, "interop_envs:Talk", 4, engine=Engine("abort"))
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [start_of(row["prompt"]) for row in made] == expected

@@ -18,6 +18,7 @@ from agreement import (
     assert_what_was_read_and_said_is_trained,
 )
 from samples import tiny_model, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 
 from gem.errors import ConfigError
 from gem.rollout.transcript import Completion
@@ -27,6 +28,7 @@ from gem_interop.skyrl import EpisodeFailed, GemTextEnv, WithoutFailed, register
 pytestmark = pytest.mark.filterwarnings("default")  # SkyRL's own
 LAUNCH = runpy.run_path(str(Path(__file__).parents[2] / "examples/frameworks/skyrl_rollouts.py"))
 STARTS, GROUP = 20, 4
+LIMITS = {"max_turns": 8, "max_new_tokens": 6, "max_context": 4096}
 
 
 class Kept(GemTextEnv):
@@ -59,7 +61,7 @@ def played():
     skyrl_gym.register(id="kept", entry_point=Kept)
     torch.manual_seed(0)
     data = rows("interop_envs:Talk", STARTS, name="kept")
-    output = LAUNCH["play"](tiny_model(), tokenizer(), data, group=GROUP, engine=Watched)
+    output = LAUNCH["play"](tiny_model(), tokenizer(), data, group=GROUP, **LIMITS, engine=Watched)
     names = [f"{start}_{number}" for start in range(STARTS) for number in range(GROUP)]
     return output, [with_ids(Watched.envs[name].result, Watched.read[name]) for name in names]
 
@@ -196,3 +198,9 @@ def test_bad_rows_and_tools_that_skyrl_cannot_pass_are_refused():
 
 
 register()
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [(row["gem_id"], row["gem_seed"]) for row in made] == expected

@@ -20,6 +20,7 @@ from agreement import (
 )
 from samples import tiny_model, tokenizer
 from sglang_server import serve
+from starting import EVALUATION, IDS, SEED, TRAINING
 
 with warnings.catch_warnings(action="ignore"):  # what they import warns, at import
     from slime.rollout import sglang_rollout
@@ -32,6 +33,7 @@ with warnings.catch_warnings(action="ignore"):  # what they import warns, at imp
     from gem_interop import slime
 
 from gem.errors import ConfigError
+from gem_interop.playing import start_of
 
 pytestmark = pytest.mark.filterwarnings("default")  # slime's own
 GROUPS, GROUP, TEMPERATURE = 25, 4, 0.8
@@ -209,9 +211,23 @@ def test_settings_that_it_cannot_follow_are_refused(generate, changed, why):
         generate(Kept(), **changed, rollout_batch_size=1, over_sampling_batch_size=1, n_samples_per_prompt=1)
 
 
-def test_the_launch_file_is_accepted_by_slime(tmp_path, monkeypatch):
+@pytest.mark.parametrize("score", ["return", "success"])
+def test_the_launch_file_is_accepted_by_slime(tmp_path, monkeypatch, score):
     launch = Path(__file__).parents[2] / "examples/frameworks/slime_grpo.py"
-    given = ["SLIME", "--env", "interop_envs:Talk", "--updates", "2", "--out", str(tmp_path), "--dry-run"]
+    given = [
+        "SLIME",
+        "--env",
+        "interop_envs:Talk",
+        "--env",
+        "core:Echo-v0",
+        "--steps",
+        "2",
+        "--score",
+        score,
+        "--out",
+        str(tmp_path),
+        "--dry-run",
+    ]
     done = subprocess.run([sys.executable, launch, *given], capture_output=True, text=True, check=True, timeout=120)
     _, program, *options = shlex.split(done.stdout)
     assert program == "train.py"
@@ -228,10 +244,14 @@ def test_the_launch_file_is_accepted_by_slime(tmp_path, monkeypatch):
 
     args, unknown = get_slime_extra_args_provider()(ArgumentParser()).parse_known_args(options)
     assert not unknown
-    assert misc.load_function(args.custom_generate_function_path) == slime.generate
+    wanted = {"return": slime.generate, "success": slime.generate_success}
+    assert misc.load_function(args.custom_generate_function_path) == wanted[score]
+    assert args.rollout_max_context_len == 4096
     assert misc.load_function(args.custom_reward_post_process_path) == slime.rewards
     data = Dataset(args.prompt_data, tokenizer(), None, args.rollout_max_prompt_len, prompt_key=args.input_key)
-    assert [sample.prompt for sample in data.samples] == [row["input"] for row in slime.rows("interop_envs:Talk", 64)]
+    assert [sample.prompt for sample in data.samples] == [
+        row["input"] for row in slime.rows(["interop_envs:Talk", "core:Echo-v0"], 32)
+    ]
 
 
 def test_a_batch_of_which_all_failed_is_not_trained_on(tmp_path):
@@ -243,3 +263,9 @@ def test_a_batch_of_which_all_failed_is_not_trained_on(tmp_path):
     assert slime.rewards(args, [failed, alone]) == ([2.0, 2.0], [0.0, 0.0])
     args.rewards_normalization = False
     assert slime.rewards(args, [failed, alone]) == ([2.0, 2.0], [2.0, 2.0])
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = slime.rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [start_of(row["input"]) for row in made] == expected

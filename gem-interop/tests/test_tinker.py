@@ -26,11 +26,12 @@ from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder, GemGroup
 
 # Warnings are the frameworks' own. JAX compiles for minutes, and for many where other programs use the machine.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.timeout(1800)]
-SERVER = Path(__file__).parents[2] / "examples/frameworks/tinker_skyrl_server.py"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "frameworks"
+SERVER = EXAMPLES / "tinker_skyrl_server.py"
 STEPS, GROUPS, GROUP = 40, 2, 4
 # Batches of fixed sizes, and little optimisation: JAX compiles for each shape.
 BACKEND = {
-    "max_lora_adapters": 2,
+    "max_lora_adapters": 3,
     "max_lora_rank": 8,
     "sample_max_num_sequences": GROUPS * GROUP,
     "train_micro_batch_size": 1,
@@ -181,3 +182,25 @@ def test_the_first_step_has_the_log_probabilities_of_the_model_by_transformers(r
         assert logprobs == pytest.approx(each.logprobs, abs=2e-5, rel=0)
     # And the weights do change.
     assert any(step["skyrl.ai/grad_norm"] > 0 for step in run[2][:STEPS])
+
+
+def test_the_launch_file_trains_as_the_page_shows_it(server, model, tmp_path):
+    sizes = {"steps": 2, "groups": GROUPS, "group": GROUP, "max-new-tokens": 6, "max-context": 384, "rank": 8}
+    command = [sys.executable, EXAMPLES / "tinker_rl.py", model, "--base-url", server, "--out", tmp_path / "run"]
+    command += ["--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0"]
+    done = subprocess.run(
+        [*map(str, command), *(f"--{name}={value}" for name, value in sizes.items())],
+        env={**os.environ, "TINKER_API_KEY": "tml-any"},
+        capture_output=True,
+        text=True,
+        timeout=COMPILING,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert (summary["steps"], summary["failed"]) == (2, 0)
+    assert 0 <= summary["success"] <= 1
+    steps = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    # Both ids are played in every step.
+    for id in ("game:GuessTheNumber-v0-easy", "core:Echo-v0"):
+        assert f"env/{id}/reward/total" in steps[0]

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from samples import CHATML, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 from tinker_cookbook.completers import TokenCompleter, TokensWithLogprobs
 from tinker_cookbook.exceptions import AllTrajectoriesFailedError
 from tinker_cookbook.rl.data_processing import trajectory_to_data
@@ -59,7 +60,7 @@ def rewards(played):
 
 
 def test_batches_have_groups_of_episodes_from_the_same_start_and_an_evaluation_has_others(dataset):
-    data, tests = dataset(env="interop_envs:Talk,core:Echo-v0", test_episodes=5)
+    data, tests = dataset(env=["interop_envs:Talk", "core:Echo-v0"], test_episodes=5)
     groups = [group for index in range(len(data)) for group in data.get_batch(index)]
     assert len({group.start.seed for group in groups}) == len(groups) == 8
     assert [group.start.id for group in groups[:2]] == ["interop_envs:Talk", "core:Echo-v0"]
@@ -159,9 +160,17 @@ def test_limits_are_given_to_the_cookbook_and_ends_are_named(dataset):
     assert last.metrics["success"] in (0.0, 1.0)
     assert "a ver" in [each.transitions[-1].logs["reply"] for each in played.trajectories_G]
 
-    short = dataset(max_context=3)[0].get_batch(0)[0]
-    [first, *_] = play(short, Says()).trajectories_G
-    assert (first.stop_reason, trajectory_to_data(first, 1.0)) == ("context_overflow", [])
+
+def test_an_episode_whose_start_does_not_fit_the_context_is_left_out_and_stops_a_strict_run(dataset):
+    """The envs have starts of other lengths; and a short start that ends out of context later is an episode."""
+    group = dataset(max_context=3)[0].get_batch(0)[0]
+    with pytest.raises(AllTrajectoriesFailedError):  # which the cookbook's loop counts as a skipped group
+        play(group, Says())
+    with pytest.raises(EpisodeFailed, match=r"Talk from seed \d+: .* no room for a reply in max_context=3"):
+        play(group, Says(), strategy=None)
+    fits = dataset(max_context=120)[0].get_batch(0)[0]
+    ends = {each.stop_reason for each in play(fits, Says("a" * 500)).trajectories_G}
+    assert "context_overflow" in ends
 
 
 def test_success_may_be_the_only_reward(dataset):
@@ -181,3 +190,10 @@ def test_refused_settings_raise_before_the_training(dataset):
         dataset(score="best")
     with pytest.raises(ConfigError, match="group_size"):
         dataset(group_size=0)
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others(dataset):
+    data, tests = dataset(IDS, seed=SEED, batch_size=1, batches=3, test_episodes=3)
+    made = [group.start for index in range(len(data)) for group in data.get_batch(index)]
+    assert [(start.id, start.seed) for start in made] == TRAINING
+    assert [(group.start.id, group.start.seed) for group in tests.get_batch(0)] == EVALUATION

@@ -7,9 +7,11 @@ import pytest
 import torch
 from datasets import Dataset
 from samples import tiny_model, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 from trl import GRPOConfig, GRPOTrainer
 
 from gem.errors import ConfigError
+from gem_interop.playing import start_of
 from gem_interop.trl import Play
 
 pytestmark = pytest.mark.filterwarnings("default")  # TRL's own
@@ -201,3 +203,9 @@ def test_a_prompt_of_another_dataset_is_named(prompt, tmp_path):
     trainer = SimpleNamespace(args=GRPOConfig(str(tmp_path), bf16=False))
     with pytest.raises(ConfigError, match="made by the module's rows"):
         Kept()([prompt], trainer)
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = Play(IDS).rows(3, SEED, evaluation=evaluation)
+        assert [start_of(row["prompt"]) for row in made] == expected

@@ -15,11 +15,12 @@ import torch
 import verifiers.v1 as vf
 from agreement import assert_returns_are_those_of_a_replay
 from chat_envs import Sums
+from starting import EVALUATION, IDS, SEED, TRAINING
 from token_server import token_server
 from verifiers.v1.serve import EnvClient, EnvServer
 
 from gem.testing.chat_server import Trouble, chat_server
-from gem_interop.verifiers import GemEnv, GemHarness
+from gem_interop.verifiers import GemEnv, GemHarness, GemTasksetConfig
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of verifiers and transformers
 EXAMPLE = Path(__file__).parents[2] / "examples" / "frameworks" / "verifiers_eval.py"
@@ -229,7 +230,7 @@ def test_tasks_are_divided_among_ids_and_end_only_if_their_number_is_given():
 
 def test_the_launch_file_plays_and_leaves_failures_out_of_its_means(monkeypatch, capsys):
     with chat_server(lambda messages: "hello") as server:
-        shown = ["any", "--url", server.url, "--env", GUESS, TALK, "--tasks", "4"]
+        shown = ["any", "--url", server.url, "--env", GUESS, "--env", TALK, "--starts", "4"]
         monkeypatch.setattr(sys, "argv", [str(EXAMPLE), *shown])
         runpy.run_path(str(EXAMPLE), run_name="__main__")
     assert "4 rollouts; 0 failed and are in no mean" in capsys.readouterr().out
@@ -318,3 +319,9 @@ def test_the_server_that_prime_rl_asks_plays_tasks_that_it_is_sent(engine):
 def test_the_harness_is_ours_if_no_other_is_set():
     env = vf.load_environment(vf.resolve_env_config({"taskset": {"id": "gem-verifiers", "env": TALK}}))
     assert all(isinstance(harness, GemHarness) for harness in env._harnesses.values())
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = vf.load_taskset(GemTasksetConfig(id="gem-verifiers", env=IDS, tasks=3, seed=SEED, evaluation=evaluation))
+        assert [(task.data.env, task.data.seed) for task in made] == expected

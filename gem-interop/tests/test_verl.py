@@ -56,7 +56,15 @@ def test_returns_are_those_of_a_local_replay_and_settings_reach_every_episode(tr
 def test_the_launch_file_trains_and_validates(tmp_path):
     settings(tmp_path)  # for its model
     launch = Path(__file__).parents[2] / "examples" / "frameworks" / "verl_grpo.py"
-    sizes = {"steps": 1, "groups": 4, "group": 4, "context": 200, "max-new-tokens": MOST, "lr": 0.01}
+    sizes = {
+        "steps": 1,
+        "groups": 4,
+        "group": 4,
+        "max-context": 400,
+        "max-new-tokens": MOST,
+        "lr": 0.01,
+        "evaluate": 64,
+    }
     done = subprocess.run(
         [
             *(sys.executable, str(launch), str(tmp_path / "model"), "--env", "interop_envs:Talk"),

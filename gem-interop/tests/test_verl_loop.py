@@ -9,8 +9,10 @@ from collections import Counter
 import pytest
 from agreement import Trained, assert_returns_are_those_of_a_replay, assert_what_was_read_and_said_is_trained
 from samples import CHATML, tokenizer
+from starting import EVALUATION, IDS, SEED, TRAINING
 
 from gem.errors import ConfigError, SpecError
+from gem_interop.playing import start_of
 
 with warnings.catch_warnings(action="ignore"):  # verl's own
     import numpy as np
@@ -166,3 +168,9 @@ def test_mistakes_are_named(folder):
         play(folder, Says("a"), score="best")
     with pytest.raises(SpecError, match="takes no argument 'loud'"):
         play(folder, Says("a"), env_kwargs={"loud": True})
+
+
+def test_the_starts_of_a_seed_are_those_of_every_framework_and_an_evaluation_has_others():
+    for evaluation, expected in ((False, TRAINING), (True, EVALUATION)):
+        made = verl.rows(IDS, 3, SEED, evaluation=evaluation)
+        assert [start_of(row["prompt"][0]["content"]) for row in made] == expected

@@ -231,6 +231,7 @@ def rows(
     episodes: int,
     seed: int = 0,
     *,
+    evaluation: bool = False,
     wrappers: Wrappers = (),
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -240,6 +241,7 @@ def rows(
         env: an id, or several, among which the rows are divided.
         episodes: how many rows.
         seed: from which theirs are derived.
+        evaluation: the starts of an evaluation, which are others than those of training.
         wrappers: as in the configuration of the server.
         env_kwargs: the same.
 
@@ -248,7 +250,7 @@ def rows(
     """
     tools: dict[str, list[dict[str, Any]]] = {}
     made: list[dict[str, Any]] = []
-    for id, start in starts(env, episodes, seed, "nemo-gym"):
+    for id, start in starts(env, episodes, seed, evaluation=evaluation):
         if id not in tools:
             with MessageSession(id, wrappers=wrappers, env_kwargs=env_kwargs) as session:
                 if session.start(start) is None:

@@ -34,16 +34,20 @@ check("openrlhf", OLDEST, NEWEST, page="openrlhf")
 from openrlhf.utils.agent import AgentExecutorBase  # noqa: E402
 
 
-def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, str]]:
+def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
     """A dataset of so many starts, for a JSON file that `--data.prompt_dataset` names.
 
     Args:
         env: an id, or several, among which the rows are divided.
         episodes: how many rows; OpenRLHF plays `--rollout.n_samples_per_prompt` episodes from each.
         seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
     """
     # OpenRLHF reports the rewards of an evaluation by their datasource.
-    return [{"input": prompt_of(id, start), "datasource": id} for id, start in starts(env, episodes, seed)]
+    return [
+        {"input": prompt_of(id, start), "datasource": id}
+        for id, start in starts(env, episodes, seed, evaluation=evaluation)
+    ]
 
 
 class Executor(AgentExecutorBase):

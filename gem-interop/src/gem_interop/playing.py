@@ -33,12 +33,28 @@ class EpisodeFailed(Fault):
     """The env of an episode failed, so that the episode says nothing about the model."""
 
 
-def starts(env: str | Sequence[str], episodes: int, seed: int, name: str = "rows") -> list[tuple[str, int]]:
-    """So many starts of episodes: ids and seeds, which are derived from `seed` and `name`."""
+def start_number(number: int, ids: Sequence[str], seed: int, *, evaluation: bool = False) -> tuple[str, int]:
+    """The id and the seed of an episode: the same in every framework, for the same seed of the user's.
+
+    Args:
+        number: of the start, from 0.
+        ids: among which starts are divided, in turn.
+        seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
+    """
+    return ids[number % len(ids)], seeding.derive(seed, "evaluation" if evaluation else "rows", number)
+
+
+def starts(env: str | Sequence[str], episodes: int, seed: int, *, evaluation: bool = False) -> list[tuple[str, int]]:
+    """The first starts, as `start_number` makes them.
+
+    Raises:
+        ConfigError: there is no id.
+    """
     ids = [env] if isinstance(env, str) else list(env)
     if not ids:
         raise ConfigError("rows need an id, or a list of ids")
-    return [(ids[index % len(ids)], seeding.derive(seed, name, index)) for index in range(episodes)]
+    return [start_number(number, ids, seed, evaluation=evaluation) for number in range(episodes)]
 
 
 def prompt_of(id: str, seed: int) -> str:

@@ -19,15 +19,16 @@ from gem.session import AsyncSession, Result
 from gem_interop.playing import Player, Reply, Score, prompt_of, starts
 
 
-def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, str]]:
+def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
     """A dataset of so many starts, for a JSON file that `rollout.train.path` names.
 
     Args:
         env: an id, or several, among which the rows are divided.
         episodes: how many rows; RL2 plays `rollout.train.responses_per_prompt` episodes from each.
         seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
     """
-    return [{"prompt": prompt_of(id, start)} for id, start in starts(env, episodes, seed)]
+    return [{"prompt": prompt_of(id, start)} for id, start in starts(env, episodes, seed, evaluation=evaluation)]
 
 
 class Play:

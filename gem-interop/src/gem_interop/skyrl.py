@@ -56,8 +56,13 @@ def register(
     skyrl_gym.register(id=name, entry_point="gem_interop.skyrl:GemTextEnv", kwargs=settings)
 
 
-def rows(env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "gem") -> list[dict[str, Any]]:
-    """The rows of a data set of so many starts. The env replaces the prompt, which only names the start."""
+def rows(
+    env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "gem", *, evaluation: bool = False
+) -> list[dict[str, Any]]:
+    """The rows of a data set of so many starts; those of an evaluation are others than those of training.
+
+    The env replaces the prompt, which only names the start.
+    """
     return [
         {
             "prompt": [{"role": "user", "content": f"{id} from seed {start}"}],
@@ -65,7 +70,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "ge
             "gem_id": id,
             "gem_seed": start,
         }
-        for id, start in starts(env, episodes, seed, "skyrl")
+        for id, start in starts(env, episodes, seed, evaluation=evaluation)
     ]
 
 

@@ -35,15 +35,16 @@ _NOT_FILLED_IN = {"rollout_top_p": 1.0, "use_rollout_routing_replay": False, "gr
 _NORMALIZED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 
 
-def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, str]]:
+def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
     """A dataset of so many starts, for a file of JSON lines that `--prompt-data` names.
 
     Args:
         env: an id, or several, among which the rows are divided.
         episodes: how many rows; slime plays `--n-samples-per-prompt` episodes from each.
         seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
     """
-    return [{"input": prompt_of(id, start)} for id, start in starts(env, episodes, seed)]
+    return [{"input": prompt_of(id, start)} for id, start in starts(env, episodes, seed, evaluation=evaluation)]
 
 
 class Rollout:
@@ -104,6 +105,8 @@ class Rollout:
 
 generate = Rollout().generate
 """With every setting at its default."""
+generate_success = Rollout(score="success").generate
+"""The same, where an episode earns 1 for success, and 0 otherwise."""
 
 
 def rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:

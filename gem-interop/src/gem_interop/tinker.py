@@ -38,7 +38,6 @@ from tinker_cookbook.rl.rollout_strategy import MinViableGroup
 from tinker_cookbook.rl.types import (
     Env,
     EnvGroupBuilder,
-    InitialObservationOverflow,
     Observation,
     RLDataset,
     RLDatasetBuilder,
@@ -47,12 +46,11 @@ from tinker_cookbook.rl.types import (
 )
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
-from gem import seeding
 from gem.checks import check_int
 from gem.packs.make import Wrappers
 from gem.rollout.transcript import Start
 from gem.session import AsyncSession, Result, Sessions
-from gem_interop.playing import EpisodeFailed, Score, check_score
+from gem_interop.playing import EpisodeFailed, Score, check_score, start_number
 
 WITHOUT_FAILED = MinViableGroup(min_successful=1, max_retries=0)
 """A `rollout_error_tolerance` that leaves failed episodes out of their groups. By the cookbook's own default, the first
@@ -100,6 +98,7 @@ class GemEnv(Env):
     def __init__(self, setup: Setup, start: Start) -> None:
         self._session: AsyncSession = setup.sessions().session()
         self._start, self._score = start, setup.score
+        self._what = f"{start.id} from seed {start.seed}"
         self.rollout_limits = RolloutLimits(
             max_turn_tokens=setup.max_new_tokens, max_trajectory_tokens=setup.max_context
         )
@@ -110,13 +109,19 @@ class GemEnv(Env):
         """The episode, when it has ended."""
         return self._session.result
 
-    async def initial_observation(self) -> tuple[Observation, list[int] | list[str]] | InitialObservationOverflow:
-        """The ids to read first, and what ends a reply."""
+    async def initial_observation(self) -> tuple[Observation, list[int] | list[str]]:
+        """The ids to read first, and what ends a reply.
+
+        Raises:
+            EpisodeFailed: the env failed, or its start leaves no room for a reply. The cookbook's
+                `InitialObservationOverflow` would count the latter among the rewards of its group.
+        """
         ids = await self._session.start(self._start.seed, id=self._start.id, group=self._start.group)
         if ids is not None:
             return Observation.from_ints(ids), self._stop()
         self._refuse_failure()
-        return InitialObservationOverflow(reward=0.0, metrics=self._final_metrics())
+        most = self.rollout_limits.max_trajectory_tokens
+        raise EpisodeFailed(f"{self._what}: what it says first leaves no room for a reply in max_context={most}")
 
     async def step(self, action: list[int], *, extra: Mapping[str, Any] | None = None) -> StepResult:
         """Take a reply, and return the ids to read next: all that were read and sampled, and what follows."""
@@ -156,7 +161,7 @@ class GemEnv(Env):
     def _refuse_failure(self) -> None:
         failure = self.result.failure
         if failure is not None:
-            raise EpisodeFailed(f"{self._start.id} from seed {self._start.seed}: {failure.error}")
+            raise EpisodeFailed(f"{self._what}: {failure.error}")
 
     def _final_metrics(self) -> dict[str, float]:
         episode = self.result.episode
@@ -195,10 +200,12 @@ class GemGroup(EnvGroupBuilder):
 class GemDataset(RLDataset):
     """Batches of groups, whose seeds are derived from one seed."""
 
-    def __init__(self, setup: Setup, batches: int, batch_size: int, group_size: int, seed: int, name: str) -> None:
+    def __init__(
+        self, setup: Setup, batches: int, batch_size: int, group_size: int, seed: int, *, evaluation: bool = False
+    ) -> None:
         self._setup, self._batches = setup, batches
         self._batch_size, self._group_size = batch_size, group_size
-        self._seed, self._name = seed, name
+        self._seed, self._evaluation = seed, evaluation
 
     def get_batch(self, index: int) -> Sequence[GemGroup]:
         """The groups of a step."""
@@ -209,9 +216,8 @@ class GemDataset(RLDataset):
         return self._batches
 
     def _group(self, number: int) -> GemGroup:
-        ids = self._setup.ids
-        seed = seeding.derive(self._seed, self._name, number)
-        return GemGroup(self._setup, Start(seed, ids[number % len(ids)]), self._group_size)
+        id, seed = start_number(number, self._setup.ids, self._seed, evaluation=self._evaluation)
+        return GemGroup(self._setup, Start(seed, id), self._group_size)
 
 
 @chz.chz
@@ -219,7 +225,7 @@ class GemDatasetBuilder(RLDatasetBuilder):
     """The `dataset_builder` of the cookbook's `Config`.
 
     Attributes:
-        env: an id, or ids between commas, among which groups are divided.
+        env: an id, or several, among which groups are divided.
         model_name: whose tokenizer and chat template are used: a folder, or a name that the cookbook knows.
         batch_size: groups in a step.
         group_size: episodes in a group, from the same start.
@@ -237,7 +243,7 @@ class GemDatasetBuilder(RLDatasetBuilder):
         step_timeout: seconds that one call of an env may take, after which its episode fails.
     """
 
-    env: str
+    env: str | Sequence[str]
     model_name: str
     batch_size: int
     group_size: int
@@ -266,13 +272,13 @@ class GemDatasetBuilder(RLDatasetBuilder):
         check_int("test_episodes", self.test_episodes, 0)
         check_score(self.score)
         setup = Setup(
-            ids=tuple(self.env.split(",")),
+            ids=(self.env,) if isinstance(self.env, str) else tuple(self.env),
             **{name: getattr(self, name) for name in Setup.__dataclass_fields__ if name != "ids"},
         )
         await setup.sessions().__aenter__()  # refused settings raise here
-        train = GemDataset(setup, self.batches, self.batch_size, self.group_size, self.seed, "tinker")
-        tests = GemDataset(setup, 1, self.test_episodes, 1, self.seed, "tinker-test") if self.test_episodes else None
-        return train, tests
+        train = GemDataset(setup, self.batches, self.batch_size, self.group_size, self.seed)
+        tests = GemDataset(setup, 1, self.test_episodes, 1, self.seed, evaluation=True)
+        return train, tests if self.test_episodes else None
 
 
 _sessions: dict[bytes, Sessions] = {}

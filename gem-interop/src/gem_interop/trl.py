@@ -44,7 +44,8 @@ class Play:
 
     Args:
         env: an id, or a list of ids, among which `rows` divides the episodes.
-        max_context: most ids of an episode, read and sampled; by default the `max_position_embeddings` of the model.
+        max_context: most ids of an episode, read and sampled; by default, and at most, the `max_position_embeddings` of
+            the model.
         max_new_tokens: most ids of a reply; by default the trainer's `max_completion_length`.
         max_turns: turns after which an episode is truncated.
         score: what `reward` gives: the `"return"`, or 1 for `"success"` and 0 otherwise.
@@ -90,9 +91,10 @@ class Play:
         self.results: list[Result] = []
         """The episodes of the last batch, in its order."""
 
-    def rows(self, episodes: int, seed: int = 0) -> list[dict[str, str]]:
-        """A dataset of so many starts, for `datasets.Dataset.from_list`."""
-        return [{"prompt": prompt_of(*start)} for start in starts(self._ids, episodes, seed, "trl")]
+    def rows(self, episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
+        """A dataset of so many starts, for `datasets.Dataset.from_list`; those of an evaluation are others."""
+        made = starts(self._ids, episodes, seed, evaluation=evaluation)
+        return [{"prompt": prompt_of(*start)} for start in made]
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         """Play an episode for each prompt. What TRL calls."""
@@ -146,11 +148,13 @@ class Play:
     def _session(self, trainer: Any) -> Session:
         model = trainer.accelerator.unwrap_model(trainer.model)
         config = model.config.get_text_config()
+        positions = int(config.max_position_embeddings)
         limits = {
-            "max_context": int(config.max_position_embeddings),
+            "max_context": positions,
             "max_new_tokens": trainer.args.max_completion_length,
             **{name: value for name, value in self._limits.items() if value is not None},
         }
+        limits["max_context"] = min(limits["max_context"], positions)
         return Session(
             self._ids, trainer.processing_class, history="keep", stop_ids=_ends(model), **limits, **self._settings
         )

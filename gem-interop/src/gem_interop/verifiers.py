@@ -28,11 +28,11 @@ from openai import APIStatusError, AsyncOpenAI
 from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 
-from gem import seeding
 from gem.errors import ConfigError
 from gem.llm.answers import refusal
 from gem.llm.errors import ContextExceeded
 from gem.session import AsyncMessageSession, Result, Sessions
+from gem_interop.playing import start_number
 
 
 class GemTasksetConfig(vf.TasksetConfig):
@@ -44,6 +44,8 @@ class GemTasksetConfig(vf.TasksetConfig):
     """How many tasks there are; unset, there is no end of them."""
     seed: int = 0
     """From which the seeds of the tasks are derived."""
+    evaluation: bool = False
+    """The starts of an evaluation, which are others than those of training."""
     wrappers: str | list[str | dict[str, Any]] = Field(default_factory=list)
     """As in `gem.make`, around every env."""
     env_kwargs: dict[str, Any] = Field(default_factory=dict)
@@ -98,8 +100,7 @@ class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
         """The tasks; the env makes of each what the model reads first."""
         config, ids = self.config, self.config.ids
         for index in itertools.count() if config.tasks is None else range(config.tasks):
-            seed = seeding.derive(config.seed, "verifiers", index)
-            id = ids[index % len(ids)]
+            id, seed = start_number(index, ids, config.seed, evaluation=config.evaluation)
             yield GemTask(GemData(name=f"{id}#{seed}", env=id, seed=seed), config.task)
 
 

@@ -36,13 +36,14 @@ _players: dict[str, Player] = {}
 """Those of this process: verl makes a loop for each episode, and all of them share the envs."""
 
 
-def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[str, Any]]:
+def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, Any]]:
     """A dataset of so many starts, for `datasets.Dataset.from_list(…).to_parquet(…)`.
 
     Args:
         env: an id, or several ids, among which the rows are divided.
         episodes: how many rows; verl plays `rollout.n` episodes from each.
         seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
     """
     return [
         {
@@ -52,7 +53,7 @@ def rows(env: str | Sequence[str], episodes: int, seed: int = 0) -> list[dict[st
             "reward_model": {"style": "gem", "ground_truth": ""},
             "extra_info": {"index": index},
         }
-        for index, (id, start) in enumerate(starts(env, episodes, seed))
+        for index, (id, start) in enumerate(starts(env, episodes, seed, evaluation=evaluation))
     ]
 
 

@@ -1,0 +1,66 @@
+"""The arguments of the launch files in `examples/frameworks`: a setting has the same name and default in all of them.
+
+The defaults are those of `gemx train` for a language model. A file gives its own for what its framework does otherwise.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+class _Each(argparse.Action):
+    """As "append", but in place of the default."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        given = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*([] if given is self.default else given), values])
+
+
+ALWAYS = ("env", "seed")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "env": {
+        "action": _Each,
+        "metavar": "ID",
+        "default": ["game:GuessTheNumber-v0-easy"],
+        "help": "once for each id; the starts are divided among them",
+    },
+    "seed": {
+        "type": int,
+        "default": 0,
+        "help": "of the starts, which are the same in every framework, and of what else it draws",
+    },
+    "steps": {"type": int, "default": 200, "help": "batches of episodes that are played and learned from"},
+    "starts": {"type": int, "default": 16, "help": "of episodes"},
+    "groups": {"type": int, "default": 16, "help": "starts in a step"},
+    "group": {"type": int, "default": 8, "help": "episodes from the same start"},
+    "max_new_tokens": {"type": int, "default": 1024, "help": "of a reply"},
+    "max_context": {"type": int, "default": 4096, "help": "ids of an episode, read and sampled"},
+    "max_turns": {"type": int, "default": 100, "help": "after which an episode is truncated"},
+    "score": {
+        "choices": ["return", "success"],
+        "default": "return",
+        "help": "what an episode earns: its return, or 1 for success and 0 otherwise",
+    },
+    "lr": {"type": float, "default": 1e-6, "help": "learning rate"},
+    "out": {"type": Path, "help": "folder that is written to"},
+    "dry_run": {"action": "store_true", "help": "only write the files, and print the command"},
+}
+
+
+def arguments(description: str | None, *names: str, **defaults: Any) -> argparse.ArgumentParser:
+    """A parser with `--env`, `--seed` and those of `SETTINGS` that are named, or have a default of the file's own."""
+    text = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=description, formatter_class=text, allow_abbrev=False)
+    for name in dict.fromkeys([*ALWAYS, *names, *defaults]):
+        setting = SETTINGS[name] | ({"default": defaults[name]} if name in defaults else {})
+        default = setting.get("default")
+        shown = "" if default is None else f"; default: {' '.join(default) if isinstance(default, list) else default}"
+        parser.add_argument(f"--{name.replace('_', '-')}", **{**setting, "help": setting["help"] + shown})
+    return parser
