@@ -185,6 +185,19 @@ def test_a_play_of_two_trainers_reads_with_the_tokenizer_of_each(make_trainer):
         assert other.decode(first.completion.prompt_ids) == f"{first.observation}<|im_end|>"
 
 
+@pytest.mark.parametrize(("max_context", "most"), [(None, 512), (4096, 512), (300, 300)])
+def test_a_context_has_at_most_the_positions_of_the_model(make_trainer, max_context, most):
+    seen = []
+
+    def ends(trainer, contexts, sessions):
+        seen.extend(len(ids) + session.max_tokens for ids, session in zip(contexts, sessions, strict=True))
+        return [([258], [0.0])] * len(contexts)
+
+    play = Play("core:Echo-v0", max_new_tokens=9999, max_context=max_context, generate=ends)
+    play([row["prompt"] for row in play.rows(2)], make_trainer(play))
+    assert set(seen) == {most}
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"top_p": 0.9}, {"generation_kwargs": {"top_k": 5}}, {"use_vllm": True}],
