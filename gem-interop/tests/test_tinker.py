@@ -37,7 +37,7 @@ BACKEND = {
     "train_micro_batch_size": 1,
 }
 XLA = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-COMPILING = 300  # seconds, at most
+COMPILING = 550  # seconds, at most
 
 
 @pytest.fixture(scope="module")
