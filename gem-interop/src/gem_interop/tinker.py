@@ -20,8 +20,6 @@ of its group.
 # pyright: reportUnknownParameterType=false
 # ruff: noqa: E402
 
-import asyncio
-import atexit
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -282,10 +280,3 @@ class GemDatasetBuilder(RLDatasetBuilder):
 
 
 _sessions: dict[bytes, Sessions] = {}
-
-
-@atexit.register
-def _close() -> None:
-    """At the end of the process, close the envs."""
-    while _sessions:
-        asyncio.run(_sessions.popitem()[1].close())

@@ -1,6 +1,8 @@
 """Envs in the threads of the vector engine, for event loops: a call of an env never blocks one."""
 
 import asyncio
+import atexit
+import os
 import threading
 import time
 from collections import deque
@@ -21,6 +23,8 @@ _SHORTEST_CHECK = 0.005
 
 class EnvThreads:
     """So many envs, each of which carries out one message at a time; any number of event loops may use them.
+
+    Envs that nobody closes are closed at the end of the process: most frameworks do not say when they have finished.
 
     Args:
         maker: makes an env.
@@ -45,6 +49,8 @@ class EnvThreads:
         self._watching: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         """Loops that check for overdue calls: one check for all calls costs a tenth of a timer for each."""
         self._closed = False
+        self._process = os.getpid()
+        _open.add(self)
 
     async def check(self) -> None:
         """Build one env, so that refused settings raise here."""
@@ -112,11 +118,17 @@ class EnvThreads:
             finally:
                 loop.call_soon_threadsafe(closed.set)
 
+        _open.discard(self)
         try:
             threading.Thread(target=close, name="gem-close").start()
         except RuntimeError:  # no thread starts at the end of the process, or where the system refuses more
             close()
         await closed.wait()
+
+    def close_at_exit(self) -> None:
+        """Close every env, in the process in which they were made; one in a call that does not end is left."""
+        if self._process == os.getpid():
+            self._backend.close()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replace the envs whose call is overdue, from this loop, for as long as it waits for a call or an env."""
@@ -190,3 +202,13 @@ def _later(future: "asyncio.Future[Any]", act: Callable[[], object]) -> bool:
 def _refuse(future: "asyncio.Future[Any]") -> None:
     if not future.done():
         future.set_exception(RuntimeError(_CLOSED))
+
+
+_open: WeakSet[EnvThreads] = WeakSet()
+"""Those that nobody has closed."""
+
+
+@atexit.register
+def _close_all() -> None:
+    for threads in list(_open):
+        threads.close_at_exit()
