@@ -34,6 +34,7 @@ FILES = (
     "gem-*/README.md",
     "gem-*/src/**/*.md",
     "examples/*",
+    "examples/frameworks/*",
     "LICENSE",
 )
 ALSO = {
