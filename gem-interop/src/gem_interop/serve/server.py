@@ -16,7 +16,7 @@ from gem_interop.serve.app import EnvServer
 try:
     import uvicorn
 
-    from gem.client_timeouts import TimedH11Protocol
+    from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
     from gem_interop.serve.websocket import TimedWebSocketProtocol
 except ImportError as error:
     raise MissingExtra(
@@ -85,6 +85,7 @@ def _server(server: EnvServer) -> uvicorn.Server:
             server.app,
             http=TimedH11Protocol,
             ws=TimedWebSocketProtocol,
+            backlog=MOST_WAITING,
             ws_max_size=server.sessions.limits.message_bytes,
             # It costs more time than it saves, and a small message may unpack to a large one.
             ws_per_message_deflate=False,

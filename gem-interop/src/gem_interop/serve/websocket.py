@@ -12,11 +12,18 @@ class TimedWebSocketProtocol(WebSocketsSansIOProtocol):
     """A connection that does not take its answers is ended, instead of waiting for it with its session."""
 
     _reading: asyncio.TimerHandle | None = None
+    _since = 0.0
+
+    @property
+    def waiting_since(self) -> float | None:
+        """When it began to wait for the end of its client, by the clock of its loop; None if it does not wait."""
+        return self._since if self.close_sent and not self.transport.is_closing() else None
 
     async def send(self, message: Any) -> None:
         await super().send(message)
         if self.close_sent:  # uvicorn logs an error for an upgrade that is refused, because it was not completed
             self.handshake_complete = True
+            self._since = self._since or self.loop.time()
 
     def pause_writing(self) -> None:
         super().pause_writing()

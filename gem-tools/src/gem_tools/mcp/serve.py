@@ -12,7 +12,7 @@ from mcp.server.stdio import stdio_server
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gem.client_timeouts import TimedH11Protocol
+from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
 from gem.listening import address, listen
 from gem.tool import shared_runtime
 
@@ -66,6 +66,7 @@ def serve_http(
     config = uvicorn.Config(
         _without_streams(application),
         http=TimedH11Protocol,
+        backlog=MOST_WAITING,
         log_level="warning",
         timeout_graceful_shutdown=_GRACE,
         lifespan="on",

@@ -21,7 +21,7 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from gem.client_timeouts import TimedH11Protocol
+    from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
 except ImportError as error:
     raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
 
@@ -196,6 +196,7 @@ def _server(retriever: Retriever, topk: int) -> uvicorn.Server:
     settings = uvicorn.Config(
         app(retriever, topk=topk),
         http=TimedH11Protocol,
+        backlog=MOST_WAITING,
         log_level="warning",
         access_log=False,
         ws="none",
