@@ -35,6 +35,7 @@ options = {
     "rollout-max-response-len": given.max_new_tokens,
     "rollout-max-context-len": given.max_context,
     "advantage-estimator": "grpo",
+    "rollout-seed": given.seed,
 }
 command = [sys.executable, "train.py", *(part for name, value in options.items() for part in (f"--{name}", str(value)))]
 print(shlex.join([*command, *more]), flush=True)

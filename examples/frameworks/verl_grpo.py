@@ -39,6 +39,7 @@ command = [
     f"data.max_prompt_length={given.max_context // 2}",
     f"data.max_response_length={given.max_context // 2}",
     "data.filter_overlong_prompts=false",
+    f"data.seed={given.seed}",
     f"actor_rollout_ref.model.path={given.model}",
     f"actor_rollout_ref.actor.optim.lr={given.lr}",
     f"actor_rollout_ref.actor.ppo_mini_batch_size={given.groups}",

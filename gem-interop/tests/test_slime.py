@@ -214,20 +214,8 @@ def test_settings_that_it_cannot_follow_are_refused(generate, changed, why):
 @pytest.mark.parametrize("score", ["return", "success"])
 def test_the_launch_file_is_accepted_by_slime(tmp_path, monkeypatch, score):
     launch = Path(__file__).parents[2] / "examples/frameworks/slime_grpo.py"
-    given = [
-        "SLIME",
-        "--env",
-        "interop_envs:Talk",
-        "--env",
-        "core:Echo-v0",
-        "--steps",
-        "2",
-        "--score",
-        score,
-        "--out",
-        str(tmp_path),
-        "--dry-run",
-    ]
+    given = ["SLIME", "--env", "interop_envs:Talk", "--env", "core:Echo-v0", "--steps", "2", "--seed", "3"]
+    given += ["--score", score, "--out", str(tmp_path), "--dry-run"]
     done = subprocess.run([sys.executable, launch, *given], capture_output=True, text=True, check=True, timeout=120)
     _, program, *options = shlex.split(done.stdout)
     assert program == "train.py"
@@ -246,11 +234,11 @@ def test_the_launch_file_is_accepted_by_slime(tmp_path, monkeypatch, score):
     assert not unknown
     wanted = {"return": slime.generate, "success": slime.generate_success}
     assert misc.load_function(args.custom_generate_function_path) == wanted[score]
-    assert args.rollout_max_context_len == 4096
+    assert (args.rollout_max_context_len, args.rollout_seed) == (4096, 3)
     assert misc.load_function(args.custom_reward_post_process_path) == slime.rewards
     data = Dataset(args.prompt_data, tokenizer(), None, args.rollout_max_prompt_len, prompt_key=args.input_key)
     assert [sample.prompt for sample in data.samples] == [
-        row["input"] for row in slime.rows(["interop_envs:Talk", "core:Echo-v0"], 32)
+        row["input"] for row in slime.rows(["interop_envs:Talk", "core:Echo-v0"], 32, 3)
     ]
 
 

@@ -36,7 +36,7 @@ BACKEND = {
     "train_micro_batch_size": 1,
 }
 XLA = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-COMPILING = 550  # seconds, at most
+COMPILING = 1200  # seconds, at most
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +184,7 @@ def test_the_first_step_has_the_log_probabilities_of_the_model_by_transformers(r
 
 
 def test_the_launch_file_trains_as_the_page_shows_it(server, model, tmp_path):
-    sizes = {"steps": 2, "groups": GROUPS, "group": GROUP, "max-new-tokens": 6, "max-context": 384, "rank": 8}
+    sizes = {"steps": 1, "groups": GROUPS, "group": GROUP, "max-new-tokens": 6, "max-context": 384, "rank": 8}
     command = [sys.executable, EXAMPLES / "tinker_rl.py", model, "--base-url", server, "--out", tmp_path / "run"]
     command += ["--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0"]
     done = subprocess.run(
@@ -197,9 +197,8 @@ def test_the_launch_file_trains_as_the_page_shows_it(server, model, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     summary = json.loads(done.stdout.splitlines()[-1])
-    assert (summary["steps"], summary["failed"]) == (2, 0)
+    assert (summary["steps"], summary["failed"]) == (1, 0)
     assert 0 <= summary["success"] <= 1
     steps = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
-    # Both ids are played in every step.
     for id in ("game:GuessTheNumber-v0-easy", "core:Echo-v0"):
         assert f"env/{id}/reward/total" in steps[0]
