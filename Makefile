@@ -114,11 +114,12 @@ $(VENV)/demo: $(VENV)/python constraints.txt $(PROJECTS)
 	touch $@
 
 # Packages are built with the hatchling of the environment, and modules compiled on all cores: together a third of the
-# time that pip needs for both by itself.
+# time that pip needs for both by itself. What pytest makes of the tests' assertions is made once, and not by each worker.
 $(VENV)/test: $(VENV)/python constraints.txt requirements-test.txt $(PROJECTS)
 	$(PIP) install -c constraints.txt --no-compile -r requirements-test.txt
 	$(PIP) install -c constraints.txt --no-compile --no-build-isolation $(PACKAGES:%=-e %)
 	$(BIN)/python -W ignore -m compileall -qq -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib || true # not every template is Python
+	$(BIN)/python .ci/rewrite.py gem-core/src tests $(PACKAGES:%=%/tests) || true # it only makes the first run faster
 	touch $@ $(VENV)/demo
 
 # vLLM needs other versions of some packages than the tests run on, so it has an environment of its own.
