@@ -191,6 +191,23 @@ def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_results(tm
     assert run_of(tmp_path / "evaluated")["results"] == []
 
 
+@pytest.mark.parametrize("kind", ["evaluation", "training"])
+def test_a_damaged_summary_is_named_with_what_to_do(training: Path, kind: str) -> None:
+    damaged = [b'{"ids": [{"su', b"\xff\xfe", b"[]", b"null", b'{"ids": 3, "random_success": "x"}']
+    if kind == "evaluation":
+        (training / "metrics.jsonl").unlink()
+        (training / "eval.json").write_text("{}")
+        damaged += [b'{"ids": ["a"]}', b'{"ids": [{"success": "x"}]}']
+    summary = training / "summary.json"
+    for content in damaged:
+        summary.write_bytes(content)
+        with pytest.raises(RecordError, match=f"{summary} is damaged.*: remove it, and the rest is shown") as raised:
+            run_of(training)
+        assert (f"`gemx eval --resume {training}` writes it again" in str(raised.value)) == (kind == "evaluation")
+    summary.unlink()
+    assert run_of(training)["results"] == []
+
+
 def test_the_floors_of_an_evaluation_are_beside_its_result(tmp_path: Path) -> None:
     out = tmp_path / "evaluated"
     invoke("eval", "core:Echo-v0", "--model", "policy_samples:parrot", "--episodes", 4, "--out", out)

@@ -253,3 +253,19 @@ def test_a_run_whose_server_cannot_be_reached_stops_and_says_how_to_resume(tmp_p
     server.touch()
     gemx(*shlex.split(re.search(said, done.stderr)[1]))
     assert steps(tmp_path / "run") == [1, 2, 3]
+
+
+@pytest.mark.full
+def test_the_damaged_summary_of_a_finished_run_is_named_and_written_again(tmp_path):
+    gemx(*words(tmp_path, **SHORT))
+    summary = tmp_path / "summary.json"
+    content = summary.read_bytes()
+    for damaged in (content[:50], b"[]", b"{}"):
+        summary.write_bytes(damaged)
+        done = CliRunner().invoke(main, words(tmp_path, **SHORT))
+        assert done.exit_code == 1
+        assert f"gemx: {summary} is damaged" in done.stderr
+        assert "remove it, and the same command evaluates the run and writes it again" in done.stderr
+    summary.unlink()
+    gemx(*words(tmp_path, **SHORT))
+    assert json.loads(summary.read_bytes()).keys() == json.loads(content).keys()

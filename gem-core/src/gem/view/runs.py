@@ -54,10 +54,7 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
     curves = _curves(metrics) if metrics.is_file() else {}
     kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
     named = {"name": path.resolve().name, "path": str(path), "kind": kind}
-    summary = _summary(path)
-    results = [_result(each) for each in summary.get("ids", ())] if kind == "evaluation" else []
-    floors = {name: summary.get(f"{name}_success") for name in ("random", "expert")} if kind == "training" else {}
-    return {**named, **played, "curves": curves, "facts": _facts(path), "results": results, "floors": floors}
+    return {**named, **played, "curves": curves, "facts": _facts(path), **_summarised(path, kind)}
 
 
 def _episodes(path: Path, most: int | None, *, over_time: bool = False) -> dict[str, Any]:
@@ -173,23 +170,40 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return [*itertools.islice(points, 0, None, every), *([points[-1]] if (len(points) - 1) % every else [])]
 
 
-def _summary(path: Path) -> Mapping[str, Any]:
-    """What `summary.json` holds; nothing before the end of a run."""
+def _summarised(path: Path, kind: str) -> dict[str, Any]:
+    """What the page shows of `summary.json`, which is there after the end of a run."""
+    results: list[dict[str, Any]] = []
+    floors: dict[str, float | None] = {}
     try:
-        found = json.loads((path / SUMMARY).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else {}
+        summary: Any = json.loads((path / SUMMARY).read_bytes()) if (path / SUMMARY).is_file() else {}
+        if kind == "evaluation":
+            results = [_result(each) for each in summary.get("ids", ())]
+        if kind == "training":
+            floors = {name: _number(summary, f"{name}_success") for name in ("random", "expert")}
+    except (ValueError, TypeError, AttributeError) as error:
+        again = f"; `gemx eval --resume {path}` writes it again" if kind == "evaluation" else ""
+        raise RecordError(
+            f"{path / SUMMARY} is damaged, it is not the summary of a run ({error}): remove it, and the rest is shown"
+            f"{again}"
+        ) from error
+    return {"results": results, "floors": floors}
+
+
+def _number(summary: Mapping[str, Any], name: str) -> Any:
+    value = summary.get(name)
+    if not isinstance(value, int | float | None):
+        raise TypeError(f"{name} is {value!r:.40}")
+    return value
 
 
 def _result(summary: Mapping[str, Any]) -> dict[str, Any]:
     """What the page shows of an evaluation's result on one id (see `gem.evals.summary`)."""
     k, floors = summary.get("k"), summary.get("floors", {})
-    plain = ("id", "group", "episodes", "failures", "success", "success_ci", "return_mean", "k")
     return {
-        **{name: summary.get(name) for name in plain},
+        **{name: summary.get(name) for name in ("id", "group", "success_ci")},
+        **{name: _number(summary, name) for name in ("episodes", "failures", "success", "return_mean", "k")},
         **{name: summary.get(name, {}).get(str(k)) for name in ("pass_at", "pass_hat")},
-        **{name: floors.get(name, {}).get("success") for name in ("random", "expert")},
+        **{name: _number(floors.get(name, {}), "success") for name in ("random", "expert")},
     }
 
 

@@ -20,13 +20,14 @@ import shutil
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import tomli_w
 import torch
 from safetensors import SafetensorError
 
 from gem.errors import ConfigError, TrainingStopped
+from gem.failure import one_line
 from gem.record import EpisodeRecord, Recorder, read
 from gem.rollout.transcript import Episode
 from gem_train.config.sections import LogConfig
@@ -42,6 +43,7 @@ from gem_train.runs.summary import Summary
 
 Score = tuple[float, float]
 """Mean success and mean return."""
+T = TypeVar("T")
 
 
 class RunFolder:
@@ -135,7 +137,22 @@ class RunFolder:
         """The result, if the run has finished with the steps that are asked for."""
         if self._finished_steps != self._settings["steps"]:
             return None
-        return Summary.parse((self.path / "summary.json").read_text("utf-8"))
+        return self._read_summary(Summary.parse)
+
+    def _read_summary(self, parse: Callable[[str], T]) -> T:
+        """What `summary.json` holds.
+
+        Raises:
+            ConfigError: it is damaged.
+        """
+        path = self.path / "summary.json"
+        try:
+            return parse(path.read_text("utf-8"))
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ConfigError(
+                f"{path} is damaged, it is not the summary of a run ({one_line(error)}): remove it, and the same "
+                "command evaluates the run and writes it again"
+            ) from error
 
     def write_summary(self, summary: Summary) -> None:
         """Write the result; the run has finished."""

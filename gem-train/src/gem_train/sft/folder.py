@@ -62,7 +62,7 @@ class SFTFolder(RunFolder):
         """The result, if the run has finished with the steps that are asked for."""
         if self._finished_steps != self._settings["steps"]:
             return None
-        return SFTSummary(**json.loads((self.path / "summary.json").read_text("utf-8")))
+        return self._read_summary(lambda text: SFTSummary(**json.loads(text)))
 
     def write_result(self, summary: SFTSummary) -> None:
         """Write the result; the run has finished."""
