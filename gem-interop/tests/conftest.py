@@ -12,6 +12,7 @@ FRAMEWORKS = {
     "nemo_gym": "nemo_gym",
     "openenv": "openenv",
     "openrlhf": "openrlhf",
+    "prime_rl": "prime_rl",
     "rl2": "transformers",
     "serve": "websockets",
     "slime": "slime",
