@@ -12,7 +12,7 @@ from gem.errors import Fault
 from gem_envs_games.replies import box
 from gem_envs_games.wiki_game import WikiGame
 from gem_envs_games.wiki_game.kiwix import Kiwix
-from gem_envs_games.wiki_game.live import WikiUnavailable
+from gem_envs_games.wiki_game.live import WikiUnavailable, WikiUnreachable
 from gem_envs_games.wiki_game.mediawiki import MediaWiki
 from gem_envs_games.wiki_game.page import Page
 
@@ -159,7 +159,7 @@ def test_a_server_that_is_not_there_is_a_fault(server, backend):
     found = wiki(server, backend, max_query_attempts=1)
     server.shutdown()
     server.server_close()
-    with pytest.raises(WikiUnavailable, match="Connection refused"):
+    with pytest.raises(WikiUnreachable, match="Connection refused"):
         found.page("Heat")
 
 

@@ -19,8 +19,10 @@ from click.testing import CliRunner
 from held_retriever import HANG_LIMIT, HeldRetriever
 from scripted_server import answering
 
+import gem
 from gem.cli.main import main
-from gem.errors import ConfigError
+from gem.errors import ConfigError, Unreachable
+from gem.rollout import rollout
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.remote import Remote
@@ -242,6 +244,10 @@ def test_a_server_that_cannot_be_reached_or_is_too_slow_is_a_clear_fault():
         unreachable = f"http://127.0.0.1:{probe.getsockname()[1]}/retrieve"
     with pytest.raises(SearchFault, match=r"does not answer.*refused"):
         Remote(unreachable, retries=1).search(["x"], 1)
+    tools = {"name": "tool_env", "tools": [{"name": "search", "source": unreachable}]}
+    vector = gem.make_vec("core:Echo-v0", 8, backend="thread", wrappers=[tools])
+    with vector as envs, pytest.raises(Unreachable, match="so no more are played"):
+        list(rollout(lambda observation: "<search>x</search>", envs, range(30)))
     asleep = Event()
     with answering(lambda _: (200, b"") if asleep.wait(HANG_LIMIT) else (500, b"")) as url:
         begun = monotonic()

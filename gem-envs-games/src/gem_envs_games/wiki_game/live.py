@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from gem.checks import check_int
-from gem.errors import ConfigError, Fault
+from gem.errors import ConfigError, Fault, Unreachable
 from gem.http_limits import Limited
 from gem_envs_games.wiki_game.page import Page
 
@@ -28,6 +28,10 @@ _TRIES = 20
 
 class WikiUnavailable(Fault, ConnectionError):
     """The wiki does not answer, or not as its API should."""
+
+
+class WikiUnreachable(WikiUnavailable, Unreachable):
+    """There is no wiki at that address: other episodes will fail as this one did."""
 
 
 class _Http(Limited, HTTPConnection):
@@ -165,7 +169,7 @@ class LiveWiki(ABC):
         """
         url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
         request = urllib.request.Request(url, headers={"User-Agent": _AGENT})
-        pause, reason = 0.2, "no request was made"
+        pause, reason, kind = 0.2, "no request was made", WikiUnavailable
         for attempt in range(self._attempts):
             time.sleep(self._delay if attempt == 0 else pause)
             try:
@@ -176,6 +180,7 @@ class LiveWiki(ABC):
                     return WikiResponse(response.url, response.read())
             except urllib.error.HTTPError as error:
                 error.close()
+                kind = WikiUnavailable
                 if error.code == HTTPStatus.NOT_FOUND:
                     return None
                 reason = f"it answers {error.code} {error.reason}"
@@ -185,7 +190,8 @@ class LiveWiki(ABC):
                 pause = min(float(asked) if asked.isdecimal() else 2 * pause, _LONGEST_PAUSE)
             except (OSError, HTTPException, ValueError) as error:
                 reason, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
-        raise WikiUnavailable(
+                kind = WikiUnreachable if isinstance(error, urllib.error.URLError) else WikiUnavailable
+        raise kind(
             f"{url}: {reason}. Check that the server runs and that trawler_kwargs has its url, or play on "
             "backend='shipped', which needs none."
         )

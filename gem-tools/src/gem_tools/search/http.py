@@ -5,11 +5,11 @@ from typing import Any
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, MaxRetryError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError
 
 from gem.errors import ConfigError
 from gem.http_limits import Limited
-from gem_tools.search.retriever import SearchFault
+from gem_tools.search.retriever import SearchFault, SearchUnreachable
 
 _CONNECTIONS = 64
 """At once; further threads wait."""
@@ -92,7 +92,8 @@ class SearchHttpClient:
         except HTTPError as error:
             # The text of a MaxRetryError has the whole address, key included; its reason does not.
             reason = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-            raise SearchFault(f"{self._name} at {self.url} does not answer: {reason}") from reason
+            kind = SearchUnreachable if isinstance(reason, ConnectTimeoutError) else SearchFault
+            raise kind(f"{self._name} at {self.url} does not answer: {reason}") from reason
         if answer.headers.get("Content-Encoding", "identity") != "identity":
             # A small answer may unpack to one that fills the memory.
             raise self.wrong("it is compressed, which was not asked for")

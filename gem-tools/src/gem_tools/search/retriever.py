@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gem.errors import Fault
+from gem.errors import Fault, Unreachable
 from gem_tools.search.corpus import Document
 
 
@@ -32,6 +32,10 @@ class Retriever(Protocol):
 
 class SearchFault(Fault, ConnectionError):
     """A search server or search engine cannot be reached, or does not answer as it should."""
+
+
+class SearchUnreachable(SearchFault, Unreachable):
+    """There is no search server: other searches will fail as this one did."""
 
 
 def best(scores: NDArray[np.floating], topk: int) -> NDArray[np.intp]:
