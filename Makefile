@@ -54,13 +54,16 @@ test-vllm: $(VLLM)/made
 interop: $(FRAMEWORKS:%=interop-%)
 
 # A test may take half an hour: frameworks compile and start servers, for many minutes where other programs use the machine.
+# Ray would let every other program go first: its workers have a niceness of 15.
+INTEROP_TEST = RAY_worker_niceness=0 $(VENV)/$@/bin/python -m pytest -o timeout=1800 $(wildcard gem-interop/tests/test_$**.py)
+
 $(FRAMEWORKS:%=interop-%): interop-%: $(VENV)/interop-%/made
-	$(VENV)/interop-$*/bin/python -m pytest -o timeout=1800 $(wildcard gem-interop/tests/test_$**.py)
+	$(INTEROP_TEST)
 
 # What has changed since the pins shows as a failed test, or as the module's warning that a version is newer.
 $(FRAMEWORKS:%=interop-%-newest): interop-%-newest: $(VENV)/python
 	.ci/interop --newest $(BIN)/python examples/frameworks/$* $(VENV)/interop-$*-newest
-	$(VENV)/interop-$*-newest/bin/python -m pytest -o timeout=1800 $(wildcard gem-interop/tests/test_$**.py)
+	$(INTEROP_TEST)
 
 $(FRAMEWORKS:%=interop-%-pin): interop-%-pin: interop-%-newest
 	.ci/interop --freeze $(VENV)/interop-$*-newest > examples/frameworks/$*-constraints.txt
