@@ -43,6 +43,23 @@ def test_ids_are_given_one_by_one_in_place_of_the_default_and_a_file_may_have_de
     plain = parser.parse_args([])
     assert (plain.env, plain.seed, plain.steps) == (["game:GuessTheNumber-v0-easy"], 0, SETTINGS["steps"]["default"])
     assert (plain.group, plain.out) == (1, Path("here"))
-    assert parser.parse_args(["--env", "a:B", "--env", "c:D"]).env == ["a:B", "c:D"]
-    assert parser.parse_args(["--env", "e:F"]).env == ["e:F"]
+    two = ["core:Echo-v0", "game:Wordle-v0"]
+    assert parser.parse_args(["--env", two[0], "--env", two[1]]).env == two
+    assert parser.parse_args(["--env", two[1]]).env == two[1:]
     assert "default: game:GuessTheNumber-v0-easy" in " ".join(parser.format_help().split())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--env", "game:Wordl-v0"], "argument --env: no installed pack provides 'game:Wordl-v0'. Did you mean"),
+        (["--steps", "0"], "argument --steps: 0 is not at least 1"),
+        (["--groups", "many"], "argument --groups: invalid count value: 'many'"),
+        (["--step", "3"], "unrecognized arguments: --step 3"),
+        (["--score", "reward"], "argument --score: invalid choice: 'reward'"),
+    ],
+)
+def test_a_mistake_in_a_setting_is_named_before_a_framework_starts(given, said, capsys):
+    with pytest.raises(SystemExit):
+        arguments("Plays.", "steps", "groups", "score").parse_args(given)
+    assert said in capsys.readouterr().err

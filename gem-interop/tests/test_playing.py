@@ -11,6 +11,7 @@ from gem.errors import ConfigError, UnknownId
 from gem_interop.playing import Player, prompt_of, start_of, starts
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}\n{% endfor %}"
+ECHO, TALK = "core:Echo-v0", "interop_envs:Talk"
 LIMITS = {"max_context": 400, "max_new_tokens": 5}
 
 
@@ -39,16 +40,18 @@ def play(player, tokenizer, env, reply):
 
 
 def test_rows_name_starts_in_turn_and_by_seed():
-    first, second, third = starts(["a:B", "c:D"], 3, 0)
-    assert [first[0], second[0], third[0]] == ["a:B", "c:D", "a:B"]
+    first, second, third = starts([ECHO, TALK], 3, 0)
+    assert [first[0], second[0], third[0]] == [ECHO, TALK, ECHO]
     assert start_of(prompt_of(*first)) == first
-    assert len({start for seed in (0, 1) for start in starts("a:B", 5, seed)}) == 10
-    assert starts("a:B", 5, 1) == starts("a:B", 6, 1)[:5]
-    assert not set(starts("a:B", 50, 1)) & set(starts("a:B", 50, 1, evaluation=True))
+    assert len({start for seed in (0, 1) for start in starts(ECHO, 5, seed)}) == 10
+    assert starts(ECHO, 5, 1) == starts(ECHO, 6, 1)[:5]
+    assert not set(starts(ECHO, 50, 1)) & set(starts(ECHO, 50, 1, evaluation=True))
     assert starts(IDS, 3, SEED) == TRAINING
     assert starts(IDS, 3, SEED, evaluation=True) == EVALUATION
     with pytest.raises(ConfigError, match="rows need an id"):
         starts([], 5, 0)
+    with pytest.raises(UnknownId, match="Did you mean 'core:Echo-v0'"):
+        starts([ECHO, "core:Eco-v0"], 5, 0)
 
 
 @pytest.mark.parametrize("prompt", ["Hello", "{}", "3", '{"env": "a:B"}', '{"env": "a:B", "seed": "x"}', None, [{}]])

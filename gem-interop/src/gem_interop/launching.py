@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import gem
+from gem.errors import GemError
+
 
 class _Each(argparse.Action):
     """As "append", but in place of the default."""
@@ -23,10 +26,28 @@ class _Each(argparse.Action):
         setattr(namespace, self.dest, [*([] if given is self.default else given), values])
 
 
+def known_id(id: str) -> str:
+    """An id that can be played here: a mistake in it is found before a framework starts its engines."""
+    try:
+        gem.get_spec(id)
+    except GemError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return id
+
+
+def count(text: str) -> int:
+    """A number of things, of which there is at least one."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not at least 1")
+    return number
+
+
 ALWAYS = ("env", "seed")
 SETTINGS: dict[str, dict[str, Any]] = {
     "env": {
         "action": _Each,
+        "type": known_id,
         "metavar": "ID",
         "default": ["game:GuessTheNumber-v0-easy"],
         "help": "once for each id; the starts are divided among them",
@@ -36,13 +57,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "default": 0,
         "help": "of the starts, which are the same in every framework, and of what else it draws",
     },
-    "steps": {"type": int, "default": 200, "help": "batches of episodes that are played and learned from"},
-    "starts": {"type": int, "default": 16, "help": "of episodes"},
-    "groups": {"type": int, "default": 16, "help": "starts in a step"},
-    "group": {"type": int, "default": 8, "help": "episodes from the same start"},
-    "max_new_tokens": {"type": int, "default": 1024, "help": "of a reply"},
-    "max_context": {"type": int, "default": 4096, "help": "ids of an episode, read and sampled"},
-    "max_turns": {"type": int, "default": 100, "help": "after which an episode is truncated"},
+    "steps": {"type": count, "default": 200, "help": "batches of episodes that are played and learned from"},
+    "starts": {"type": count, "default": 16, "help": "of episodes"},
+    "groups": {"type": count, "default": 16, "help": "starts in a step"},
+    "group": {"type": count, "default": 8, "help": "episodes from the same start"},
+    "max_new_tokens": {"type": count, "default": 1024, "help": "of a reply"},
+    "max_context": {"type": count, "default": 4096, "help": "ids of an episode, read and sampled"},
+    "max_turns": {"type": count, "default": 100, "help": "after which an episode is truncated"},
     "score": {
         "choices": ["return", "success"],
         "default": "return",

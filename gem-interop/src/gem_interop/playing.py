@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import gem
 from gem import seeding
 from gem.chat.encoder import History
 from gem.checks import check_int
@@ -50,10 +51,13 @@ def starts(env: str | Sequence[str], episodes: int, seed: int, *, evaluation: bo
 
     Raises:
         ConfigError: there is no id.
+        UnknownId, PackError, SpecError: as for `gem.make`: a mistake is found before a framework starts its engines.
     """
     ids = [env] if isinstance(env, str) else list(env)
     if not ids:
         raise ConfigError("rows need an id, or a list of ids")
+    for id in ids:
+        gem.get_spec(id)
     return [start_number(number, ids, seed, evaluation=evaluation) for number in range(episodes)]
 
 
