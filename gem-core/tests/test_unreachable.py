@@ -51,7 +51,8 @@ def test_a_rollout_ends_when_several_episodes_in_a_row_cannot_reach_their_server
     with gem.make_vec(FAR, 8, backend=backend) as envs:
         episodes = play(envs, range(1000), lambda number: number == 20 and server.unlink())
         failed = [episode for episode in episodes if episode.failure]
-        assert IN_A_ROW <= len(failed) <= IN_A_ROW + 8
+        # Answers from before may arrive among the first failures, and others wait when it raises.
+        assert IN_A_ROW <= len(failed) <= IN_A_ROW + 2 * 8
         assert len(episodes) - len(failed) >= 20
         assert failed[0].failure.error == "Unreachable: server cannot be reached"
 
@@ -130,7 +131,7 @@ def test_an_evaluation_keeps_what_was_played_and_resumes(server, tmp_path):
     kept = list(read(tmp_path / "out" / "episodes.jsonl"))
     sound = sum(record.failure is None for record in kept)
     assert sound >= 6
-    assert len(kept) - sound <= IN_A_ROW + 4
+    assert len(kept) - sound <= IN_A_ROW + 2 * 4
 
     server.touch()
     evaluation = evaluate(FAR, answer, **what)
