@@ -9,7 +9,6 @@ pytest has no public call for it, so the names are its own; without these files 
 import multiprocessing
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from _pytest.assertion import rewrite
@@ -22,14 +21,15 @@ def write(files: Iterable[Path]) -> None:
         cache = rewrite.get_cache_dir(file)
         rewrite.try_makedirs(cache)
         pyc = cache / (file.stem + rewrite.PYC_TAIL)
-        with suppress(SyntaxError):  # a template
-            if rewrite._read_pyc(file, pyc) is None:
-                digest, code = rewrite._rewrite_test(file, config)
-                rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, pyc)
+        if rewrite._read_pyc(file, pyc) is None:
+            digest, code = rewrite._rewrite_test(file, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, pyc)
 
 
 if __name__ == "__main__":
-    files = sorted(file for folder in sys.argv[1:] for file in Path(folder).resolve().rglob("*.py"))
+    found = [file for folder in sys.argv[1:] for file in Path(folder).resolve().rglob("*.py")]
+    # What is in the folder of a template becomes a part of each pack that is made from it.
+    files = sorted(file for file in found if "templates" not in file.parts)
     cores = multiprocessing.cpu_count()
     with multiprocessing.Pool(cores) as pool:
         pool.map(write, [files[core::cores] for core in range(cores)], chunksize=1)
