@@ -25,10 +25,21 @@ OURS = {path.parent.name for path in Path(__file__).parent.parent.glob("gem-*/py
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 
 
+BUILD = """
+import importlib, os, sys, tomllib
+folder, *projects = sys.argv[1:]
+for project in projects:
+    os.chdir(project)
+    with open("pyproject.toml", "rb") as file:
+        backend = tomllib.load(file)["build-system"]["build-backend"]
+    importlib.import_module(backend).build_wheel(folder)
+"""
+
+
 def build_wheels(projects: Iterable[Path], folder: Path) -> list[Path]:
-    """The wheels of some projects, built as `pip install` would build them."""
-    command = [*PIP, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
-    _run([*command, *map(str, projects)])
+    """The wheels of some projects: their backends do what pip asks them for, without three processes for each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _run([sys.executable, "-c", BUILD, *(str(path.resolve()) for path in (folder, *projects))])
     return sorted(folder.glob("*.whl"))
 
 
