@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from vector_backends import BACKENDS, MORTAL, PARALLEL, WALK, alone, episode_seed, needs_ray, vector, without_pid
+from vector_backends import BACKENDS, MORTAL, PARALLEL, RAY, WALK, alone, episode_seed, needs_ray, vector, without_pid
 
 from gem.core import Step
 from gem.errors import ConfigError, SpecError
@@ -48,9 +48,6 @@ def play_beside(envs: VectorEnv, word: str) -> VectorStep:
     [
         ("raise", "ZeroDivisionError: division by zero"),
         ("exit", "SystemExit: enough"),
-        ("both", "TypeError: the env violates the contract: its last step is both terminated and truncated"),
-        ("mute", 'TypeError: the env violates the contract: its last step does not have info["success"]'),
-        ("nothing", "AttributeError: 'NoneType' object has no attribute 'terminated'"),
         ("sulk", "LookupError: no advice today"),
     ],
 )
@@ -62,14 +59,38 @@ def test_an_env_that_raises_fails_alone_and_its_slot_continues(backend: str, wor
         else:
             faulty = play_beside(envs, word)
 
-    assert math.isnan(faulty.rewards[1])
-    assert faulty.truncated.tolist() == [False, True, False]
-    assert not faulty.terminated.any()
-    failure = faulty.infos[1]["failure"]
+    assert_the_second_failed(faulty, error)
+    assert "vector_envs.py" in faulty.infos[1]["failure"].traceback
+
+
+# The slot, which is the same on every backend, compares a step with the contract.
+@pytest.mark.parametrize("backend", ["sync", "thread", pytest.param("process", marks=pytest.mark.full), RAY])
+@pytest.mark.parametrize(
+    ("word", "error"),
+    [
+        ("both", "TypeError: the env violates the contract: its last step is both terminated and truncated"),
+        ("mute", 'TypeError: the env violates the contract: its last step does not have info["success"]'),
+        ("nothing", "AttributeError: 'NoneType' object has no attribute 'terminated'"),
+    ],
+)
+def test_an_env_that_violates_the_contract_fails_alone_and_its_slot_continues(
+    backend: str, word: str, error: str
+) -> None:
+    with vector(backend, length=LENGTH) as envs:
+        faulty = play_beside(envs, word)
+
+    assert_the_second_failed(faulty, error)
+    assert "vector_envs.py" not in faulty.infos[1]["failure"].traceback
+
+
+def assert_the_second_failed(step: VectorStep, error: str) -> None:
+    assert math.isnan(step.rewards[1])
+    assert step.truncated.tolist() == [False, True, False]
+    assert not step.terminated.any()
+    failure = step.infos[1]["failure"]
     assert failure.error == error
     assert "Traceback" in failure.traceback
-    assert ("vector_envs.py" in failure.traceback) == (word in ("raise", "exit", "sulk"))
-    assert faulty.infos[1]["final_info"] == {"failure": failure}
+    assert step.infos[1]["final_info"] == {"failure": failure}
 
 
 @pytest.mark.parametrize("backend", MORTAL)
