@@ -1,9 +1,11 @@
 """Packs made by `gemx new`: each is installed from its wheel into an empty environment, and works at once."""
 
 import ast
+import compileall
 import itertools
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -187,19 +189,25 @@ def test_what_a_template_makes_is_formatted_and_linted_as_this_repository(tmp_pa
             assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_cookiecutter_makes_the_same_pack(tmp_path: Path) -> None:
-    from cookiecutter.main import cookiecutter
+@pytest.mark.parametrize(("template", "settings"), [("env-pack", {"kind": "tools"}), ("tool-pack", {})])
+def test_cookiecutter_makes_the_same_pack_from_what_pip_has_compiled(
+    tmp_path: Path, template: str, settings: dict[str, str]
+) -> None:
+    from cookiecutter.main import cookiecutter  # pyright: ignore[reportMissingTypeStubs]
 
+    installed = shutil.copytree(FOLDER / template, tmp_path / template)
+    compileall.compile_dir(str(installed), quiet=2)
+    assert list(installed.rglob("__pycache__"))
     theirs = Path(
         cookiecutter(
-            str(FOLDER / "env-pack"),
+            str(installed),
             no_input=True,
-            extra_context={"title": "Fresh", "kind": "tools"},
+            extra_context={"title": "Fresh", **settings},
             output_dir=str(tmp_path / "theirs"),
             default_config={"replay_dir": str(tmp_path / "replay")},  # pyright: ignore[reportArgumentType]
         )
     )
-    ours = made(tmp_path / "ours", kind="tools")
+    ours = made(tmp_path / "ours", template, **settings)
 
     def files(pack: Path) -> dict[str, str]:
         return {

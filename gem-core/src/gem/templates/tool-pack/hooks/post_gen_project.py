@@ -1,4 +1,4 @@
-"""Removes the files of the choices that were not made."""
+"""Removes the files of the choices that were not made, and what pip has compiled of the template."""
 
 import shutil
 from pathlib import Path
@@ -7,3 +7,5 @@ if "{{ cookiecutter.licence }}" == "none":
     Path("LICENSE").unlink()
 if "{{ cookiecutter.ci }}" == "none":
     shutil.rmtree(".github")
+for compiled in list(Path().rglob("__pycache__")):
+    shutil.rmtree(compiled)
