@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from queue import SimpleQueue
 
@@ -15,6 +16,8 @@ from gem.vector.slot import NO_SLOT, EnvSlot
 
 GRACE = 1.0
 """Seconds that `close` waits for running calls of envs."""
+_WAKING = 4
+"""Most threads that are woken at once: each wants the interpreter, and where calls are short, one does all the work."""
 
 
 class _ThreadSlot:
@@ -52,7 +55,12 @@ class ThreadBackend:
         self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.seed_streams)]
         self._most = num_workers or len(self._slots)
         self._threads: set[threading.Thread] = set()
-        self._todo: SimpleQueue[_ThreadSlot | None] = SimpleQueue()
+        self._queue: deque[_ThreadSlot] = deque()
+        """What waits for a thread."""
+        self._idle: list[threading.Lock] = []
+        """What the threads without work wait for. With a queue.SimpleQueue, every message would wake two of them."""
+        self._waking = 0
+        """Threads that have been woken, and have not looked into the queue yet."""
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._deliver = deliver or self._done.put
         self._running = 0
@@ -80,8 +88,9 @@ class ThreadBackend:
             if self._closed:
                 return
             self._closed = True
-        for _ in self._threads:
-            self._todo.put(None)
+            self._queue.clear()
+            for wake in self._idle:
+                wake.release()
         until = time.monotonic() + GRACE
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
@@ -97,7 +106,8 @@ class ThreadBackend:
         slot_thread.message, slot_thread.autoreset = message, autoreset
         with self._lock:
             self._running += 1
-        self._todo.put(slot_thread)
+            self._queue.append(slot_thread)
+            self._wake_next()
         if len(self._threads) < min(self._most, self._running):
             thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
             try:
@@ -109,9 +119,33 @@ class ThreadBackend:
             else:
                 self._threads.add(thread)
 
+    def _wake_next(self) -> None:
+        """Wake a thread if there is work for one more. With the lock."""
+        if self._idle and self._waking < min(len(self._queue), _WAKING):
+            self._waking += 1
+            self._idle.pop().release()
+
+    def _take(self, wake: threading.Lock) -> _ThreadSlot | None:
+        """What the calling thread is to do next; waits for it. None once the backend is closed."""
+        woken = False
+        while True:
+            with self._lock:
+                if woken:
+                    self._waking -= 1
+                if self._closed:
+                    return None
+                if self._queue:
+                    slot_thread = self._queue.popleft()
+                    slot_thread.thread = threading.current_thread()
+                    self._wake_next()
+                    return slot_thread
+                self._idle.append(wake)
+            woken = wake.acquire()
+
     def _work(self) -> None:
-        while (slot_thread := self._todo.get()) is not None:
-            slot_thread.thread = threading.current_thread()
+        wake = threading.Lock()
+        wake.acquire()
+        while (slot_thread := self._take(wake)) is not None:
             try:
                 result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
             except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the main thread
