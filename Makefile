@@ -66,7 +66,8 @@ $(FRAMEWORKS:%=interop-%-newest): interop-%-newest: $(VENV)/python
 	$(INTEROP_TEST)
 
 $(FRAMEWORKS:%=interop-%-pin): interop-%-pin: interop-%-newest
-	.ci/interop --freeze $(VENV)/interop-$*-newest > examples/frameworks/$*-constraints.txt
+	.ci/interop --freeze $(VENV)/interop-$*-newest > $(VENV)/$*-constraints.txt
+	mv $(VENV)/$*-constraints.txt examples/frameworks
 
 coverage: $(VENV)/dev
 	$(BIN)/pytest -q -m "not full" -n 4 --dist worksteal --cov --cov-report= && $(BIN)/coverage report --format=total

@@ -20,6 +20,8 @@ parser.add_argument("model")
 parser.add_argument("--entropy", type=float, default=0.003, help="weight of the entropy in the loss")
 parser.add_argument("--evaluate", type=int, default=512, help="episodes before training, and after it")
 given = parser.parse_args()
+if given.groups % 2:
+    parser.error("--groups must be even: a batch is learned from in two halves")
 
 play = Play(given.env, **{name: getattr(given, name) for name in limits})
 trainer = GRPOTrainer(
@@ -27,7 +29,7 @@ trainer = GRPOTrainer(
     processing_class=AutoTokenizer.from_pretrained(given.model, padding_side="left"),
     args=GRPOConfig(
         output_dir=str(given.out),
-        # A batch is played at once, and learned from in two halves, twice: in four updates. So --groups is even.
+        # A batch is played at once, and learned from in two halves, twice: in four updates.
         max_steps=4 * given.steps,
         per_device_train_batch_size=given.group * given.groups // 2,
         steps_per_generation=2,

@@ -209,20 +209,20 @@ def test_one_set_of_sessions_serves_one_event_loop_after_another():
 def test_a_loop_that_is_closed_before_it_takes_an_answer_is_not_kept():
     sessions = Sessions(ID, CHAT, most=2)
 
-    async def play(text):
-        session = sessions.session()
-        await session.start(0)
-        await session.said(text)
+    async def play():
+        await sessions.session().start(0)
 
     def leave():
         loop = asyncio.new_event_loop()
-        loop.run_until_complete(asyncio.wait({loop.create_task(play(SLEEP))}, timeout=0.1))
-        time.sleep(0.5)  # the answer wakes the loop, which does not run any more
+        session = sessions.session()
+        loop.run_until_complete(session.start(0))
+        loop.run_until_complete(asyncio.wait({loop.create_task(session.said(SLEEP))}, timeout=0.1))
+        time.sleep(0.7)  # the answer wakes the loop, which does not run any more
         loop.close()
         return weakref.ref(loop)
 
     loop = leave()
-    asyncio.run(play(END))
+    asyncio.run(play())
     gc.collect()
     assert loop() is None
     asyncio.run(sessions.close())

@@ -15,6 +15,7 @@ class Closing(gem.TurnEnv):
 
     def _step(self, action):
         while action == "hang":
+            pathlib.Path("hangs").touch()
             time.sleep(1)
         return gem.Step.ongoing("")
 
@@ -36,7 +37,8 @@ async def play():
         await session.start(seed)
     if how == "hangs":
         asyncio.create_task(each[2].said("hang"))
-        await asyncio.sleep(0.1)
+        while not os.path.exists("hangs"):
+            await asyncio.sleep(0.01)
     return sessions, each
 
 how = sys.argv[1]

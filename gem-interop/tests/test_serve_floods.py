@@ -23,8 +23,9 @@ UPGRADE = (
 
 
 @pytest.fixture
-def url(monkeypatch):
+def url(monkeypatch, request):
     monkeypatch.setattr(client_timeouts, "MOST_WAITING", MOST)
+    monkeypatch.setattr(client_timeouts, "PATIENCE", getattr(request, "param", 0.05))
     with serving(EnvServer(ServedEnvs(["serve_envs:Odd"]), Limits(sessions=2))) as url:
         yield url
 
@@ -70,3 +71,15 @@ def test_of_many_connections_that_wait_for_their_client_the_oldest_are_ended(url
         playing[0].close()
         with connect(at, proxy=None) as another:
             assert ask(another, "reset") == "observation"
+
+
+@pytest.mark.parametrize("url", [HANG_LIMIT], indirect=True)
+def test_clients_that_connect_all_at_once_and_then_ask_are_all_answered(url):
+    host, port = url.removeprefix("http://").split(":")
+    with ExitStack() as opened:
+        clients = [
+            opened.enter_context(socket.create_connection((host, int(port)), HANG_LIMIT)) for _ in range(5 * MOST)
+        ]
+        for each in clients:
+            each.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert [each.recv(15) for each in clients] == [b"HTTP/1.1 200 OK"] * len(clients)

@@ -202,6 +202,12 @@ def test_an_address_at_which_something_else_answers_is_named() -> None:
             gem.make(f"openenv:http://127.0.0.1:{server.getsockname()[1]}")
 
 
+def test_a_server_that_does_not_answer_is_busy_and_not_gone() -> None:
+    server = socket.create_server(("127.0.0.1", 0))
+    with server, pytest.raises(ConfigError, match="does not answer: TimeoutError"):
+        gem.make(f"openenv:http://127.0.0.1:{server.getsockname()[1]}", timeout=0.1)
+
+
 def test_a_full_server_fails_the_episode_with_its_reason() -> None:
     server = EnvServer(ServedEnvs(IDS[:1]), Limits(sessions=1))
     with serving(server) as url, gem.make(f"openenv:{url}") as first, gem.make(f"openenv:{url}") as second:

@@ -20,7 +20,7 @@ from token_server import token_server
 from verifiers.v1.serve import EnvClient, EnvServer
 
 from gem.testing.chat_server import Trouble, chat_server
-from gem_interop.verifiers import GemEnv, GemHarness, GemTasksetConfig
+from gem_interop.verifiers import GemEnv, GemHarness, GemTaskset, GemTasksetConfig
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of verifiers and transformers
 EXAMPLE = Path(__file__).parents[2] / "examples" / "frameworks" / "verifiers_eval.py"
@@ -226,6 +226,13 @@ def test_tasks_are_divided_among_ids_and_end_only_if_their_number_is_given():
     assert [task.data.env for task in three] == [TALK, SUMS, TALK]
     assert (endless.bounded, [task.key for task in endless.take(3)]) == (False, [task.key for task in three])
     assert type(endless).INFINITE  # prime-rl asks the class, and otherwise makes a list of the tasks
+
+    class Mine(GemTaskset):
+        def load(self):
+            yield "mine"
+
+    mine = Mine(endless.config)
+    assert (type(mine).INFINITE, list(mine.load())) == (True, ["mine"])
 
 
 def test_the_launch_file_plays_and_leaves_failures_out_of_its_means(monkeypatch, capsys):

@@ -29,6 +29,8 @@ def _most_waiting() -> int:
 MOST_WAITING = _most_waiting()
 """Most connections that wait for their client. Of more, the one that has waited longest is ended. As a server's
 `backlog`, it limits those that are accepted at once."""
+PATIENCE = 1.0
+"""Seconds that any client has to send something: what it has sent may not have been read when the next ones connect."""
 
 
 def end_longest_waiting(connections: Collection[Any]) -> None:
@@ -43,7 +45,11 @@ def end_longest_waiting(connections: Collection[Any]) -> None:
             since: float | None = getattr(each, "waiting_since", None)
             if since is not None:
                 began[each] = since
+        loop = asyncio.get_running_loop()
         for each in sorted(began, key=began.__getitem__)[: max(0, len(began) - MOST_WAITING)]:
+            if loop.time() - began[each] < PATIENCE:  # and so are those that come after it
+                loop.call_later(PATIENCE, end_longest_waiting, connections)
+                break
             each.transport.abort()
 
 

@@ -94,7 +94,8 @@ class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
     def __init__(self, config: GemTasksetConfig) -> None:
         super().__init__(config)
         if config.tasks is None:  # said by the class, because prime-rl asks that, and makes a list of any other
-            self.__class__ = _Endless
+            own = type(self)
+            self.__class__ = _Endless if own is GemTaskset else type(own.__name__, (own,), {"INFINITE": True})
 
     def load(self) -> Iterator[GemTask]:
         """The tasks; the env makes of each what the model reads first."""

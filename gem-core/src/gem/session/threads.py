@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from gem import seeding
 from gem.vector.backend import EnvSet
-from gem.vector.backends.thread import ThreadBackend
+from gem.vector.backends.thread import GRACE, ThreadBackend
 from gem.vector.messages import Build, Maker, SlotMessage, SlotResult
 
 _CLOSED = "this session is closed"
@@ -36,7 +36,8 @@ class EnvThreads:
         seeds: Sequence[int] = [seeding.fresh() for _ in range(count)]
         self._limit = step_timeout
         self._backend = ThreadBackend(EnvSet([maker] * count, seeds, (), step_timeout), None, self._arrived)
-        self._lock = threading.Lock()
+        # An abandoned coroutine gives its env back wherever it is collected, and be it in a block with this lock.
+        self._lock = threading.RLock()
         self._free = deque(range(count))
         self._queue: deque[asyncio.Future[int]] = deque()
         """Who waits for an env."""
@@ -103,13 +104,7 @@ class EnvThreads:
 
     async def close(self) -> None:
         """Close every env and end every thread. Who waits for one is told. Closing twice is fine."""
-        with self._lock:
-            self._closed = True
-            waiting = [*self._waiting.values(), *self._queue]
-            self._waiting.clear()
-            self._queue.clear()
-        for future in waiting:
-            _later(future, lambda future=future: _refuse(future))
+        self._refuse_all()
         loop, closed = asyncio.get_running_loop(), asyncio.Event()
 
         def close() -> None:
@@ -125,10 +120,21 @@ class EnvThreads:
             close()
         await closed.wait()
 
-    def close_at_exit(self) -> None:
-        """Close every env, in the process in which they were made; one in a call that does not end is left."""
+    def close_at_exit(self, until: float) -> None:
+        """Close every env, in the process in which they were made; one in a call that does not end by then is left."""
         if self._process == os.getpid():
-            self._backend.close()
+            self._refuse_all()
+            self._backend.close(until)
+
+    def _refuse_all(self) -> None:
+        """Tell those who wait, and those who come later, that this is closed."""
+        with self._lock:
+            self._closed = True
+            waiting = [*self._waiting.values(), *self._queue]
+            self._waiting.clear()
+            self._queue.clear()
+        for future in waiting:
+            _later(future, lambda future=future: _refuse(future))
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replace the envs whose call is overdue, from this loop, for as long as it waits for a call or an env."""
@@ -210,5 +216,6 @@ _open: WeakSet[EnvThreads] = WeakSet()
 
 @atexit.register
 def _close_all() -> None:
+    until = time.monotonic() + GRACE
     for threads in list(_open):
-        threads.close_at_exit()
+        threads.close_at_exit(until)

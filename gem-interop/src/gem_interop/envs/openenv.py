@@ -79,7 +79,10 @@ class OpenEnvEnv(ForeignEnv):
         self._connection = contextlib.ExitStack()
         self._other: ClientConnection | None = None
         self._action, self._samples, self._field = action, samples, observation
-        self._learn()
+        try:
+            self._learn()
+        except ServerFault as error:
+            raise ConfigError(str(error)) from error
 
     _unsaved = ForeignEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
 
@@ -168,6 +171,8 @@ class OpenEnvEnv(ForeignEnv):
             said = (error.response.body or b"").decode(errors="replace")
             kind = Unreachable if error.response.status_code in UNREACHABLE else ServerFault
             raise kind(f"{address} refuses the connection, {error}: {said:.200}") from error
+        except (TimeoutError, ConnectionResetError, BrokenPipeError):  # something is there, and busy or broken
+            raise
         except OSError as error:
             raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         self._up_to_date = False
@@ -205,6 +210,7 @@ def _schema(url: str, headers: Mapping[str, str], timeout: float) -> dict[str, A
 
     Raises:
         Unreachable: there is no server at that address.
+        ServerFault: it does not answer.
         ConfigError: there is another one.
     """
     request = urllib.request.Request(f"{url}/schema")
@@ -219,8 +225,10 @@ def _schema(url: str, headers: Mapping[str, str], timeout: float) -> dict[str, A
         said = error.read(500).decode(errors="replace")
         kind = Unreachable if error.code in UNREACHABLE else ConfigError
         raise kind(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
-    except OSError as error:
+    except urllib.error.URLError as error:  # no connection
         raise Unreachable(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
+    except OSError as error:
+        raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error
     except (http.client.HTTPException, ValueError, LookupError, TypeError) as error:
         raise ConfigError(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
     return found

@@ -83,7 +83,8 @@ class ThreadBackend:
             if results or (until is not None and time.monotonic() >= until):
                 return results
 
-    def close(self) -> None:
+    def close(self, until: float | None = None) -> None:
+        """Close every env and end every thread; of running calls, those that end by then, by `time.monotonic`."""
         with self._lock:
             if self._closed:
                 return
@@ -91,7 +92,8 @@ class ThreadBackend:
             self._queue.clear()
             for wake in self._idle:
                 wake.release()
-        until = time.monotonic() + GRACE
+            self._idle.clear()
+        until = time.monotonic() + GRACE if until is None else until
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
         for slot_thread in self._slots:
