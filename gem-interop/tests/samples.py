@@ -1,4 +1,9 @@
-"""A tokenizer of bytes and a tiny model, for the trainers of others."""
+"""A tokenizer of bytes and a tiny model, for the trainers of others and their launch files."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -37,3 +42,23 @@ def tiny_model() -> Qwen3ForCausalLM:
             pad_token_id=256,
         )
     )
+
+
+def launched(name: str, model: Path, **settings: object) -> str:
+    """What a launch file prints that plays a tiny model, saved at `model`, on two environments."""
+    tiny_model().save_pretrained(model)
+    tokenizer().save_pretrained(model)
+    file = Path(__file__).parents[2] / "examples" / "frameworks" / name
+    done = subprocess.run(
+        [
+            *(sys.executable, str(file), str(model), "--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0"),
+            *(f"--{name.replace('_', '-')}={value}" for name, value in settings.items()),
+        ],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
