@@ -95,7 +95,8 @@ class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
         super().__init__(config)
         if config.tasks is None:  # said by the class, because prime-rl asks that, and makes a list of any other
             own = type(self)
-            self.__class__ = _Endless if own is GemTaskset else type(own.__name__, (own,), {"INFINITE": True})
+            endless = _Endless if own is GemTaskset else type(own.__name__, (own,), {"INFINITE": True})
+            self.__class__ = endless  # pyright: ignore[reportAttributeAccessIssue]
 
     def load(self) -> Iterator[GemTask]:
         """The tasks; the env makes of each what the model reads first."""
