@@ -67,6 +67,7 @@ trainer.train()
 after = trainer.evaluate()["eval_gem/success"]
 trainer.save_model(str(given.out))
 play.close()
+trainer.accelerator.end_training()
 summary = {"before": before, "after": after, "cpu_seconds": round(time.process_time() - started)}
 curve = [[line["step"], line["gem/success"]] for line in trainer.state.log_history if "gem/success" in line]
 (given.out / "curve.json").write_text(json.dumps({**summary, "success": curve}))

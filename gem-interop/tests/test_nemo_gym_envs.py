@@ -17,7 +17,7 @@ from sources import broken_checks, differing, recorded
 import gem
 from gem.errors import ConfigError, RecordError, Unreachable
 from gem.record import reproduce
-from gem_interop.envs.base import ServerFault
+from gem_interop.envs.server import ServerFault
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of NeMo Gym
 SERVERS = {

@@ -9,7 +9,7 @@ from sources import broken_checks, differing, recorded
 
 import gem
 from gem.errors import ConfigError, SnapshotError
-from gem_interop.envs.base import ServerFault
+from gem_interop.envs.server import ServerFault
 
 SEEDED = ["guess", "parrot", "walk", "shop", "quiet"]
 

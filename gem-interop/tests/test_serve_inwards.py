@@ -16,7 +16,7 @@ from sources import broken_checks, differing, recorded
 import gem
 from gem.errors import ConfigError, RecordError, SpecError, Unreachable
 from gem.record import read, reproduce
-from gem_interop.envs.base import ServerFault
+from gem_interop.envs.server import ServerFault
 from gem_interop.serve.app import EnvServer
 from gem_interop.serve.envs import ServedEnvs
 from gem_interop.serve.server import serving

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -50,16 +50,20 @@ def free_port():
         return listening.getsockname()[1]
 
 
-@contextmanager
-def served(kind, port):
-    """A server as a program, once it answers."""
+def start(kind, port):
     program = ["-m", "gem", "serve", "interop_envs:Talk", "--port"] if kind == "openenv" else ["-c", NEMO]
-    with subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, *program, str(port)],
         cwd=Path(__file__).parent,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    ) as running:
+    )
+
+
+@contextmanager
+def served(kind, port):
+    """A server as a program, once it answers."""
+    with start(kind, port) as running:
         try:
             until = time.monotonic() + HANG_LIMIT
             while True:
@@ -86,7 +90,13 @@ def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_anot
             server.wait()
         return "end" if asked % 2 else "more"
 
-    what = {"episodes": 100, "num_envs": num_envs, "floors": False, "out": tmp_path}
+    what = {
+        "episodes": 100,
+        "num_envs": num_envs,
+        "floors": False,
+        "out": tmp_path,
+        "env_kwargs": {"patience": 0},
+    }
     with served(kind, port) as server:
         lost = rf"{url}.* refused.*; \d+ episodes of {kind}:{url} in a row failed for this reason"
         with pytest.raises(Unreachable, match=lost):
@@ -99,3 +109,23 @@ def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_anot
     with served(kind, port) as server:
         evaluation = evaluate(f"{kind}:{url}", answer, **what)
     assert (evaluation.resumed, evaluation.played, evaluation.failures) == (sound, 100, 0)
+
+
+@pytest.mark.parametrize("kind", ["nemo", pytest.param("openenv", marks=pytest.mark.full)])
+def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind):
+    port, asked, num_envs = free_port(), 0, 4
+    with ExitStack() as servers:
+        first = servers.enter_context(served(kind, port))
+
+        def answer(observation: str) -> str:
+            nonlocal asked
+            asked += 1
+            if asked == 40:
+                first.kill()
+                first.wait()
+                servers.callback(servers.enter_context(start(kind, port)).kill)
+            return "end" if asked % 2 else "more"
+
+        evaluation = evaluate(f"{kind}:http://127.0.0.1:{port}", answer, episodes=100, num_envs=num_envs, floors=False)
+    assert evaluation.played == 100
+    assert 1 <= evaluation.failures <= num_envs

@@ -56,3 +56,4 @@ seen = {
     "weights": [each.double().sum().item() for each in trainer.accelerator.unwrap_model(trainer.model).parameters()],
 }
 (out / f"{os.environ['RANK']}.json").write_text(json.dumps(seen))
+trainer.accelerator.end_training()  # without it, a thread of Gloo may abort the process at its end

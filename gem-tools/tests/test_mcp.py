@@ -17,8 +17,9 @@ from click.testing import CliRunner
 
 import gem
 from gem.cli.main import main
-from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError
+from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError, Unreachable
 from gem.packs.lookup import find_tools
+from gem.rollout import rollout
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
@@ -201,7 +202,7 @@ def test_a_program_killed_in_mid_call_is_a_fault_that_names_it_and_the_next_call
 def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_when_it_is_back():
     server = RunningServer()
     try:
-        with Episode(server.url) as episode:
+        with Episode(server.url, ready=1) as episode:
             offered = list(episode.tools)
             assert episode.call("note", text="before") == "before"
             result = in_another_thread(lambda: episode.call("sleep", seconds=60))
@@ -209,7 +210,7 @@ def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_wh
             server.kill()
             with pytest.raises(McpServerError, match=rf"\({server.url}\) failed to answer 'sleep'"):
                 result()
-            with pytest.raises(McpServerError, match="could not be reached"):
+            with pytest.raises(Unreachable, match="could not be reached"):
                 episode.call("note", text="between")
             # A server is asked for its tools once, until its configuration changes.
             assert [tool.name for tool in mcp_tools(server.url)] == offered
@@ -219,6 +220,31 @@ def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_wh
             assert episode.call("note", text="after") == "after"
     finally:
         server.kill()
+
+
+NOTE = '<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>'
+
+
+def test_a_rollout_waits_for_an_http_server_that_restarts_and_ends_when_it_is_gone():
+    server, played = RunningServer(), 0
+    tools = {"name": "mcp", "config": server.url, "ready": 1}
+
+    def answer(observation):
+        nonlocal played
+        played += 1
+        if played == 10:
+            server.kill()
+            threading.Timer(0.3, server.start).start()
+        if played == 40:
+            server.kill()
+        return NOTE if observation.endswith("Say x.") else "x"
+
+    episodes = []
+    with gem.make_vec("core:Echo-v0", 4, wrappers=[{"name": "tool_env", "tools": [tools]}]) as envs:
+        with pytest.raises(Unreachable, match="could not be reached.* in a row failed"):
+            episodes.extend(rollout(answer, envs, range(1000)))
+    print(len(episodes), [e.failure and e.failure.error for e in episodes])
+    assert 0
 
 
 @pytest.mark.usefixtures("_no_grace")

@@ -4,8 +4,6 @@ import math
 import random
 import threading
 import time
-import urllib.error
-import urllib.parse
 from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -14,42 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gem.core import Info, Observation, Step
-from gem.errors import ConfigError, Fault, SnapshotError
+from gem.errors import Fault, SnapshotError
 from gem.turn_env import TurnEnv
-
-LARGEST = 1 << 24
-"""The most bytes that are read of an answer of a server."""
-
-
-class ServerFault(Fault):
-    """The server failed, or ended the episode."""
-
-
-UNREACHABLE = frozenset({502, 504})
-"""The statuses by which a gateway says that it does not reach the server behind it."""
-
-
-def check_address(url: str, namespace: str) -> urllib.parse.SplitResult:
-    """The parts of the address of a server.
-
-    Raises:
-        ConfigError: it does not begin with http:// or https://, or does not have a host and a port that could be one.
-    """
-    try:
-        parts = urllib.parse.urlsplit(url)
-        _ = parts.port
-    except ValueError:  # such as a port that is not a number
-        parts = None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"the address of a server is like {namespace}:http://localhost:8000, not {url!r}")
-    return parts
-
-
-def reason_of(error: Exception) -> str:
-    """Why a server was not reached, or what was wrong with its answer."""
-    if isinstance(error, urllib.error.URLError):
-        error = error.reason if isinstance(error.reason, Exception) else error
-    return f"{type(error).__name__} {error}"
 
 
 class ForeignEnv(TurnEnv):

@@ -15,21 +15,13 @@ from gem.data import open_table
 from gem.data.source import Data
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import (
-    LARGEST,
-    UNREACHABLE,
-    ForeignEnv,
-    ServerFault,
-    check_address,
-    plain,
-    readable,
-    reason_of,
-)
+from gem_interop.envs.base import plain, readable
+from gem_interop.envs.server import LARGEST, PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault, reason_of
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
 
 
-class NemoEnv(ForeignEnv):
+class NemoEnv(ServerEnv):
     """A resources server of NeMo Gym. Each episode is a session there, which its cookie names.
 
     A `GymnasiumServer` is reset, and then gets each reply. Any other server is seeded with the row, and verifies one
@@ -44,11 +36,14 @@ class NemoEnv(ForeignEnv):
         samples: replies for `sample_action`.
         success_at: the return that is a success.
         timeout: seconds for each answer.
+        patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
+            cannot be reached.
         max_turns: replies in an episode, beside the limit of the server.
     """
 
+    _namespace = "nemo"
     reset_options: ClassVar[tuple[str, ...]] = ("index",)
-    _unsaved = ForeignEnv._unsaved | {"_rows"}
+    _unsaved = ServerEnv._unsaved | {"_rows"}
 
     def __init__(
         self,
@@ -56,20 +51,17 @@ class NemoEnv(ForeignEnv):
         data: Data | None = None,
         samples: Sequence[str] = ("yes",),
         success_at: float = 1.0,
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
         max_turns: int | None = None,
     ) -> None:
-        super().__init__(max_turns=max_turns)
-        self._url = url.rstrip("/")
-        if check_address(self._url, "nemo").username is not None:
-            raise ConfigError("a name or a password in an address would be recorded: leave it out")
+        super().__init__(url, timeout, patience, max_turns)
         self._rows = [dict(NO_PROMPT)] if data is None else open_table(data)
         self._samples = tuple(samples)
         self._threshold = finite("success_at", success_at)
-        self._timeout = timeout
         self._other: urllib.request.OpenerDirector | None = None
         try:
-            paths = self._call(_opener(), "openapi.json", None)["paths"]
+            paths = self._when_reached(lambda: self._call(_opener(), "openapi.json", None))["paths"]
         except (ServerFault, LookupError) as error:
             raise ConfigError(f"no server of NeMo Gym answers at {self._url}: {error}") from error
         if not {"/reset", "/step"} <= paths.keys() and "/verify" not in paths:
@@ -87,14 +79,18 @@ class NemoEnv(ForeignEnv):
         if "responses_create_params" not in self._row:
             raise ConfigError(f"a row of NeMo Gym has responses_create_params; this one has {', '.join(self._row)}")
         self._total = 0.0
-        self._other = _opener()
-        answer = self._call(self._other, "reset" if self._in_turns else "seed_session", self._row)
+        self._other = opener = _opener()
+        path = "reset" if self._in_turns else "seed_session"
+        answer = self._when_reached(lambda: self._call(opener, path, self._row))
         return "\n\n".join(filter(None, (_prompt(self._row), readable(answer.get("observation") or ""))))
 
     def _answer(self, action: str) -> Step:
         assert self._other is not None
         said = {**self._row, "response": _response(readable(action))}
-        answer = self._call(self._other, "step" if self._in_turns else "verify", said)
+        try:
+            answer = self._call(self._other, "step" if self._in_turns else "verify", said)
+        except Unreachable as error:  # this episode is lost; the next one finds out whether others are
+            raise ServerFault(str(error)) from error
         if answer.get("mask_sample"):
             raise ServerFault(f"{self._url} could not judge the reply: {answer.get('failure_reason')}")
         try:

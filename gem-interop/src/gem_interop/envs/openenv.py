@@ -16,24 +16,16 @@ from websockets.sync.client import ClientConnection, connect
 from gem.core import Observation, Step
 from gem.errors import ConfigError, Fault, GemError, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import (
-    LARGEST,
-    UNREACHABLE,
-    ForeignEnv,
-    ServerFault,
-    check_address,
-    plain,
-    readable,
-    reason_of,
-)
+from gem_interop.envs.base import plain, readable
 from gem_interop.envs.json_actions import JsonActions
+from gem_interop.envs.server import LARGEST, PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault, reason_of
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
 """The errors that an action may be answered with because of what it says."""
 
 
-class OpenEnvEnv(ForeignEnv):
+class OpenEnvEnv(ServerEnv):
     r"""An environment on a server of OpenEnv. Each instance is a session, which is a connection.
 
     The server's schema says what an action is. With one field of text, that is the whole reply; with one number, it is
@@ -51,9 +43,14 @@ class OpenEnvEnv(ForeignEnv):
         samples: replies for `sample_action`, because a server has none. By default those that the schema allows, if
             they are numbers or a list of words.
         timeout: seconds for each answer.
+        patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
+            cannot be reached.
         token_variable: the environment variable with the token of the server, if it wants one.
         max_turns: a limit beside that of the server.
     """
+
+    _namespace = "openenv"
+    _where_a_token_goes = "put it into the environment variable that token_variable names"
 
     def __init__(
         self,
@@ -61,30 +58,24 @@ class OpenEnvEnv(ForeignEnv):
         action: str | None = None,
         observation: str | None = None,
         samples: Sequence[str] = (),
-        timeout: float = 60.0,
+        timeout: float = TIMEOUT,
+        patience: float = PATIENCE,
         token_variable: str = "GEM_OPENENV_TOKEN",
         max_turns: int | None = None,
     ) -> None:
-        super().__init__(max_turns=max_turns)
         address, _, self._id = url.partition("#")
-        self._url = address.rstrip("/")
-        if check_address(self._url, "openenv").username is not None:
-            raise ConfigError(
-                f"a token in an address would be recorded: put it into the environment variable {token_variable}, "
-                "or another one that token_variable names"
-            )
+        super().__init__(address, timeout, patience, max_turns)
         token = os.environ.get(token_variable)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._timeout = timeout
         self._connection = contextlib.ExitStack()
         self._other: ClientConnection | None = None
         self._action, self._samples, self._field = action, samples, observation
         try:
-            self._learn()
+            self._when_reached(self._learn)
         except ServerFault as error:
             raise ConfigError(str(error)) from error
 
-    _unsaved = ForeignEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
+    _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
 
     def _learn(self) -> None:
         """Learn from the server what an action is."""
@@ -100,7 +91,7 @@ class OpenEnvEnv(ForeignEnv):
         data = {"seed": seed, **({"id": self._id} if self._id else {})}
         if options:
             data |= {"options": dict(options)} if self._is_gem else dict(options)
-        kind, answer = self._ask("reset", data)
+        kind, answer = self._when_reached(lambda: self._ask("reset", data))
         if kind == "error" and answer.get("code") == "VALIDATION_ERROR":
             advice = f"; 'openenv:{self._url}#ID' is one of its ids" if self._is_gem and "id" not in data else ""
             raise ConfigError(f"{self._url} refuses the reset {json.dumps(data)}: {answer.get('message')}{advice}")

@@ -26,7 +26,8 @@ def mcp_tools(
         sessions: "episode" gives each episode its own session with each server, and its own process of one that is
             started, so that episodes do not see each other's changes. "shared" is one session for all episodes of this
             process, kept until it ends, for servers without state.
-        ready: seconds in which a server must be started or reached.
+        ready: seconds in which a server must be started or reached. A server that cannot be reached at once is tried
+            again for as long, unless this is the first time.
         answer: seconds in which it must answer a request.
 
     Raises:

@@ -8,8 +8,8 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
 from gem_tools import __version__
 from gem_tools.mcp.config import ServerConfig
-from gem_tools.mcp.errors import McpServerError
-from gem_tools.mcp.transport import Tail, transport
+from gem_tools.mcp.errors import McpServerError, McpServerUnreachable
+from gem_tools.mcp.transport import Tail, is_unreachable, transport
 
 _NO_ANSWER = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 
@@ -44,6 +44,7 @@ class Connection:
         """Start or reach the server, and shake hands.
 
         Raises:
+            McpServerUnreachable: there is no server at its address.
             McpServerError: that failed, or took more than `timeout` seconds.
         """
         self._task = asyncio.create_task(self._run())
@@ -58,7 +59,8 @@ class Connection:
             raise
         if self._client is None:
             await self.close()
-            raise self.fault(f"could not be {self._server.begun}{cause_of(self.failure)}") from self.failure
+            kind = McpServerUnreachable if is_unreachable(self.failure) else McpServerError
+            raise self.fault(f"could not be {self._server.begun}{cause_of(self.failure)}", kind) from self.failure
 
     async def close(self) -> None:
         """Disconnect, and wait until the server's process, if we started it, has ended. Closing twice is fine."""
@@ -69,9 +71,9 @@ class Connection:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([self._task])
 
-    def fault(self, what: str) -> McpServerError:
+    def fault(self, what: str, kind: type[McpServerError] = McpServerError) -> McpServerError:
         """The fault to raise; `what` continues a sentence that begins with "the MCP server …"."""
-        return McpServerError(what, server=self._name, where=self._server.where, stderr=self._stderr.text)
+        return kind(what, server=self._name, where=self._server.where, stderr=self._stderr.text)
 
     async def _run(self) -> None:
         try:

@@ -1,6 +1,6 @@
 """Faults of servers. A mistake of the agent is a `ToolError`, which becomes text."""
 
-from gem.errors import Fault
+from gem.errors import Fault, Unreachable
 
 
 class McpServerError(Fault, RuntimeError):
@@ -17,11 +17,15 @@ class McpServerError(Fault, RuntimeError):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Worker processes send it, and the default would call the constructor with the message alone.
-        return _restored, (self.args[0], self.server, self.where, self.stderr)
+        return _restored, (type(self), self.args[0], self.server, self.where, self.stderr)
 
 
-def _restored(message: str, server: str, where: str, stderr: str) -> McpServerError:
-    error = McpServerError.__new__(McpServerError, message)
+class McpServerUnreachable(McpServerError, Unreachable):
+    """There is no MCP server at the address."""
+
+
+def _restored(kind: type[McpServerError], message: str, server: str, where: str, stderr: str) -> McpServerError:
+    error = kind.__new__(kind, message)
     error.args = (message,)
     error.server, error.where, error.stderr = server, where, stderr
     return error

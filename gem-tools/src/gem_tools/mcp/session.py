@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from gem.errors import ToolError
 from gem_tools.mcp.config import ServerConfig
 from gem_tools.mcp.connection import Connection, cause_of
+from gem_tools.mcp.errors import McpServerUnreachable
 
 _T = TypeVar("_T")
 _MOST_TOOLS = 1000
@@ -27,11 +28,13 @@ class McpSession:
     Args:
         ready: seconds in which a server must be started or reached.
         answer: seconds in which it must answer a request.
+        patient: whether a server that cannot be reached is tried again for `ready` seconds, because it may be
+            restarting.
     """
 
-    def __init__(self, name: str, server: ServerConfig, *, ready: float, answer: float) -> None:
+    def __init__(self, name: str, server: ServerConfig, *, ready: float, answer: float, patient: bool) -> None:
         self.name, self.server = name, server
-        self._ready, self._answer = ready, answer
+        self._ready, self._answer, self._patient = ready, answer, patient
         self._opening = anyio.Lock()
         self._connection: Connection | None = None
         self._closed = False
@@ -86,10 +89,22 @@ class McpSession:
             if self._closed:
                 raise RuntimeError(f"the session with the MCP server {self.name!r} is closed")
             if self._connection is None:
-                connection = Connection(self.name, self.server)
-                await connection.open(self._ready)
-                self._connection = connection
+                self._connection = await self._connect()
             return self._connection
+
+    async def _connect(self) -> Connection:
+        end, pause = anyio.current_time() + self._ready, 0.05
+        while True:
+            connection = Connection(self.name, self.server)
+            try:
+                await connection.open(end - anyio.current_time())
+            except McpServerUnreachable:
+                if not self._patient or self._closed or anyio.current_time() + pause > end:
+                    raise
+            else:
+                return connection
+            await anyio.sleep(pause)
+            pause = min(2 * pause, 1.0)
 
 
 async def _every_tool(client: Client) -> list[Tool]:

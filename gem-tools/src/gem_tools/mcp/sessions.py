@@ -29,13 +29,16 @@ class McpSettings(NamedTuple):
 
 
 class McpSessions:
-    """A session with each of the servers, opened by the first call to it and kept until `close`."""
+    """A session with each of the servers, opened by the first call to it and kept until `close`.
 
-    def __init__(self, settings: McpSettings) -> None:
+    `patient` is that of `McpSession`.
+    """
+
+    def __init__(self, settings: McpSettings, *, patient: bool = True) -> None:
         self._lease = ExitStack()
         self._portal = self._lease.enter_context(_loop)
         self._sessions = {
-            name: McpSession(name, server, ready=settings.ready, answer=settings.answer)
+            name: McpSession(name, server, ready=settings.ready, answer=settings.answer, patient=patient)
             for name, server in settings.servers.items()
         }
 

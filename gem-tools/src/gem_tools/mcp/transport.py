@@ -79,6 +79,11 @@ def _tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
+def is_unreachable(error: Exception | None) -> bool:
+    """Whether it says that there is no server at the address."""
+    return isinstance(error, httpx2.ConnectError)
+
+
 @asynccontextmanager
 async def transport(server: ServerConfig, stderr: Tail) -> AsyncGenerator[Any]:
     """The pair of streams that the SDK's `Client` takes. Leaving ends the program, by force after a grace period."""
