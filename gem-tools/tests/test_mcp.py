@@ -21,6 +21,7 @@ from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, To
 from gem.packs.lookup import find_tools
 from gem.rollout import rollout
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
+from gem.vector.reach import IN_A_ROW
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.errors import McpServerError
 from gem_tools.mcp.transport import KEPT
@@ -199,52 +200,50 @@ def test_a_program_killed_in_mid_call_is_a_fault_that_names_it_and_the_next_call
     assert not alive(again)
 
 
-def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_when_it_is_back():
+@pytest.fixture
+def mortal():
     server = RunningServer()
-    try:
-        with Episode(server.url, ready=1) as episode:
-            offered = list(episode.tools)
-            assert episode.call("note", text="before") == "before"
-            result = in_another_thread(lambda: episode.call("sleep", seconds=60))
-            time.sleep(0.2)
-            server.kill()
-            with pytest.raises(McpServerError, match=rf"\({server.url}\) failed to answer 'sleep'"):
-                result()
-            with pytest.raises(Unreachable, match="could not be reached"):
-                episode.call("note", text="between")
-            # A server is asked for its tools once, until its configuration changes.
-            assert [tool.name for tool in mcp_tools(server.url)] == offered
-            with pytest.raises(McpServerError, match="could not be reached"):
-                mcp_tools({"url": server.url, "headers": {"X-Level": "1"}})
-            server.start()
-            assert episode.call("note", text="after") == "after"
-    finally:
-        server.kill()
+    yield server
+    server.kill()
 
 
-NOTE = '<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>'
+def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_when_it_is_back(mortal):
+    with Episode(mortal.url, ready=30) as episode:
+        offered = list(episode.tools)
+        assert episode.call("note", text="before") == "before"
+        result = in_another_thread(lambda: episode.call("sleep", seconds=60))
+        time.sleep(0.2)
+        mortal.kill()
+        with pytest.raises(McpServerError, match=rf"\({mortal.url}\) failed to answer 'sleep'"):
+            result()
+        # A server is asked for its tools once, until its configuration changes.
+        assert [tool.name for tool in mcp_tools(mortal.url)] == offered
+        with pytest.raises(Unreachable, match="could not be reached"):
+            mcp_tools({"url": mortal.url, "headers": {"X-Level": "1"}})
+        result = in_another_thread(lambda: episode.call("note", text="after"))
+        mortal.start()
+        assert result() == "after"
 
 
-def test_a_rollout_waits_for_an_http_server_that_restarts_and_ends_when_it_is_gone():
-    server, played = RunningServer(), 0
-    tools = {"name": "mcp", "config": server.url, "ready": 1}
+def test_a_rollout_ends_when_its_http_server_is_gone(mortal):
+    tools = {"name": "mcp", "config": mortal.url, "ready": 0.3}
+    wrappers = [{"name": "tool_env", "tools": [tools], "format": "hermes"}]
+    replies = ['<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>', "x"] * 10
+    answers, failures = iter(replies), []
 
     def answer(observation):
-        nonlocal played
-        played += 1
-        if played == 10:
-            server.kill()
-            threading.Timer(0.3, server.start).start()
-        if played == 40:
-            server.kill()
-        return NOTE if observation.endswith("Say x.") else "x"
+        if (reply := next(answers, None)) is None:
+            mortal.kill()
+        return reply or replies[0]
 
-    episodes = []
-    with gem.make_vec("core:Echo-v0", 4, wrappers=[{"name": "tool_env", "tools": [tools]}]) as envs:
-        with pytest.raises(Unreachable, match="could not be reached.* in a row failed"):
-            episodes.extend(rollout(answer, envs, range(1000)))
-    print(len(episodes), [e.failure and e.failure.error for e in episodes])
-    assert 0
+    def play(envs):
+        failures.extend(episode.failure for episode in rollout(answer, envs, range(1000)))
+
+    lost = pytest.raises(Unreachable, match=r"could not be reached.* in a row failed")
+    with gem.make_vec("core:Echo-v0", 1, backend="sync", wrappers=wrappers) as envs, lost:
+        play(envs)
+    assert failures[:10] == [None] * 10
+    assert len(failures) == 10 + IN_A_ROW
 
 
 @pytest.mark.usefixtures("_no_grace")

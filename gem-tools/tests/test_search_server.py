@@ -245,7 +245,7 @@ def test_a_server_that_cannot_be_reached_or_is_too_slow_is_a_clear_fault():
     with pytest.raises(SearchFault, match=r"does not answer.*refused"):
         Remote(unreachable, retries=1).search(["x"], 1)
     tools = {"name": "tool_env", "tools": [{"name": "search", "source": unreachable}]}
-    vector = gem.make_vec("core:Echo-v0", 8, backend="thread", wrappers=[tools])
+    vector = gem.make_vec("core:Echo-v0", 1, wrappers=[tools])
     with vector as envs, pytest.raises(Unreachable, match="so no more are played"):
         list(rollout(lambda observation: "<search>x</search>", envs, range(30)))
     asleep = Event()

@@ -226,11 +226,9 @@ class _ActiveEpisodes:
         """Add the result of an env; returns the episode if it has ended."""
         self.in_envs.discard(result.slot)
         running = self._running[result.slot]
-        if result.failure is None:
-            self._envs.reach.answered(running.start.id)
-        else:
-            self.unreachable = self._envs.reach.failed(running.start.id, result.failure) or self.unreachable
         episode = running.stepped(result.step, result.failure)
         if episode is None:
             self.in_policy.add(result.slot)
+        else:
+            self.unreachable = self._envs.reach.ended(running.start.id, result.failure) or self.unreachable
         return episode

@@ -101,13 +101,12 @@ class Dialogue:
         """Take the env's answer; returns whether the episode continues."""
         running = self._playing
         episode = running.stepped(result.step, result.failure)
-        if episode is not None:
-            self._end(episode)
-        if result.failure is None:
-            self._envs.reach.answered(running.start.id)
-        elif unreachable := self._envs.reach.failed(running.start.id, result.failure):
+        if episode is None:
+            return True
+        self._end(episode)
+        if unreachable := self._envs.reach.ended(running.start.id, result.failure):
             raise unreachable
-        return episode is None
+        return False
 
     def _end(self, episode: Episode) -> None:
         self._running, self._result = None, Result(episode)

@@ -13,14 +13,11 @@ class Reach:
     def __init__(self) -> None:
         self._in_a_row: dict[str | None, int] = {}
 
-    def answered(self, id: str | None) -> None:
-        """An env of this id has answered."""
-        if self._in_a_row:
+    def ended(self, id: str | None, failure: Failure | None) -> Unreachable | None:
+        """An episode of this id has ended; returns what to raise, if no more shall be played."""
+        if failure is None:
             self._in_a_row.pop(id, None)
-
-    def failed(self, id: str | None, failure: Failure) -> Unreachable | None:
-        """An env of this id has failed; returns what to raise, if no more episodes shall be played."""
-        if not failure.unreachable:
+        if failure is None or not failure.unreachable:
             return None
         count = self._in_a_row[id] = self._in_a_row.get(id, 0) + 1
         if count < IN_A_ROW:

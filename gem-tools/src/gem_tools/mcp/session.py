@@ -97,7 +97,7 @@ class McpSession:
         while True:
             connection = Connection(self.name, self.server)
             try:
-                await connection.open(end - anyio.current_time())
+                await connection.open(self._ready)
             except McpServerUnreachable:
                 if not self._patient or self._closed or anyio.current_time() + pause > end:
                     raise
