@@ -4,11 +4,17 @@ What runs them is in gem-interop/tests, in the environment of each framework.
 """
 
 import ast
+import re
+import runpy
+import sys
+import typing
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from gem_interop import versions
 from gem_interop.launching import SETTINGS, arguments
 
 FILES = sorted((Path(__file__).parents[1] / "examples" / "frameworks").glob("*.py"))
@@ -24,7 +30,7 @@ def test_a_launch_file_has_at_most_eighty_lines_and_imports_of_gem_what_there_is
     for node in ast.walk(ast.parse(text)):
         name = getattr(node, "module", None) or ""
         # A framework's own module needs the framework.
-        if name.split(".")[0] == "gem" or name in ("gem_interop.launching", "gem_interop.playing"):
+        if name.split(".")[0] == "gem" or name.removeprefix("gem_interop.") in ("launching", "playing", "versions"):
             assert all(hasattr(import_module(name), each.name) for each in node.names)
 
 
@@ -36,6 +42,46 @@ def test_a_launch_file_takes_shared_settings_as_the_others_do(file):
     assert "ArgumentParser" not in named
     own = [call.args[0].value for call, name in zip(calls, named, strict=True) if name == "add_argument"]
     assert not {name.removeprefix("--").replace("-", "_") for name in own} & set(SETTINGS)
+
+
+@pytest.fixture
+def without_frameworks(monkeypatch, tmp_path):
+    """None is there, whatever is installed. Runs a launch file in this process, in an empty folder."""
+
+    def missing(package):
+        raise PackageNotFoundError(package)
+
+    def run(file, *given):
+        monkeypatch.setattr(sys, "argv", [str(file), *given])
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(str(file), run_name="__main__")
+        assert list(tmp_path.iterdir()) == []
+        return end.value.code
+
+    monkeypatch.setattr(versions, "version", missing)
+    for module in [name for name in sys.modules if name.startswith(("gem_interop.", "gem_verifiers"))]:
+        if hasattr(sys.modules[module], "NEWEST") or module == "gem_verifiers":
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(typing, "TypedDict", typing.TypedDict)  # which one of them replaces
+    monkeypatch.chdir(tmp_path)
+    return run
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_launch_file_without_its_framework_says_in_one_line_what_to_install(file, without_frameworks):
+    named = {
+        "agent_lightning_dev.py": ["http://localhost", "m"],
+        "verifiers_eval.py": ["m", "--url", "http://localhost"],
+    }
+    said = without_frameworks(file, *named.get(file.name, ["m"]))
+    page = r"what it needs besides is in docs/frameworks/[\w-]+\.md"
+    assert re.fullmatch(rf"{file.name}: \S+ is not installed: pip install \S+; {page}", said)
+
+
+@pytest.mark.parametrize("file", LAUNCHES, ids=lambda file: file.name)
+def test_the_help_of_a_launch_file_needs_no_framework(file, without_frameworks, capsys):
+    assert without_frameworks(file, "--help") == 0
+    assert {"--env", "--seed"} <= set(re.findall(r"^  (--\w+)", capsys.readouterr().out, re.MULTILINE))
 
 
 def test_ids_are_given_one_by_one_in_place_of_the_default_and_a_file_may_have_defaults_of_its_own():

@@ -4,12 +4,22 @@ URL is a chat API with OpenAI's protocol, such as http://localhost:8000/v1. It r
 algorithm for development, which plays episodes and collects traces without training.
 """
 
+from gem.session import MessageSession
+from gem_interop.launching import arguments, named_if_missing
+from gem_interop.playing import starts
+from gem_interop.versions import check
+
+if __name__ == "__main__":
+    parser = arguments(__doc__, "starts")
+    parser.add_argument("url")
+    parser.add_argument("model")
+    parser.add_argument("--runners", type=int, default=2)
+    given = parser.parse_args()
+
+with named_if_missing():
+    check("agentlightning", "0.3.0", "0.3.0", page="agent-lightning")
 import agentlightning as agl
 from openai import OpenAI
-
-from gem.session import MessageSession
-from gem_interop.launching import arguments
-from gem_interop.playing import starts
 
 
 @agl.rollout
@@ -38,11 +48,6 @@ def play(task: dict, llm: agl.LLM, rollout: agl.AttemptedRollout) -> float:
 
 
 if __name__ == "__main__":
-    parser = arguments(__doc__, "starts")
-    parser.add_argument("url")
-    parser.add_argument("model")
-    parser.add_argument("--runners", type=int, default=2)
-    given = parser.parse_args()
     train, validation = (
         [{"id": id, "seed": seed} for id, seed in starts(given.env, given.starts, given.seed, evaluation=evaluation)]
         for evaluation in (False, True)

@@ -7,15 +7,16 @@ starts it. What this was run with: nemo_gym-constraints.txt, on the Python that 
 import json
 from pathlib import Path
 
-from omegaconf import OmegaConf
-
-from gem_interop.launching import arguments
-from gem_interop.nemo_gym import rows
+from gem_interop.launching import arguments, named_if_missing
 
 parser = arguments(__doc__, "starts", "max_turns")
 parser.add_argument("folder", type=Path)
 parser.add_argument("--packs", nargs="*", default=["gem-envs-games"], help="of GEM, with these environments")
 given = parser.parse_args()
+
+with named_if_missing():
+    from gem_interop.nemo_gym import rows
+from omegaconf import OmegaConf
 
 server = given.folder / "resources_servers" / "gem"
 clone = Path(__file__).resolve().parents[2]

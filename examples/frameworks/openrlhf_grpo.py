@@ -10,8 +10,7 @@ import shlex
 import subprocess
 import sys
 
-from gem_interop.launching import arguments
-from gem_interop.openrlhf import rows
+from gem_interop.launching import arguments, named_if_missing
 
 AGENT = """from gem_interop.openrlhf import Executor
 
@@ -26,6 +25,9 @@ parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", "dry_run"
 parser.add_argument("model")
 parser.add_argument("--gpus", type=int, default=1)
 given, more = parser.parse_known_args()
+
+with named_if_missing():
+    from gem_interop.openrlhf import rows
 
 out = given.out.absolute()
 out.mkdir(parents=True, exist_ok=True)

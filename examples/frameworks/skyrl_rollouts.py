@@ -4,18 +4,22 @@ SkyRL's trainer needs GPUs and vLLM; this shows what it would train on, on any m
 What this was run with: skyrl-constraints.txt.
 """
 
-# ruff: noqa: E402
-
 import asyncio
 import typing
 from dataclasses import asdict
 
+from gem_interop.launching import arguments, named_if_missing
+
+if __name__ == "__main__":
+    limits = ("group", "max_turns", "max_new_tokens", "max_context")
+    parser = arguments(__doc__, "starts", "score", *limits)
+    parser.add_argument("model")
+    options = parser.parse_args()
+with named_if_missing():
+    from gem_interop.skyrl import WithoutFailed, register, rows
 import torch
 import typing_extensions
 from transformers import AutoModelForCausalLM, AutoTokenizer
-
-from gem_interop.launching import arguments
-from gem_interop.skyrl import WithoutFailed, register, rows
 
 typing.TypedDict = typing_extensions.TypedDict  # SkyRL 0.3.0 needs it before Python 3.12
 from skyrl.backends.skyrl_train.inference_servers.base import InferenceEngineInterface
@@ -68,10 +72,6 @@ def play(model, tokenizer, data, *, group, max_turns, max_new_tokens, max_contex
 
 
 if __name__ == "__main__":
-    limits = ("group", "max_turns", "max_new_tokens", "max_context")
-    parser = arguments(__doc__, "starts", "score", *limits)
-    parser.add_argument("model")
-    options = parser.parse_args()
     register(score=options.score)
     loaded = AutoModelForCausalLM.from_pretrained(options.model), AutoTokenizer.from_pretrained(options.model)
     data = rows(options.env, options.starts, options.seed)

@@ -11,13 +11,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gem_interop.launching import arguments
-from gem_interop.slime import rows
+from gem_interop.launching import arguments, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "dry_run", out="slime-run")
 parser.add_argument("slime", type=Path)
 given, more = parser.parse_known_args()
+
+with named_if_missing():
+    from gem_interop.slime import rows
 
 given.out.mkdir(parents=True, exist_ok=True)
 starts = given.out.absolute() / "starts.jsonl"

@@ -7,10 +7,7 @@ tinker_skyrl_server.py. What this was run with: tinker-constraints.txt.
 import asyncio
 import json
 
-from tinker_cookbook.rl.train import Config, main
-
-from gem_interop.launching import arguments
-from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder
+from gem_interop.launching import arguments, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 # A rate for LoRA, as in the cookbook's recipes: it is higher than one for all weights.
@@ -19,6 +16,10 @@ parser.add_argument("model")
 parser.add_argument("--base-url", help="by default Thinking Machines' service; TINKER_API_KEY is its key")
 parser.add_argument("--rank", type=int, default=32)
 given = parser.parse_args()
+
+with named_if_missing():
+    from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder
+from tinker_cookbook.rl.train import Config, main
 
 config = Config(
     recipe_name="gem",

@@ -11,17 +11,19 @@ import typing
 
 import typing_extensions
 
+from gem_interop.launching import named_if_missing
+
 typing.TypedDict = typing_extensions.TypedDict  # pydantic demands it before Python 3.12
 
 if sys.argv[1:2] == ["engine"]:
     del sys.argv[1]
     runpy.run_module("skyrl.tinker.engine", run_name="__main__", alter_sys=True)
 else:
+    with named_if_missing():
+        from gem_interop.tinker_routes import add_routes
     import uvicorn
     from skyrl.tinker import api
     from skyrl.tinker.config import EngineConfig, add_model, config_to_argv
-
-    from gem_interop.tinker_routes import add_routes
 
     parser = argparse.ArgumentParser()
     add_model(parser, EngineConfig)

@@ -7,12 +7,7 @@ model of docs/frameworks/trl.md needs other settings than the defaults, which ar
 import json
 import time
 
-from datasets import Dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from trl import GRPOConfig, GRPOTrainer
-
-from gem_interop.launching import arguments
-from gem_interop.trl import Play
+from gem_interop.launching import arguments, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", out="trl-run")
@@ -22,6 +17,12 @@ parser.add_argument("--evaluate", type=int, default=512, help="episodes before t
 given = parser.parse_args()
 if given.groups % 2:
     parser.error("--groups must be even: a batch is learned from in two halves")
+
+with named_if_missing():
+    from gem_interop.trl import Play
+from datasets import Dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import GRPOConfig, GRPOTrainer
 
 play = Play(given.env, **{name: getattr(given, name) for name in limits})
 trainer = GRPOTrainer(

@@ -5,9 +5,7 @@ MODEL answers at URL by OpenAI's protocol for chats. What this was run with: ver
 
 import asyncio
 
-import verifiers.v1 as vf
-
-from gem_interop.launching import arguments
+from gem_interop.launching import arguments, named_if_missing
 
 parser = arguments(__doc__, "starts", "max_new_tokens", group=1)
 parser.add_argument("model")
@@ -16,6 +14,10 @@ parser.add_argument("--key", default="OPENAI_API_KEY", help="environment variabl
 parser.add_argument("--at-once", type=int, default=64)
 parser.add_argument("--harness", help="another than GEM's, such as null")
 given = parser.parse_args()
+
+with named_if_missing():
+    import gem_verifiers  # noqa: F401 - the plugin
+import verifiers.v1 as vf
 
 taskset = {"id": "gem-verifiers", "env": given.env, "tasks": given.starts, "seed": given.seed, "evaluation": True}
 harness = {"harness": {"id": given.harness}} if given.harness else {}

@@ -9,16 +9,17 @@ import json
 import subprocess
 import sys
 
-from datasets import Dataset
-
-from gem_interop.launching import arguments
-from gem_interop.verl import rows
+from gem_interop.launching import arguments, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", out="verl-run")
 parser.add_argument("model")
 parser.add_argument("--evaluate", type=int, default=512, help="episodes of each validation")
 given, settings = parser.parse_known_args()
+
+with named_if_missing():
+    from gem_interop.verl import rows
+from datasets import Dataset
 
 given.out.mkdir(parents=True, exist_ok=True)
 out = given.out.absolute()

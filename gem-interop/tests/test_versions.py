@@ -19,8 +19,8 @@ def test_a_missing_framework_is_named():
 
 
 @pytest.mark.parametrize(
-    "module", ["nemo_gym", "openrlhf", "skyrl", "slime", "tinker", "verifiers", "verl"]
-)  # trl says it when Play is made, and RL2 is its source
+    "module", ["nemo_gym", "openrlhf", "skyrl", "slime", "tinker", "trl", "verifiers", "verl"]
+)  # RL2 is its source
 def test_a_module_names_its_missing_framework_before_it_imports_it(module, monkeypatch):
     def missing(package):
         raise PackageNotFoundError(package)

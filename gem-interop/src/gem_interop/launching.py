@@ -4,7 +4,9 @@ The defaults are those of `gemx train` for a language model. A file gives its ow
 """
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,18 @@ class _Each(argparse.Action):
     ) -> None:
         given = getattr(namespace, self.dest)
         setattr(namespace, self.dest, [*([] if given is self.default else given), values])
+
+
+@contextmanager
+def named_if_missing() -> Generator[None]:
+    """Around the first import of a framework's module of GEM: what is missing, or too old, is said in one line.
+
+    It comes after the arguments were read, so that `--help`, and a mistake in them, need no framework.
+    """
+    try:
+        yield
+    except GemError as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
 
 
 def known_id(id: str) -> str:

@@ -7,8 +7,14 @@ one is new.
 # Both are installed only in an environment of their own.
 # pyright: reportMissingImports=false, reportUntypedFunctionDecorator=false, reportUnknownParameterType=false
 # pyright: reportInvalidTypeForm=false
+# ruff: noqa: E402
 
 from typing import Annotated, Any
+
+from gem_interop.versions import check
+
+OLDEST, NEWEST = "0.3.0", "0.3.0"
+check("skyrl", OLDEST, NEWEST, page="tinker")
 
 import numpy as np
 from fastapi import Depends, Request, Response

@@ -29,6 +29,7 @@ from gem_interop.playing import Score, check_score, prompt_of, reward_of, start_
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "1.16.0", "1.16.0"
+check("trl", OLDEST, NEWEST, page="trl")
 
 Reply = tuple[Sequence[int], Sequence[float]]
 """Sampled ids and their log-probabilities."""
@@ -56,8 +57,7 @@ class Play:
         env_kwargs: override the kwargs of the specs.
 
     Raises:
-        ConfigError: an argument is invalid, or TRL is too old.
-        MissingExtra: TRL is not installed.
+        ConfigError: an argument is invalid.
     """
 
     def __init__(
@@ -74,7 +74,6 @@ class Play:
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        check("trl", OLDEST, NEWEST, page="trl")
         check_score(score)
         self._ids = [env] if isinstance(env, str) else list(env)
         self._score: Score = score
