@@ -8,9 +8,13 @@
 - Names of the reference in code are links to it.
 """
 
+# pyright: basic
+# Plugins and the navigation are read as whatever they are.
+
 import ast
 import importlib
 import itertools
+import json
 import posixpath
 import re
 import sys
@@ -169,7 +173,10 @@ def page(name: str) -> str:
         return "\n".join([f"# {name}\n", text, *_table(importlib.import_module(name))])
     offered = _offered(name)
     if offered:
-        return "\n\n".join([f"# {name}", text, *map(_block, (*offered, *ALSO.get(name, ())))])
+        # The table of contents names modules too where several have a function of the same name.
+        labels = {path: {"toc_label": path.removeprefix(f"{name}.")} if name in OFFERED else {} for path in offered}
+        blocks = [_block(path, **label) for path, label in labels.items()]
+        return "\n\n".join([f"# {name}", text, *blocks, *map(_block, ALSO.get(name, ()))])
     options = {"heading_level": 1, "show_submodules": not defines(tree)}
     if name in INHERITED:
         options["inherited_members"] = True
@@ -221,7 +228,7 @@ def _offered(package: str) -> list[str]:
 
 def _block(path: str, **options: object) -> str:
     """What mkdocstrings replaces by the documentation of one object."""
-    lines = [f"      {name}: {str(value).lower()}" for name, value in options.items()]
+    lines = [f"      {name}: {json.dumps(value)}" for name, value in options.items()]
     return "\n".join([f"::: {path}", *(["    options:"] if lines else []), *lines])
 
 

@@ -6,9 +6,9 @@ runs a document's blocks in order, in the current folder, as a reader would who 
 
 - A block whose first line is a comment with a file's name (`# coin.py`) is that file. Files are written first.
 - `python` blocks run in one namespace; in a README each has its own, because people copy one of them.
-- In `console` blocks the lines that begin with `$ ` are commands; `COMMANDS` says how each is run. Whatever else
-  appears there must be part of what the command before it prints; `…` matches anything. A command that ends in
-  `# exit status 1` has to fail with it.
+- In `console` blocks the lines that begin with `$ ` are commands, and so are further lines of one, after a backslash;
+  `COMMANDS` says how each is run. Whatever else appears there must be part of what the command before it prints; `…`
+  matches anything. A command that ends in `# exit status 1` has to fail with it.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
 """
 
@@ -69,7 +69,7 @@ class Block:
     def commands(self) -> Iterator[tuple[str, list[str]]]:
         """Each command of a console block, with the lines that it is shown to print."""
         for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
-            command, *shown = part.splitlines()
+            command, *shown = re.sub(r"\\\n *", "", part).splitlines()
             yield command, [line for line in shown if line.strip()]
 
 

@@ -66,10 +66,12 @@ LONG = {
     "gem-envs-reasoning/README.md",
     "gem-tools/README.md",
 }
+# Those that users of other trainers copy code from, beside the pages of frameworks.
+NARROW = {"README.md", "docs/recording.md", "docs/sessions.md"}
 
 _NAME = re.compile(r"gem(_\w+)?(\.\w+)+")
 _PATH = re.compile(r"[\w.-]+/[\w./-]*")
-_COMMAND = re.compile(r"\bgemx(?: --\w+)* ([a-z][a-z-]*)((?: [^\n`|#]*)?)")
+_COMMAND = re.compile(r"\bgemx(?: --\w+)* ([a-z][a-z-]*)((?: (?:\\\n|[^\n`|#])*)?)")
 _ROW = re.compile(r"^\| `([\w.]+)` \| (.*) \|$", re.MULTILINE)
 MODULES = {module for modules in layering.packages(ROOT).values() for module in modules}
 ENTRY_POINTS = "gem.packs"
@@ -197,6 +199,13 @@ def test_the_ids_targets_and_packages_that_a_document_calls_exist(name: str) -> 
             assert extra in project["optional-dependencies"], f"{package}[{extra}]"
 
 
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if name in NARROW or "frameworks/" in name])
+def test_code_fits_beside_the_navigation_in_a_window_of_1280_pixels(name: str) -> None:
+    lines = [line for block in documents.blocks(DOCUMENTS[name]) for line in block.text.splitlines()]
+
+    assert [line for line in lines if len(line) > 85] == []
+
+
 def test_every_benchmark_is_on_the_page_of_benchmarks() -> None:
     programs = [path.name for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8")]
 
@@ -298,7 +307,7 @@ def test_files_come_first_and_what_is_shown_and_what_is_not_run_are_heeded(tmp_p
     text = (
         "```python\nfrom coin import side\n```\n```python\n# coin.py\nside = 'heads'\n```\n"
         "<!-- not run: it never ends -->\n```python\nwhile True: pass\n```\n"
-        "```console\n$ gemx list core  # the core's own\n  core:Echo-v0 … smoke-test\n```\n"
+        "```console\n$ gemx list \\\n    core  # the core's own\n  core:Echo-v0 … smoke-test\n```\n"
     )
     (tmp_path / "page.md").write_text(text, "utf-8")
 
