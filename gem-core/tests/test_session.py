@@ -1,6 +1,9 @@
 """Sessions: what a trainer reads, what is kept of what it says, and how episodes end."""
 
 import json
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from session_samples import CHATML, Count, tokenizer
@@ -152,7 +155,7 @@ def test_misuse_is_refused_in_one_line(session):
         session.said([1])
     with pytest.raises(ResetNeeded):
         _ = session.result
-    session.start(0)
+    read = session.start(0)
     with pytest.raises(ConfigError, match="a reply of 2 ids has 1 log-probabilities"):
         session.said([1, 2], [0.0])
     with pytest.raises(ConfigError, match="finish_reason is 'stop', 'length' or 'context', not 'eos'"):
@@ -165,7 +168,98 @@ def test_misuse_is_refused_in_one_line(session):
         Session(ID, ChatEncoder(tokenizer()), stop_ids=[3])
     with pytest.raises(gem.errors.SpecError, match="max_turnz"):
         Session(ID, tokenizer(), env_kwargs={"max_turnz": 3})
-    assert session.said(ids(session, "still<|im_end|>")) is not None
+    assert session.said(ids(session, "still<|im_end|>"))[: len(read)] == read
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (([-1, 5],), "no token has the id -1: leave out what an engine adds after the end"),
+        (([2**40],), "no token has the id 1099511627776"),
+        (([1.5],), r"a reply is one sequence of token ids, such as \[17, 42\], and not \[1.5\]"),
+        (([[1, 2]],), r"such as \[17, 42\], and not \[\[1, 2\]\]"),
+        (("12",), "and not '12' .* texts and messages are for a MessageSession"),
+        ((None,), "and not None"),
+        (([1, 2], [-1.0, float("nan")]), "id 1 of the reply has the log-probability nan"),
+        (([1], [-float("inf")]), "log-probability -inf"),
+        (([1], [0.7]), "log-probability 0.7: give the natural logarithm"),
+        (([1, 2], [None, -1.0]), "log-probabilities are one number per id"),
+    ],
+)
+def test_what_is_not_a_reply_is_refused_and_the_episode_waits_for_one_still(session, reply, message):
+    read = session.start(0)
+    with pytest.raises(ConfigError, match=message):
+        session.said(*reply)
+    assert (session.context, session.turns) == (read, ())
+    [end] = session.chat.encode("<|im_end|>")
+    assert session.said([7, end, -1], [-1.0, -0.5, float("nan")])[: len(read) + 2] == [*read, 7, end]
+
+
+@pytest.mark.parametrize("message", [None, 5, ["a"], {"content": 5}, {"content": None, "tool_calls": [{"id": "a"}]}])
+def test_what_is_not_a_message_is_refused_and_the_episode_waits_for_one_still(message):
+    with MessageSession(ID, wrappers={"name": "tool_env", "format": "openai"}) as session:
+        session.start(0)
+        with pytest.raises(ConfigError, match="a reply is a text, or an assistant's message"):
+            session.said(message)
+        assert len(session.said("well")) == 3
+
+
+def test_a_template_that_cannot_render_a_conversation_fails_its_episode_in_one_line():
+    refuses = CHATML + "{% if 'said b' in messages[-1].content %}{{ raise_exception('not this') }}{% endif %}"
+    with Session(ID, tokenizer(refuses)) as session:
+        session.start(0)
+        session.said(ids(session, "a<|im_end|>"))
+        with pytest.raises(ConfigError, match="cannot render a conversation of 3 messages: TemplateError: not this"):
+            session.said(ids(session, "b<|im_end|>"))
+        assert (session.result.segments, "not this" in session.result.failure.error) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: ChatEncoder(tokenizer("{{ 1 +")), "cannot render a conversation of 1 messages: TemplateSyntaxError"),
+        (lambda: ChatEncoder(tokenizer("{% for m in messages %}{{ m.role }}{% endfor %}")), "leaves out messages"),
+        (lambda: Session(ID, tokenizer(), history="kept"), "history is 'template' or 'keep', not 'kept'"),
+        (lambda: Session(ID, tokenizer(), stop_ids=["</s>"]), "an id of stop_ids must be an integer >= 0, not '</s>'"),
+        (lambda: Session(ID, None), "needs a tokenizer of transformers, .*, not None"),
+    ],
+)
+def test_a_template_or_a_setting_that_cannot_work_is_refused_at_once(made, message):
+    with pytest.raises(ConfigError, match=message):
+        made()
+
+
+def test_an_interrupted_call_ends_its_episode(session, monkeypatch):
+    """The reply was in the context twice when it was said again."""
+    session.start(0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Count, "_step", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            session.said([7])
+    with pytest.raises(ResetNeeded):
+        session.said([7])
+    read = session.start(0)
+    assert session.said([8])[: len(read) + 1] == [*read, 8]
+
+
+def test_a_second_thread_in_one_session_is_refused_and_the_first_has_its_answer(session):
+    session.start(0)
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(session.said, ids(session, "sleep"))
+        while not session._calling.locked():
+            time.sleep(0.001)
+        with pytest.raises(RuntimeError, match="in another call: a session plays one episode at a time"):
+            session.said([7])
+        assert slow.result() is not None
+    assert [turn.action for turn in session.turns] == ["sleep"]
+
+
+def test_a_result_can_be_pickled_and_a_session_says_that_it_cannot(session):
+    session.start(0)
+    session.said(ids(session, "end<|im_end|>"))
+    assert pickle.loads(pickle.dumps(session.result)) == session.result
+    with pytest.raises(TypeError, match="Session has an env of this process, so it is neither pickled nor copied"):
+        pickle.dumps(session)
 
 
 def test_several_ids_and_an_env_of_ones_own_can_be_played():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import session_samples
-from session_samples import Count, tokenizer
+from session_samples import CHATML, Count, tokenizer
 
 from gem.chat import ChatEncoder
 from gem.errors import ConfigError, ResetNeeded, SpecError
@@ -119,6 +119,44 @@ def test_a_session_that_is_cancelled_gives_its_env_back_after_the_call():
             assert await sessions.session().start(0)
 
     asyncio.run(main())
+
+
+def test_a_second_task_in_one_session_is_refused_and_the_first_has_its_answer():
+    """Both waited for ever."""
+
+    async def main():
+        async with Sessions(ID, CHAT, most=2) as sessions, sessions.session() as session:
+            read, refused = await asyncio.gather(session.start(0), session.start(1), return_exceptions=True)
+            assert "make one per task" in str(refused)
+            said, refused = await asyncio.gather(session.said(HI), session.said(END), return_exceptions=True)
+            assert (said[: len(read)], "make one per task" in str(refused)) == (read, True)
+            return [turn.action for turn in session.turns]
+
+    assert asyncio.run(asyncio.wait_for(main(), 30)) == ["hi"]
+
+
+def test_an_episode_that_its_task_leaves_between_two_calls_gives_its_env_back():
+    unlucky = "{% if '13' in messages[0].content %}{{ raise_exception('13') }}{% endif %}"
+    refuses = ChatEncoder(tokenizer(CHATML + unlucky))
+
+    async def dies(session):
+        await session.start(0)
+        raise OSError("the engine is down")
+
+    async def main():
+        async with Sessions(ID, refuses, most=1) as sessions:
+            with pytest.raises(ConfigError, match="cannot render"):
+                await (kept := sessions.session()).start(0, {"what": 13})
+            assert kept.ended
+            with pytest.raises(OSError, match="the engine is down"):
+                await dies(sessions.session())
+            gc.collect()  # a session that is forgotten
+            with pytest.raises(OSError, match="the engine is down") as kept_too:
+                async with sessions.session() as session:
+                    await dies(session)
+            assert await sessions.session().start(0), kept_too
+
+    asyncio.run(asyncio.wait_for(main(), 30))
 
 
 def test_a_call_that_exceeds_its_time_limit_fails_its_episode_alone():

@@ -44,9 +44,13 @@ async def play():
 how = sys.argv[1]
 kept = asyncio.run(play())
 if how == "forks" and os.fork() == 0:
-    sys.exit()
+    try:
+        asyncio.run(asyncio.wait_for(kept[1][0].start(0), 20))  # it hung: a fork has no threads
+    except RuntimeError as error:
+        asyncio.run(kept[0].close())
+        sys.exit("make Sessions in each process" not in str(error))
 if how == "forks":
-    os.wait()
+    assert os.wait()[1] == 0
 print(os.getpid())
 if how == "raises":
     raise ValueError("the training failed")

@@ -7,12 +7,14 @@ the end of the assistant's message, the new observation, and the beginning of th
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from gem.chat.marking import SPLIT, Marking, unmarked
 from gem.chat.tokenizer import ChatTokenizer
+from gem.checks import check_int
 from gem.core import ChatMessage, Observation
-from gem.errors import ConfigError
+from gem.errors import ConfigError, GemError
+from gem.failure import one_line
 from gem.rollout.transcript import Completion, Transcript
 from gem.tool.content import map_texts
 
@@ -48,7 +50,8 @@ class ChatEncoder:
         stop_ids: further ids that end a reply, such as the `eos_token_id` of the model's generation config.
 
     Raises:
-        ConfigError: the tokenizer has no chat template, or no token that ends a reply.
+        ConfigError: the tokenizer has no chat template, or one that leaves out messages whose content is text; it has
+            no token that ends a reply; or a setting is invalid.
     """
 
     def __init__(
@@ -63,6 +66,8 @@ class ChatEncoder:
             raise ConfigError(
                 f"{tokenizer.name_or_path!r} has no chat template; use a chat model, or set tokenizer.chat_template"
             )
+        if history not in get_args(History):
+            raise ConfigError(f"history is 'template' or 'keep', not {history!r}")
         self.tokenizer = tokenizer
         """The tokenizer."""
         self.history: History = history
@@ -75,11 +80,18 @@ class ChatEncoder:
         self.encode = lru_cache(maxsize=4096)(self._encode_text)
         """`encode(text)`: its ids."""
         self._cached_between = lru_cache(maxsize=4096)(self._between_replies)
-        frame = self._encode_text(self._render([{"role": "user", "content": "seen"}]))
+        asked = self._render([{"role": "user", "content": "seen"}])
+        if "seen" not in asked:
+            raise ConfigError(
+                f"the chat template of {tokenizer.name_or_path!r} leaves out messages whose content is text: "
+                "set tokenizer.chat_template to one that shows them"
+            )
+        frame = self._encode_text(asked)
         closing = self._encode_text(self._between_replies("seen"))
         self.end_id = self._find_end_id(closing)
         """The id with which the template ends a reply."""
-        self.stop_ids = tuple(dict.fromkeys((self.end_id, *self._end_of_sequence(), *stop_ids)))
+        further = [check_int("an id of stop_ids", id, 0) for id in stop_ids]
+        self.stop_ids = tuple(dict.fromkeys((self.end_id, *self._end_of_sequence(), *further)))
         """The ids that end a reply when they are sampled: `end_id`, the end of sequence, and those that were given."""
         self._stops = frozenset(self.stop_ids)
         # Of the tokens that were added to the vocabulary, those that could end a message or begin another.
@@ -199,12 +211,18 @@ class ChatEncoder:
         return self.encode(self._render(transcript.messages()))
 
     def _render(self, messages: list[ChatMessage]) -> str:
-        rendered = self.tokenizer.apply_chat_template(
-            cast("Any", [{**message, "content": self._marked(message)} for message in messages]),
-            tokenize=False,
-            add_generation_prompt=True,
-            **self._template_kwargs,
-        )
+        marked = [{**message, "content": self._marked(message)} for message in messages]
+        try:
+            rendered = self.tokenizer.apply_chat_template(
+                cast("Any", marked), tokenize=False, add_generation_prompt=True, **self._template_kwargs
+            )
+        except GemError:
+            raise
+        except Exception as error:  # whatever a template does
+            raise ConfigError(
+                f"the chat template of {self.tokenizer.name_or_path!r} cannot render a conversation of "
+                f"{len(messages)} messages: {one_line(error)}"
+            ) from error
         return cast("str", rendered)
 
     def _marked(self, message: ChatMessage) -> Observation:

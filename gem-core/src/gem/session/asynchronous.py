@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, SupportsInt
+from typing import Any, Never, Self, SupportsIndex
 
 from gem.chat.encoder import ChatEncoder, History
 from gem.chat.tokenizer import ChatTokenizer
@@ -43,6 +43,10 @@ class _Seat:
         if slot is not None:
             self._threads.give_back(slot)
 
+    def __del__(self) -> None:
+        """A session that nobody closed, because its task raised or was cancelled between two calls."""
+        self.leave()
+
 
 class _Seated(Dialogue):
     """A dialogue with a seat, which it leaves when its episode ends."""
@@ -66,7 +70,10 @@ class _Seated(Dialogue):
 
 
 class AsyncSession(_Seated, TokenDialogue):
-    """A `Session` in an event loop; `Sessions.session` makes one. It may be used for one episode after another."""
+    """A `Session` in an event loop; `Sessions.session` makes one. It may be used for one episode after another.
+
+    Leave it by `async with`, or close it: an episode that does not reach its end keeps its env until then.
+    """
 
     def __init__(self, threads: EnvThreads, envs: EnvChoice, chat: ChatEncoder, **limits: int | None) -> None:
         super().__init__(envs, chat, **limits)
@@ -76,18 +83,20 @@ class AsyncSession(_Seated, TokenDialogue):
         self, seed: int, options: Mapping[str, Any] | None = None, *, id: str | None = None, group: int = 0
     ) -> list[int] | None:
         """As `Session.start`; waits for an env that is free."""
-        message = self._begin_ids(seed, options, id, group)
-        await self._seat.take()
-        return self._ids(await self._seat.run(message))
+        with self._call():
+            message = self._begin_ids(seed, options, id, group)
+            await self._seat.take()
+            return self._ids(await self._seat.run(message))
 
     async def said(
         self,
-        ids: Sequence[SupportsInt],
+        ids: Sequence[SupportsIndex],
         logprobs: Sequence[float] | None = None,
         finish_reason: FinishReason | None = None,
     ) -> list[int] | None:
         """As `Session.said`."""
-        return self._ids(await self._seat.run(self._say(ids, logprobs, finish_reason)))
+        with self._call():
+            return self._ids(await self._seat.run(self._say(ids, logprobs, finish_reason)))
 
 
 class AsyncMessageSession(_Seated, MessageDialogue):
@@ -101,13 +110,15 @@ class AsyncMessageSession(_Seated, MessageDialogue):
         self, seed: int, options: Mapping[str, Any] | None = None, *, id: str | None = None, group: int = 0
     ) -> list[Message] | None:
         """As `MessageSession.start`; waits for an env that is free."""
-        message = self._begin(seed, options, id, group)
-        await self._seat.take()
-        return self._messages(await self._seat.run(message))
+        with self._call():
+            message = self._begin(seed, options, id, group)
+            await self._seat.take()
+            return self._messages(await self._seat.run(message))
 
     async def said(self, message: str | Message, finish_reason: FinishReason | None = None) -> list[Message] | None:
         """As `MessageSession.said`."""
-        return self._messages(await self._seat.run(self._say(message, finish_reason)))
+        with self._call():
+            return self._messages(await self._seat.run(self._say(message, finish_reason)))
 
 
 class Sessions:
@@ -115,7 +126,7 @@ class Sessions:
 
     ```python
     async with Sessions("game:Wordle-v0", tokenizer, most=64) as sessions:
-        results = await asyncio.gather(*(play(sessions.session(), seed) for seed in range(1000)))
+        results = await asyncio.gather(*(play(sessions, seed) for seed in range(1000)))
     ```
 
     Args:
@@ -162,6 +173,9 @@ class Sessions:
         if step_timeout is not None and not step_timeout > 0:
             raise ConfigError(f"step_timeout must be above 0 seconds, not {step_timeout}")
         self._threads = EnvThreads(self._envs.maker, check_int("most", most, 1), step_timeout)
+
+    def __reduce__(self) -> Never:
+        raise TypeError("Sessions have threads of this process, so they are neither pickled nor copied: make them anew")
 
     def session(self) -> AsyncSession:
         """A session with ids. It has an env from the start of an episode to its end.

@@ -1,9 +1,13 @@
 """What a session does between two calls of its env: no input or output, so that any trainer can drive it."""
 
+import math
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import index
 from pathlib import Path
-from typing import Any, SupportsInt, cast
+from typing import Any, Never, SupportsIndex, cast
 
 from gem.chat.conversation import Conversation
 from gem.chat.encoder import ChatEncoder
@@ -17,6 +21,11 @@ from gem.rollout.transcript import Completion, Episode, FinishReason, Start, Tra
 from gem.session.envs import EnvChoice
 from gem.session.result import Result
 from gem.vector.messages import Reset, SlotResult
+
+_MOST_IDS = 2**32
+"""A token id is below; tokenizers count in 32 bits."""
+_ROUNDED = 0.1
+"""A log-probability is at most 0, but for the error of an engine in half precision."""
 
 
 class Dialogue:
@@ -32,6 +41,13 @@ class Dialogue:
         self._max_turns = None if max_turns is None else check_int("max_turns", max_turns, 1)
         self._running: RunningEpisode | None = None
         self._result: Result | None = None
+        self._calling = threading.Lock()
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            f"{type(self).__name__} has an env of this process, so it is neither pickled nor copied: make it where it "
+            "is used. Its `result` can be pickled"
+        )
 
     @property
     def result(self) -> Result:
@@ -68,6 +84,18 @@ class Dialogue:
         """End the episode as truncated after its last turn, because the trainer asks for no further reply."""
         assert self._transcript  # the env has answered
         self._end(self._playing.truncated())
+
+    @contextmanager
+    def _call(self) -> Generator[None]:
+        """While the env answers. Two calls at once would mix up what was said with what was answered."""
+        if not self._calling.acquire(blocking=False):
+            raise RuntimeError(
+                "this session is in another call: a session plays one episode at a time; make one per task or thread"
+            )
+        try:
+            yield
+        finally:
+            self._calling.release()
 
     @property
     def _playing(self) -> RunningEpisode:
@@ -166,18 +194,16 @@ class TokenDialogue(Dialogue):
         return Conversation(self.chat, self._positions, self._most)
 
     def _begin_ids(self, seed: int, options: Mapping[str, Any] | None, id: str | None, group: int) -> Reset:
+        reset = self._begin(seed, options, id, group)
         self._conversation = self._new_conversation()
-        return self._begin(seed, options, id, group)
+        return reset
 
     def _say(
-        self, ids: Sequence[SupportsInt], logprobs: Sequence[float] | None, finish_reason: FinishReason | None
+        self, ids: Sequence[SupportsIndex], logprobs: Sequence[float] | None, finish_reason: FinishReason | None
     ) -> str:
         stop = self.stop
         conversation = self._conversation
-        said = [int(id) for id in ids]
-        scores = [0.0] * len(said) if logprobs is None else [float(each) for each in logprobs]
-        if len(scores) != len(said):
-            raise ConfigError(f"a reply of {len(said)} ids has {len(scores)} log-probabilities")
+        said, scores = _numbers(ids, logprobs)
         if finish_reason not in (None, "stop", "length", "context"):
             raise ConfigError(f"finish_reason is 'stop', 'length' or 'context', not {finish_reason!r}")
         reason, limit = conversation.if_cut, min(conversation.room, self._most)
@@ -187,6 +213,7 @@ class TokenDialogue(Dialogue):
         elif len(said) < limit:
             reason = finish_reason or "stop"
         length = length or limit
+        _check_logprobs(scores[:length])
         completion = conversation.completion(said[:length], scores[:length], reason)
         conversation.context += completion.ids
         return self._reply(completion)
@@ -194,19 +221,60 @@ class TokenDialogue(Dialogue):
     def _ending(self, ids: list[int], stop: tuple[str, ...]) -> int:
         """How many of the ids are the reply: up to the first that ends it; 0 if none does."""
         ends = frozenset(self.chat.stop_ids)
-        for index, id in enumerate(ids):
-            if id in ends or (stop and self._stops.reached(stop, ids[: index + 1])):
-                return index + 1
+        said: list[int] = []
+        for id in ids:
+            said.append(id)
+            if not 0 <= id < _MOST_IDS:
+                raise ConfigError(f"no token has the id {id}: leave out what an engine adds after the end of a reply")
+            if id in ends or (stop and self._stops.reached(stop, said)):
+                return len(said)
         return 0
 
     def _ids(self, result: SlotResult) -> list[int] | None:
         """What to read next; None at the end."""
         if not self._hear(result):
             return None
-        if not self._conversation.ask(self._transcript):
+        try:
+            room = self._conversation.ask(self._transcript)
+        except BaseException as error:  # the env has moved on, so the reply cannot be said again
+            self.fail(error)
+            raise
+        if not room:
             self._end(self._playing.truncated(out_of_context=True))
             return None
         return self.context
+
+
+def _numbers(ids: Sequence[SupportsIndex], logprobs: Sequence[float] | None) -> tuple[list[int], list[float]]:
+    """The ids of a reply and their log-probabilities, of any kind of array, as numbers of Python."""
+    try:
+        said = [index(id) for id in ids]
+    except TypeError as error:
+        raise ConfigError(
+            f"a reply is one sequence of token ids, such as [17, 42], and not {_shown(ids)} ({error}); "
+            "texts and messages are for a MessageSession"
+        ) from error
+    try:
+        scores = [0.0] * len(said) if logprobs is None else [float(each) for each in logprobs]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"log-probabilities are one number per id, and not {_shown(logprobs)} ({error})") from error
+    if len(scores) != len(said):
+        raise ConfigError(f"a reply of {len(said)} ids has {len(scores)} log-probabilities")
+    return said, scores
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _check_logprobs(scores: Sequence[float]) -> None:
+    for place, score in enumerate(scores):
+        if not math.isfinite(score) or score > _ROUNDED:
+            raise ConfigError(
+                f"id {place} of the reply has the log-probability {score}: give the natural logarithm of the "
+                "probability with which it was drawn, or None for all of them, if the trainer computes them itself"
+            )
 
 
 def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **settings: Any) -> ChatEncoder:
@@ -217,4 +285,9 @@ def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **setting
             raise ConfigError(f"the encoder has {', '.join(given)} already; give them to ChatEncoder")
         return tokenizer
     found = FileTokenizer.load(tokenizer) if isinstance(tokenizer, str | Path) else tokenizer
+    if not hasattr(found, "apply_chat_template"):
+        raise ConfigError(
+            "a session with ids needs a tokenizer of transformers, the folder of a model or a ChatEncoder, "
+            f"not {found!r}"
+        )
     return ChatEncoder(cast("ChatTokenizer", found), **{name: value for name, value in settings.items() if value})

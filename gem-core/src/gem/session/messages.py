@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gem.errors import ConfigError
+from gem.failure import one_line
 from gem.llm.answers import ChatReply
 from gem.llm.messages import completion_of, messages_of
 from gem.rollout.transcript import FinishReason, Usage
@@ -27,9 +29,16 @@ class MessageDialogue(Dialogue):
         return messages_of(self._transcript)
 
     def _say(self, message: str | Mapping[str, Any], finish_reason: FinishReason | None) -> str:
-        given = {"role": "assistant", "content": message} if isinstance(message, str) else dict(message)
+        given: Any = {"role": "assistant", "content": message} if isinstance(message, str) else message
         reply = ChatReply(given, finish_reason or "unknown", None, Usage())
-        return self._reply(completion_of(reply, self.stop))
+        try:
+            completion = completion_of(reply, self.stop)
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                f"a reply is a text, or an assistant's message as chat APIs write it in JSON, and not {message!r} "
+                f"({one_line(error)})"
+            ) from error
+        return self._reply(completion)
 
     def _messages(self, result: SlotResult) -> list[Message] | None:
         return self.messages if self._hear(result) else None

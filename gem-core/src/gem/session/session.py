@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, SupportsInt
+from typing import Any, Self, SupportsIndex
 
 from gem import seeding
 from gem.chat.encoder import ChatEncoder, History
@@ -10,14 +10,38 @@ from gem.chat.tokenizer import ChatTokenizer
 from gem.core import Env
 from gem.packs.make import Wrappers
 from gem.rollout.transcript import FinishReason
-from gem.session.dialogue import TokenDialogue, encoder
+from gem.session.dialogue import Dialogue, TokenDialogue, encoder
 from gem.session.envs import EnvChoice
 from gem.session.messages import Message, MessageDialogue
-from gem.vector.messages import Build, Maker, SeedStream
+from gem.vector.messages import Build, Maker, SeedStream, SlotMessage, SlotResult
 from gem.vector.slot import EnvSlot
 
 
-class Session(TokenDialogue):
+class _Alone(Dialogue):
+    """A dialogue whose env runs in the calling thread."""
+
+    _slot: EnvSlot
+
+    def _run(self, message: SlotMessage) -> SlotResult:
+        try:
+            return self._slot.run(message, "off")
+        except BaseException:  # Ctrl-C, in the middle of a call of the env
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Abandon the episode, if one is running, and close the env. Closing twice is fine."""
+        self._running = None
+        self._slot.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Session(_Alone, TokenDialogue):
     """Plays episodes with a trainer that generates itself: token in, token out, and never tokenised again.
 
     ```python
@@ -81,11 +105,12 @@ class Session(TokenDialogue):
             The ids to read before the first reply; None if nothing can be said, because the env failed or the context
             is too short.
         """
-        return self._ids(self._slot.run(self._begin_ids(seed, options, id, group), "off"))
+        with self._call():
+            return self._ids(self._run(self._begin_ids(seed, options, id, group)))
 
     def said(
         self,
-        ids: Sequence[SupportsInt],
+        ids: Sequence[SupportsIndex],
         logprobs: Sequence[float] | None = None,
         finish_reason: FinishReason | None = None,
     ) -> list[int] | None:
@@ -94,29 +119,25 @@ class Session(TokenDialogue):
         Args:
             ids: as they were sampled, with the id that ended them, if the engine gives it. What follows an end (one of
                 `stop_ids`, or a text of `stop`) or exceeds `max_tokens` is dropped, so an engine may do without either.
-            logprobs: of each id, under the distribution that it was drawn from.
-            finish_reason: `"length"` for a reply that was cut; found out from the ids where it can be.
+            logprobs: of each id, under the distribution that it was drawn from; by default 0, for a trainer that
+                computes them itself.
+            finish_reason: `"length"` for a reply that was cut before `max_tokens`, and has no end; all else is found
+                out from the ids.
 
         Returns:
             All ids to read before the next reply, those of this one included; None at the end of the episode.
 
         Raises:
             EpisodeOver, ResetNeeded: no episode is running.
+            ConfigError: this is not a reply; the episode waits for one still. Or the chat template refuses what the env
+                has answered, and the episode has failed.
+            RuntimeError: another task or thread is in a call of this session.
         """
-        return self._ids(self._slot.run(self._say(ids, logprobs, finish_reason), "off"))
-
-    def close(self) -> None:
-        """Close the env. Closing twice is fine."""
-        self._slot.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        with self._call():
+            return self._ids(self._run(self._say(ids, logprobs, finish_reason)))
 
 
-class MessageSession(MessageDialogue):
+class MessageSession(_Alone, MessageDialogue):
     """The same for a trainer that keeps chats.
 
     ```python
@@ -149,7 +170,8 @@ class MessageSession(MessageDialogue):
         self, seed: int, options: Mapping[str, Any] | None = None, *, id: str | None = None, group: int = 0
     ) -> list[Message] | None:
         """Start an episode; returns the messages before the first reply, or None if the env failed."""
-        return self._messages(self._slot.run(self._begin(seed, options, id, group), "off"))
+        with self._call():
+            return self._messages(self._run(self._begin(seed, options, id, group)))
 
     def said(self, message: str | Message, finish_reason: FinishReason | None = None) -> list[Message] | None:
         """Pass a reply to the env.
@@ -162,17 +184,8 @@ class MessageSession(MessageDialogue):
         Returns:
             The whole conversation with what follows the reply; None at the end of the episode.
         """
-        return self._messages(self._slot.run(self._say(message, finish_reason), "off"))
-
-    def close(self) -> None:
-        """Close the env. Closing twice is fine."""
-        self._slot.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        with self._call():
+            return self._messages(self._run(self._say(message, finish_reason)))
 
 
 def built(maker: Maker) -> EnvSlot:

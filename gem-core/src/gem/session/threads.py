@@ -16,6 +16,10 @@ from gem.vector.backends.thread import GRACE, ThreadBackend
 from gem.vector.messages import Build, Maker, SlotMessage, SlotResult
 
 _CLOSED = "this session is closed"
+_ELSEWHERE = (
+    "these sessions belong to the process that made them, and a fork of it does not have their threads: make Sessions "
+    "in each process"
+)
 _CHECK = 1.0
 """Most seconds between two checks for calls that exceed their time limit."""
 _SHORTEST_CHECK = 0.005
@@ -65,6 +69,7 @@ class EnvThreads:
 
     async def take(self) -> int:
         """The number of an env that is free, which is the caller's until `give_back`; waits for one."""
+        self._check_process()
         with self._lock:
             self._check_open()
             if self._free:
@@ -84,6 +89,8 @@ class EnvThreads:
 
     def give_back(self, slot: int) -> None:
         """Let others have it; if it is in a call, after that."""
+        if self._is_forked():
+            return
         with self._lock:
             waiting = self._waiting.pop(slot, None)
             if waiting is not None:
@@ -94,6 +101,7 @@ class EnvThreads:
 
     async def run(self, slot: int, message: SlotMessage) -> SlotResult:
         """Carry out a message."""
+        self._check_process()
         future: asyncio.Future[SlotResult] = asyncio.get_running_loop().create_future()
         with self._lock:
             self._check_open()
@@ -103,7 +111,12 @@ class EnvThreads:
         return await future
 
     async def close(self) -> None:
-        """Close every env and end every thread. Who waits for one is told. Closing twice is fine."""
+        """Close every env and end every thread. Who waits for one is told. Closing twice is fine.
+
+        A fork leaves them as they are: they are those of its parent.
+        """
+        if self._is_forked():
+            return
         self._refuse_all()
         loop, closed = asyncio.get_running_loop(), asyncio.Event()
 
@@ -122,7 +135,7 @@ class EnvThreads:
 
     def close_at_exit(self, until: float) -> None:
         """Close every env, in the process in which they were made; one in a call that does not end by then is left."""
-        if self._process == os.getpid():
+        if not self._is_forked():
             self._refuse_all()
             self._backend.close(until)
 
@@ -150,6 +163,14 @@ class EnvThreads:
                 return
             due = self._backend.replace_overdue() or 0.0
             loop.call_later(min(_CHECK, max(_SHORTEST_CHECK, due - time.monotonic())), self._check, loop)
+
+    def _is_forked(self) -> bool:
+        return self._process != os.getpid()
+
+    def _check_process(self) -> None:
+        """Before the lock is asked for, which a thread of the parent may have held when it was forked."""
+        if self._is_forked():
+            raise RuntimeError(_ELSEWHERE)
 
     def _check_open(self) -> None:
         if self._closed:
