@@ -1,10 +1,16 @@
 """`gymnasium:NAME`: the environments in Gymnasium's registry whose observations can be read and actions written."""
 
+# ruff: noqa: E402
+
 import inspect
 import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from gem_interop.versions import check
+
+check("gymnasium", "1.0.0", "1.4.0")
 
 import gymnasium
 from gymnasium.envs.registration import find_highest_version, load_env_creator, parse_env_id

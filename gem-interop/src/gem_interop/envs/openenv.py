@@ -1,4 +1,9 @@
-"""`openenv:URL`: an environment on a server that speaks OpenEnv's protocol, as `gemx serve` does."""
+"""`openenv:URL`: an environment on a server that speaks OpenEnv's protocol, as `gemx serve` does.
+
+OpenEnv itself is not needed.
+"""
+
+# ruff: noqa: E402
 
 import contextlib
 import http.client
@@ -9,6 +14,10 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+
+from gem_interop.versions import check
+
+check("websockets", "14.0", "17.4")
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect

@@ -1,9 +1,15 @@
 """`skyrl:NAME`: the environments in skyrl_gym's registry, on rows of a data set in SkyRL's form."""
 
+# ruff: noqa: E402
+
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from random import Random
 from typing import Any, ClassVar, cast
+
+from gem_interop.versions import check
+
+check("skyrl-gym", "0.4.0", "0.4.0")
 
 import skyrl_gym  # pyright: ignore[reportMissingImports]
 from omegaconf import OmegaConf  # pyright: ignore[reportMissingImports]

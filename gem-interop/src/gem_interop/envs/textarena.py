@@ -13,6 +13,9 @@ from gem.core import Observation, Step
 from gem.errors import ConfigError, DataUnavailable, MissingExtra
 from gem.packs.spec import EnvSpec
 from gem_interop.envs.base import ForeignEnv, GlobalGenerators, plain, readable
+from gem_interop.versions import check
+
+check("textarena", "0.7.4", "0.7.4")
 
 # By name, because type checkers take this module for the library.
 textarena: Any = importlib.import_module("textarena")
