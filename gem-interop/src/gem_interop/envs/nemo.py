@@ -1,13 +1,10 @@
 """`nemo:URL`: a resources server of NeMo Gym, by its HTTP protocol; NeMo Gym itself is not needed."""
 
-import http.client
-import json
 import math
-import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from gem.checks import check_int, finite
 from gem.core import Observation, Step
@@ -16,7 +13,7 @@ from gem.data.source import Data
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.packs.spec import EnvSpec
 from gem_interop.envs.base import plain, readable
-from gem_interop.envs.server import LARGEST, PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault, reason_of
+from gem_interop.envs.server import PATIENCE, TIMEOUT, ServerEnv, ServerFault
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
 
@@ -61,7 +58,7 @@ class NemoEnv(ServerEnv):
         self._threshold = finite("success_at", success_at)
         self._other: urllib.request.OpenerDirector | None = None
         try:
-            paths = self._when_reached(lambda: self._call(_opener(), "openapi.json", None))["paths"]
+            paths = self._when_reached(lambda: self._fetch("openapi.json"))["paths"]
         except (ServerFault, LookupError) as error:
             raise ConfigError(f"no server of NeMo Gym answers at {self._url}: {error}") from error
         if not {"/reset", "/step"} <= paths.keys() and "/verify" not in paths:
@@ -81,14 +78,14 @@ class NemoEnv(ServerEnv):
         self._total = 0.0
         self._other = opener = _opener()
         path = "reset" if self._in_turns else "seed_session"
-        answer = self._when_reached(lambda: self._call(opener, path, self._row))
+        answer = self._when_reached(lambda: self._fetch(path, self._row, open=opener.open))
         return "\n\n".join(filter(None, (_prompt(self._row), readable(answer.get("observation") or ""))))
 
     def _answer(self, action: str) -> Step:
         assert self._other is not None
         said = {**self._row, "response": _response(readable(action))}
         try:
-            answer = self._call(self._other, "step" if self._in_turns else "verify", said)
+            answer = self._fetch("step" if self._in_turns else "verify", said, open=self._other.open)
         except Unreachable as error:  # this episode is lost; the next one finds out whether others are
             raise ServerFault(str(error)) from error
         if answer.get("mask_sample"):
@@ -113,30 +110,9 @@ class NemoEnv(ServerEnv):
         other, self._other = self._other, None
         if other is not None and self._can_close:
             try:
-                self._call(other, "close", {})
+                self._fetch("close", {}, open=other.open)
             except Fault:  # its own clean-up ends the session
                 return
-
-    def _call(self, opener: urllib.request.OpenerDirector, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            f"{self._url}/{path}", data, {"Content-Type": "application/json"} if data else {}
-        )
-        try:
-            with opener.open(request, timeout=self._timeout) as response:
-                answer = json.loads(response.read(LARGEST))
-        except urllib.error.HTTPError as error:
-            with error:
-                said = error.read(500).decode(errors="replace")
-            kind = Unreachable if error.code in UNREACHABLE else ServerFault
-            raise kind(f"{self._url}/{path} answers with {error.code} {error.reason}: {said}") from error
-        except urllib.error.URLError as error:  # no connection
-            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise ServerFault(f"{self._url}/{path}: {reason_of(error)}") from error
-        if not isinstance(answer, dict):
-            raise ServerFault(f"{self._url}/{path} answered with {answer!r:.80}, which is not an object")
-        return cast("dict[str, Any]", answer)
 
 
 def _opener() -> urllib.request.OpenerDirector:

@@ -6,12 +6,9 @@ OpenEnv itself is not needed.
 # ruff: noqa: E402
 
 import contextlib
-import http.client
 import json
 import math
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -82,15 +79,18 @@ class OpenEnvEnv(ServerEnv):
         try:
             self._when_reached(self._learn)
         except ServerFault as error:
-            raise ConfigError(str(error)) from error
+            raise ConfigError(f"no server of OpenEnv answers at {self._url}: {error}") from error
 
     _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
 
     def _learn(self) -> None:
         """Learn from the server what an action is."""
-        schema = _schema(self._url, self._headers, self._timeout)
-        self._is_gem = schema["action"].get("title") == "GemAction"
-        self._actions = JsonActions(schema["action"], self._action, self._samples)
+        schema = self._fetch("schema", headers=self._headers).get("action")
+        if not isinstance(schema, dict):
+            raise ServerFault(f"{self._url}/schema does not say what an action is")
+        schema = cast("dict[str, Any]", schema)
+        self._is_gem = schema.get("title") == "GemAction"
+        self._actions = JsonActions(schema, self._action, self._samples)
         self._up_to_date = True
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
@@ -203,35 +203,6 @@ class OpenEnvEnv(ServerEnv):
         if self._is_gem:
             return {name: value for name, value in metadata.get("info", {}).items() if name != "success"}
         return {"openenv": plain(metadata)} if metadata else {}
-
-
-def _schema(url: str, headers: Mapping[str, str], timeout: float) -> dict[str, Any]:
-    """What the server says of its actions and observations.
-
-    Raises:
-        Unreachable: there is no server at that address.
-        ServerFault: it does not answer.
-        ConfigError: there is another one.
-    """
-    request = urllib.request.Request(f"{url}/schema")
-    for name, value in headers.items():
-        request.add_unredirected_header(name, value)  # the token is for this server, not for where it sends us
-    try:
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            found = json.loads(response.read(LARGEST))
-        if not isinstance(found["action"], dict):
-            raise TypeError("the schema of actions is not an object")
-    except urllib.error.HTTPError as error:
-        said = error.read(500).decode(errors="replace")
-        kind = Unreachable if error.code in UNREACHABLE else ConfigError
-        raise kind(f"{url}/schema answers with {error.code} {error.reason}: {said}") from error
-    except urllib.error.URLError as error:  # no connection
-        raise Unreachable(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
-    except OSError as error:
-        raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error
-    except (http.client.HTTPException, ValueError, LookupError, TypeError) as error:
-        raise ConfigError(f"no server of OpenEnv answers at {url}: {reason_of(error)}") from error
-    return found
 
 
 def resolve(name: str) -> EnvSpec:

@@ -1,10 +1,14 @@
 """What environments on servers have in common: an address, faults, and patience with a server that restarts."""
 
+import http.client
+import json
 import time
 import urllib.error
 import urllib.parse
-from collections.abc import Callable
-from typing import ClassVar, TypeVar
+import urllib.request
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, cast
 
 from gem.checks import finite
 from gem.errors import ConfigError, Fault, Unreachable
@@ -71,6 +75,48 @@ class ServerEnv(ForeignEnv):
             raise ConfigError(f"the address of a server is like {self._namespace}:http://localhost:8000, not {url!r}")
         if parts.username is not None:
             raise ConfigError(f"a token in an address would be recorded: {self._where_a_token_goes}")
+
+    def _fetch(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        open: Callable[..., Any] = urllib.request.urlopen,
+    ) -> dict[str, Any]:
+        """The JSON object that the server answers with, to a POST if there is a body.
+
+        Args:
+            path: what is asked for, below the address.
+            body: sent as JSON.
+            headers: for this server, and not for where it redirects to.
+            open: of an opener, in place of the one without cookies.
+
+        Raises:
+            Unreachable: there is no connection, or a gateway says so.
+            ServerFault: it refuses, does not answer in time, or with something else.
+        """
+        url, data = f"{self._url}/{path}", None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"} if data else {})
+        for name, value in headers.items():
+            request.add_unredirected_header(name, value)
+        try:
+            with open(request, timeout=self._timeout) as response:
+                answer = json.loads(response.read(LARGEST))
+        except urllib.error.HTTPError as error:
+            with error:
+                said = error.read(500).decode(errors="replace")
+            kind = Unreachable if error.code in UNREACHABLE else ServerFault
+            raise kind(f"{url} answers with {error.code} {error.reason}: {said}") from error
+        except urllib.error.URLError as error:  # no connection
+            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
+        except OSError as error:
+            raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error
+        except (http.client.HTTPException, ValueError) as error:
+            raise ServerFault(f"{url} does not answer in JSON: {reason_of(error)}") from error
+        if not isinstance(answer, dict):
+            raise ServerFault(f"{url} answers with {answer!r:.80}, which is not an object")
+        return cast("dict[str, Any]", answer)
 
     def _when_reached(self, begin: Callable[[], _T]) -> _T:
         """What `begin` returns, which is called until it reaches the server.
