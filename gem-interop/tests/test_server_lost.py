@@ -80,14 +80,15 @@ def served(kind, port):
 @pytest.mark.parametrize("kind", ["nemo", pytest.param("openenv", marks=pytest.mark.full)])
 def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_another(kind, tmp_path):
     port = free_port()
-    url, asked, num_envs = f"http://127.0.0.1:{port}", 0, 4
+    url, asked, lost_at, num_envs = f"http://127.0.0.1:{port}", 0, 0.0, 16
 
     def answer(observation: str) -> str:
-        nonlocal asked
+        nonlocal asked, lost_at
         asked += 1
-        if asked == 40:
+        if asked == 100:
             server.kill()
             server.wait()
+            lost_at = time.monotonic()
         return "end" if asked % 2 else "more"
 
     what = {
@@ -95,12 +96,14 @@ def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_anot
         "num_envs": num_envs,
         "floors": False,
         "out": tmp_path,
-        "env_kwargs": {"patience": 0},
+        "env_kwargs": {"patience": 1},
     }
     with served(kind, port) as server:
         lost = rf"{url}.* refused.*; \d+ episodes of {kind}:{url} in a row failed for this reason"
         with pytest.raises(Unreachable, match=lost):
             evaluate(f"{kind}:{url}", answer, **what)
+    # All wait for it together, and not one after another: 16 new envs, and five episodes.
+    assert time.monotonic() - lost_at < 12
     kept = list(read(tmp_path / "episodes.jsonl"))
     sound = sum(record.failure is None for record in kept)
     assert sound >= 10

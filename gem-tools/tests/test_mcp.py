@@ -23,6 +23,7 @@ from gem.rollout import rollout
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem.vector.reach import IN_A_ROW
 from gem_tools.mcp import mcp_tools
+from gem_tools.mcp.connection import cause_of
 from gem_tools.mcp.errors import McpServerError
 from gem_tools.mcp.transport import KEPT
 
@@ -226,14 +227,16 @@ def test_an_http_server_killed_in_mid_call_is_a_fault_and_its_tools_are_known_wh
 
 
 def test_a_rollout_ends_when_its_http_server_is_gone(mortal):
-    tools = {"name": "mcp", "config": mortal.url, "ready": 0.3}
+    tools = {"name": "mcp", "config": mortal.url, "ready": 2}
     wrappers = [{"name": "tool_env", "tools": [tools], "format": "hermes"}]
     replies = ['<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>', "x"] * 10
-    answers, failures = iter(replies), []
+    answers, failures, lost_at = iter(replies), [], None
 
     def answer(observation):
-        if (reply := next(answers, None)) is None:
+        nonlocal lost_at
+        if (reply := next(answers, None)) is None and lost_at is None:
             mortal.kill()
+            lost_at = time.monotonic()
         return reply or replies[0]
 
     def play(envs):
@@ -242,8 +245,17 @@ def test_a_rollout_ends_when_its_http_server_is_gone(mortal):
     lost = pytest.raises(Unreachable, match=r"could not be reached.* in a row failed")
     with gem.make_vec("core:Echo-v0", 1, backend="sync", wrappers=wrappers) as envs, lost:
         play(envs)
+    assert time.monotonic() - lost_at < 7  # the episodes wait for it together, and not each by itself
     assert failures[:10] == [None] * 10
     assert len(failures) == 10 + IN_A_ROW
+
+
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [(OSError(), "OSError"), (ExceptionGroup("two", [ExceptionGroup("one", [OSError("gone")]), OSError()]), "gone")],
+)
+def test_what_ended_a_connection_is_named_without_a_message_and_in_groups_too(error, named):
+    assert cause_of(error) == f": {named}"
 
 
 @pytest.mark.usefixtures("_no_grace")
@@ -365,6 +377,7 @@ def test_settings_out_of_range_are_refused():
 FORKED = """
 import asyncio, os, sys
 from gem_tools.mcp import mcp_tools
+from gem_tools.mcp.connection import cause_of
 
 note = next(tool for tool in mcp_tools(sys.argv[1], sessions="shared") if tool.name == "note")
 sessions = note.resource.open()

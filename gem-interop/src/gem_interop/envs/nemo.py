@@ -34,7 +34,7 @@ class NemoEnv(ServerEnv):
         success_at: the return that is a success.
         timeout: seconds for each answer.
         patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
-            cannot be reached.
+            cannot be reached, by all envs of a process together.
         max_turns: replies in an episode, beside the limit of the server.
     """
 

@@ -50,7 +50,7 @@ class OpenEnvEnv(ServerEnv):
             they are numbers or a list of words.
         timeout: seconds for each answer.
         patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
-            cannot be reached.
+            cannot be reached, by all envs of a process together.
         token_variable: the environment variable with the token of the server, if it wants one.
         max_turns: a limit beside that of the server.
     """

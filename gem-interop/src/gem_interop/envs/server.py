@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from gem.checks import finite
 from gem.errors import ConfigError, Fault, Unreachable
+from gem.patience import Patience
 from gem_interop.envs.base import ForeignEnv
 
 _T = TypeVar("_T")
@@ -22,14 +23,13 @@ LARGEST = 1 << 24
 TIMEOUT = 60.0
 """Seconds for each answer, by default."""
 
-PATIENCE = 20.0
+PATIENCE = 30.0
 """Seconds in which a server that restarts is back, by default."""
 
 UNREACHABLE = frozenset({502, 504})
 """The statuses by which a gateway says that it does not reach the server behind it."""
 
-_reached: set[str] = set()
-"""The addresses at which a server has answered this process: one that it knows may be restarting, another is wrong."""
+_patience = Patience()
 
 
 class ServerFault(Fault):
@@ -50,7 +50,7 @@ class ServerEnv(ForeignEnv):
         url: its address.
         timeout: seconds for each answer.
         patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
-            cannot be reached.
+            cannot be reached, by all envs of a process together.
         max_turns: a limit beside that of the server.
 
     Raises:
@@ -65,7 +65,7 @@ class ServerEnv(ForeignEnv):
     def __init__(self, url: str, timeout: float, patience: float, max_turns: int | None) -> None:
         super().__init__(max_turns=max_turns)
         self._url = url.rstrip("/")
-        self._timeout, self._patience = finite("timeout", timeout), finite("patience", patience)
+        self._timeout, self._seconds = finite("timeout", timeout), finite("patience", patience)
         try:
             parts = urllib.parse.urlsplit(url)
             _ = parts.port
@@ -122,17 +122,18 @@ class ServerEnv(ForeignEnv):
         """What `begin` returns, which is called until it reaches the server.
 
         Raises:
-            Unreachable: it has raised that for `patience` seconds, or the server has never been reached.
+            Unreachable: it raises that although envs of this process have waited for `patience` seconds, or the server
+                has never been reached.
         """
-        end, pause = time.monotonic() + self._patience, 0.05
+        pauses = _patience.pauses(self._url, self._seconds)
         while True:
             try:
                 result = begin()
             except Unreachable:
-                if self._url not in _reached or time.monotonic() + pause > end:
+                pause = next(pauses, None)
+                if pause is None:
                     raise
             else:
-                _reached.add(self._url)
+                _patience.reached(self._url)
                 return result
             time.sleep(pause)
-            pause = min(2 * pause, 1.0)

@@ -100,13 +100,16 @@ class Connection:
 
 def cause_of(error: Exception | None) -> str:
     """The end of a sentence that names a cause."""
-    return "" if error is None else f": {error or type(error).__name__}"
+    if error is None:
+        return ""
+    cause = _innermost(error)
+    return f": {str(cause) or type(cause).__name__}"
 
 
 def _innermost(error: Exception) -> Exception:
-    """The exception inside groups of one: each of the SDK's task groups wraps it once more."""
+    """The first exception inside groups: the task groups of the SDK wrap it once more, perhaps with its siblings."""
     match error:
-        case ExceptionGroup(exceptions=(Exception() as only,)):
-            return _innermost(only)
+        case ExceptionGroup(exceptions=(Exception() as first, *_)):
+            return _innermost(first)
         case _:
             return error

@@ -9,7 +9,8 @@ from mcp_types import INVALID_PARAMS, CallToolResult, Tool
 from pydantic import ValidationError
 
 from gem.errors import ToolError
-from gem_tools.mcp.config import ServerConfig
+from gem.patience import Patience
+from gem_tools.mcp.config import ServerConfig, digest
 from gem_tools.mcp.connection import Connection, cause_of
 from gem_tools.mcp.errors import McpServerUnreachable
 
@@ -18,6 +19,7 @@ _MOST_TOOLS = 1000
 _MOST_PAGES = 100
 """Of a server's list of tools, which may be endless."""
 _FAULTS = (MCPError, RuntimeError, TimeoutError, ValidationError)
+_patience = Patience()
 
 
 class McpSession:
@@ -26,15 +28,14 @@ class McpSession:
     After a fault, the calls under way on the connection are finished, then it is closed; the next call opens another.
 
     Args:
-        ready: seconds in which a server must be started or reached.
+        ready: seconds in which a server must be started or reached. One that has been reached before, and cannot be
+            now, is tried again for as long, by all sessions of the process together: it may be restarting.
         answer: seconds in which it must answer a request.
-        patient: whether a server that cannot be reached is tried again for `ready` seconds, because it may be
-            restarting.
     """
 
-    def __init__(self, name: str, server: ServerConfig, *, ready: float, answer: float, patient: bool) -> None:
+    def __init__(self, name: str, server: ServerConfig, *, ready: float, answer: float) -> None:
         self.name, self.server = name, server
-        self._ready, self._answer, self._patient = ready, answer, patient
+        self._ready, self._answer = ready, answer
         self._opening = anyio.Lock()
         self._connection: Connection | None = None
         self._closed = False
@@ -93,18 +94,20 @@ class McpSession:
             return self._connection
 
     async def _connect(self) -> Connection:
-        end, pause = anyio.current_time() + self._ready, 0.05
+        key = digest(self.server)
+        pauses = _patience.pauses(key, self._ready)
         while True:
             connection = Connection(self.name, self.server)
             try:
                 await connection.open(self._ready)
             except McpServerUnreachable:
-                if not self._patient or self._closed or anyio.current_time() + pause > end:
+                pause = next(pauses, None)
+                if pause is None or self._closed:
                     raise
             else:
+                _patience.reached(key)
                 return connection
             await anyio.sleep(pause)
-            pause = min(2 * pause, 1.0)
 
 
 async def _every_tool(client: Client) -> list[Tool]:

@@ -29,16 +29,13 @@ class McpSettings(NamedTuple):
 
 
 class McpSessions:
-    """A session with each of the servers, opened by the first call to it and kept until `close`.
+    """A session with each of the servers, opened by the first call to it and kept until `close`."""
 
-    `patient` is that of `McpSession`.
-    """
-
-    def __init__(self, settings: McpSettings, *, patient: bool = True) -> None:
+    def __init__(self, settings: McpSettings) -> None:
         self._lease = ExitStack()
         self._portal = self._lease.enter_context(_loop)
         self._sessions = {
-            name: McpSession(name, server, ready=settings.ready, answer=settings.answer, patient=patient)
+            name: McpSession(name, server, ready=settings.ready, answer=settings.answer)
             for name, server in settings.servers.items()
         }
 
