@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gem_interop import versions
-from gem_interop.launching import SETTINGS, arguments
+from gem_interop.launching import SETTINGS, arguments, check_model
 
 FILES = sorted((Path(__file__).parents[1] / "examples" / "frameworks").glob("*.py"))
 LAUNCHES = [
@@ -103,9 +103,35 @@ def test_ids_are_given_one_by_one_in_place_of_the_default_and_a_file_may_have_de
         (["--groups", "many"], "argument --groups: invalid count value: 'many'"),
         (["--step", "3"], "unrecognized arguments: --step 3"),
         (["--score", "reward"], "argument --score: invalid choice: 'reward'"),
+        (["--group", "1"], "argument --group: an episode is compared with others of its group: at least 2"),
+        (["--lr", "-0.1"], "argument --lr: -0.1 is not a number above 0"),
+        (["--lr", "nan"], "argument --lr: nan is not a number above 0"),
+        (["--seed", "-1"], "argument --seed: -1 is not from 0 to 2**32 - 1"),
+        (["--out", __file__], "test_launch_files.py is a file, and not a folder"),
     ],
 )
 def test_a_mistake_in_a_setting_is_named_before_a_framework_starts(given, said, capsys):
     with pytest.raises(SystemExit):
-        arguments("Plays.", "steps", "groups", "score").parse_args(given)
+        arguments("Plays.", "steps", "groups", "group", "score", "lr", "out").parse_args(given)
     assert said in capsys.readouterr().err
+
+
+def test_where_nothing_is_learned_a_group_may_be_one_episode():
+    assert arguments("Plays.", "starts", "group").parse_args(["--group", "1"]).group == 1
+
+
+@pytest.mark.full  # it imports transformers
+def test_a_model_is_a_folder_with_its_configuration_or_a_name_on_the_hub(tmp_path):
+    with pytest.raises(SystemExit, match=r"not a folder with a model: it has no config\.json"):
+        check_model(str(tmp_path))
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    check_model(str(tmp_path))
+    with pytest.raises(SystemExit, match="no-such is not a folder, nor found on the Hugging Face hub: Repo id must"):
+        check_model("./no-such")
+
+
+def test_an_env_in_the_folder_where_a_launch_file_is_started_is_found(tmp_path, monkeypatch):
+    (tmp_path / "env_of_a_user.py").write_text("from gem.envs.echo import Echo\n")
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.chdir(tmp_path)
+    assert arguments("Plays.").parse_args(["--env", "env_of_a_user:Echo"]).env == ["env_of_a_user:Echo"]

@@ -5,7 +5,7 @@ algorithm for development, which plays episodes and collects traces without trai
 """
 
 from gem.session import MessageSession
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, count, named_if_missing
 from gem_interop.playing import starts
 from gem_interop.versions import check
 
@@ -13,7 +13,7 @@ if __name__ == "__main__":
     parser = arguments(__doc__, "starts")
     parser.add_argument("url")
     parser.add_argument("model")
-    parser.add_argument("--runners", type=int, default=2)
+    parser.add_argument("--runners", type=count, default=2)
     given = parser.parse_args()
 
 with named_if_missing():

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, check_model, count, named_if_missing
 
 AGENT = """from gem_interop.openrlhf import Executor
 
@@ -23,11 +23,12 @@ class AgentExecutor(Executor):
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", "dry_run", out="openrlhf-run")
 parser.add_argument("model")
-parser.add_argument("--gpus", type=int, default=1)
+parser.add_argument("--gpus", type=count, default=1)
 given, more = parser.parse_known_args()
 
 with named_if_missing():
     from gem_interop.openrlhf import rows
+check_model(given.model)
 
 out = given.out.absolute()
 out.mkdir(parents=True, exist_ok=True)
@@ -62,4 +63,7 @@ command = [sys.executable, "-m", "openrlhf.cli.train_ppo_ray"]
 command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
 command += [f"--{name}" for name in switches] + more
 print(shlex.join(command), flush=True)
-sys.exit(0 if given.dry_run else subprocess.run(command, check=False).returncode)
+status = 0 if given.dry_run else subprocess.run(command, check=False).returncode
+if (out / "model").exists() and not (status or given.dry_run):
+    print(f"The model is in {out}/model")
+sys.exit(status)

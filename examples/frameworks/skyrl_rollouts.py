@@ -8,7 +8,7 @@ import asyncio
 import typing
 from dataclasses import asdict
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, check_model, named_if_missing
 
 if __name__ == "__main__":
     limits = ("group", "max_turns", "max_new_tokens", "max_context")
@@ -72,9 +72,9 @@ def play(model, tokenizer, data, *, group, max_turns, max_new_tokens, max_contex
 
 
 if __name__ == "__main__":
+    check_model(options.model)
     register(score=options.score)
     loaded = AutoModelForCausalLM.from_pretrained(options.model), AutoTokenizer.from_pretrained(options.model)
     data = rows(options.env, options.starts, options.seed)
     output = play(*loaded, data, **{name: getattr(options, name) for name in limits})
-    for name, value in sorted(output["rollout_metrics"].items()):
-        print(f"{name}: {value:.3f}")
+    print(*(f"{name}: {value:.3f}" for name, value in sorted(output["rollout_metrics"].items())), sep="\n")

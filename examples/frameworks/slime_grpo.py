@@ -20,9 +20,12 @@ given, more = parser.parse_known_args()
 
 with named_if_missing():
     from gem_interop.slime import rows
+if not (given.slime / "train.py").is_file():
+    parser.error(f"{given.slime} is not a clone of slime: it has no train.py")
 
 given.out.mkdir(parents=True, exist_ok=True)
-starts = given.out.absolute() / "starts.jsonl"
+out = given.out.absolute()
+starts = out / "starts.jsonl"
 made = rows(given.env, given.steps * given.groups, given.seed)
 starts.write_text("".join(json.dumps(row) + "\n" for row in made))
 options = {
@@ -38,7 +41,13 @@ options = {
     "rollout-max-context-len": given.max_context,
     "advantage-estimator": "grpo",
     "rollout-seed": given.seed,
+    "save": out / "checkpoints",
+    "save-interval": given.steps,
+    "save-hf": out / "model",
 }
 command = [sys.executable, "train.py", *(part for name, value in options.items() for part in (f"--{name}", str(value)))]
 print(shlex.join([*command, *more]), flush=True)
-sys.exit(0 if given.dry_run else subprocess.run([*command, *more], cwd=given.slime, check=False).returncode)
+status = 0 if given.dry_run else subprocess.run([*command, *more], cwd=given.slime, check=False).returncode
+if (out / "model").exists() and not (status or given.dry_run):
+    print(f"The model is in {out}/model")
+sys.exit(status)

@@ -7,14 +7,14 @@ tinker_skyrl_server.py. What this was run with: tinker-constraints.txt.
 import asyncio
 import json
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, count, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 # A rate for LoRA, as in the cookbook's recipes: it is higher than one for all weights.
 parser = arguments(__doc__, "steps", "groups", "group", *limits, lr=1e-4, out="tinker-run")
 parser.add_argument("model")
 parser.add_argument("--base-url", help="by default Thinking Machines' service; TINKER_API_KEY is its key")
-parser.add_argument("--rank", type=int, default=32)
+parser.add_argument("--rank", type=count, default=32)
 given = parser.parse_args()
 
 with named_if_missing():

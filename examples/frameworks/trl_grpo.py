@@ -7,13 +7,13 @@ model of docs/frameworks/trl.md needs other settings than the defaults, which ar
 import json
 import time
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, check_model, count, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", out="trl-run")
 parser.add_argument("model")
 parser.add_argument("--entropy", type=float, default=0.003, help="weight of the entropy in the loss")
-parser.add_argument("--evaluate", type=int, default=512, help="episodes before training, and after it")
+parser.add_argument("--evaluate", type=count, default=512, help="episodes before training, and after it")
 given = parser.parse_args()
 if given.groups % 2:
     parser.error("--groups must be even: a batch is learned from in two halves")
@@ -24,6 +24,7 @@ from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 
+check_model(given.model)
 play = Play(given.env, **{name: getattr(given, name) for name in limits})
 trainer = GRPOTrainer(
     model=AutoModelForCausalLM.from_pretrained(given.model, dtype="float32"),

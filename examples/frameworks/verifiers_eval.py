@@ -5,13 +5,13 @@ MODEL answers at URL by OpenAI's protocol for chats. What this was run with: ver
 
 import asyncio
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, count, named_if_missing
 
 parser = arguments(__doc__, "starts", "max_new_tokens", group=1)
 parser.add_argument("model")
 parser.add_argument("--url", required=True, help="such as http://localhost:8000/v1")
 parser.add_argument("--key", default="OPENAI_API_KEY", help="environment variable with the key")
-parser.add_argument("--at-once", type=int, default=64)
+parser.add_argument("--at-once", type=count, default=64)
 parser.add_argument("--harness", help="another than GEM's, such as null")
 given = parser.parse_args()
 

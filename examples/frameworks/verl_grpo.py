@@ -9,20 +9,24 @@ import json
 import subprocess
 import sys
 
-from gem_interop.launching import arguments, named_if_missing
+from gem_interop.launching import arguments, check_model, count, named_if_missing
 
 limits = ("max_new_tokens", "max_context", "score")
 parser = arguments(__doc__, "steps", "groups", "group", *limits, "lr", out="verl-run")
 parser.add_argument("model")
-parser.add_argument("--evaluate", type=int, default=512, help="episodes of each validation")
+parser.add_argument("--evaluate", type=count, default=512, help="episodes of each validation")
 given, settings = parser.parse_known_args()
 
 with named_if_missing():
     from gem_interop.verl import rows
 from datasets import Dataset
 
+check_model(given.model)
 given.out.mkdir(parents=True, exist_ok=True)
 out = given.out.absolute()
+last = out / "latest_checkpointed_iteration.txt"
+if last.exists() and int(last.read_text()) >= given.steps:
+    parser.error(f"{out} has a run of {last.read_text()} steps, which has ended: name another --out, or more --steps")
 Dataset.from_list(rows(given.env, given.steps * given.groups, given.seed)).to_parquet(out / "train.parquet")
 validation = rows(given.env, given.evaluate, given.seed, evaluation=True)
 Dataset.from_list(validation).to_parquet(out / "validation.parquet")
@@ -44,6 +48,7 @@ command = [
     f"actor_rollout_ref.model.path={given.model}",
     f"actor_rollout_ref.actor.optim.lr={given.lr}",
     f"actor_rollout_ref.actor.ppo_mini_batch_size={given.groups}",
+    "actor_rollout_ref.actor.checkpoint.save_contents=[model,optimizer,extra,hf_model]",
     "actor_rollout_ref.actor.use_dynamic_bsz=true",
     f"actor_rollout_ref.actor.ppo_max_token_len_per_gpu={given.max_context}",
     f"actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu={given.max_context}",
@@ -52,8 +57,14 @@ command = [
     f"actor_rollout_ref.rollout.agent.agent_loop_config_path={out}/loop.yaml",
     f"trainer.total_training_steps={given.steps}",
     f"trainer.default_local_dir={out}",
+    # At the end, too.
+    f"trainer.save_freq={given.steps}",
+    f"trainer.test_freq={given.steps}",
     'trainer.logger=["console"]',
     "trainer.project_name=gem",
     *settings,
 ]
-sys.exit(subprocess.run(command, check=False).returncode)
+status = subprocess.run(command, check=False).returncode
+if last.exists() and not status:
+    print(f"The model is in {out}/global_step_{last.read_text()}/actor/huggingface")
+sys.exit(status)

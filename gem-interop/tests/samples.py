@@ -14,6 +14,10 @@ CHATML = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 
+HERE = Path(__file__).parent
+LAUNCH_FILES = HERE.parents[1] / "examples" / "frameworks"
+LONGEST = 1500  # seconds: no launch file comes near it, and one that hangs must end
+
 
 def tokenizer() -> PreTrainedTokenizerFast:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -44,21 +48,24 @@ def tiny_model() -> Qwen3ForCausalLM:
     )
 
 
+def run_launch_file(file: str, *given: object, folder: Path = HERE, **environment: str) -> str:
+    """What a launch file prints, started in a folder, by default that of the tests, which has their environments."""
+    done = subprocess.run(
+        [sys.executable, str(LAUNCH_FILES / file), *map(str, given)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
 def launched(name: str, model: Path, **settings: object) -> str:
     """What a launch file prints that plays a tiny model, saved at `model`, on two environments."""
     tiny_model().save_pretrained(model)
     tokenizer().save_pretrained(model)
-    file = Path(__file__).parents[2] / "examples" / "frameworks" / name
-    done = subprocess.run(
-        [
-            *(sys.executable, str(file), str(model), "--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0"),
-            *(f"--{name.replace('_', '-')}={value}" for name, value in settings.items()),
-        ],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    options = (f"--{name.replace('_', '-')}={value}" for name, value in settings.items())
+    return run_launch_file(name, model, "--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0", *options)

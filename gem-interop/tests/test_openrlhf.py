@@ -4,10 +4,8 @@ import asyncio
 import copy
 import runpy
 import shlex
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import openrlhf_parts as parts
@@ -22,7 +20,7 @@ from agreement import (
 from openrlhf.datasets import PromptDataset
 from openrlhf.datasets.utils import blending_datasets
 from openrlhf_actor import LocalActor, ModelInPlaceOfVLLM, _load_agent_executor
-from samples import tiny_model, tokenizer
+from samples import run_launch_file, tiny_model, tokenizer
 from starting import EVALUATION, IDS, SEED, TRAINING
 from vllm import SamplingParams
 
@@ -173,21 +171,9 @@ class Started(Exception):
 
 
 def test_the_launch_file_is_accepted_by_openrlhf(tmp_path, monkeypatch):
-    launch = Path(__file__).parents[2] / "examples/frameworks/openrlhf_grpo.py"
-    given = [
-        "MODEL",
-        "--env",
-        "interop_envs:Talk",
-        "--env",
-        "core:Echo-v0",
-        "--steps",
-        "2",
-        "--out",
-        str(tmp_path),
-        "--dry-run",
-    ]
-    done = subprocess.run([sys.executable, launch, *given], capture_output=True, text=True, check=True, timeout=120)
-    _, _, module, *options = shlex.split(done.stdout)
+    tiny_model().config.save_pretrained(tmp_path)
+    given = [tmp_path, "--env", "interop_envs:Talk", "--env", "core:Echo-v0", "--steps", "2", "--out", tmp_path]
+    _, _, module, *options = shlex.split(run_launch_file("openrlhf_grpo.py", *given, "--dry-run"))
 
     def init(**_):
         raise Started

@@ -1,18 +1,17 @@
 """Episodes in verl's own trainer: what is trained on is what was read and said, and nothing else."""
 
-import os
 import re
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import pytest
+import torch
 from agreement import (
     assert_failed_episodes_are_left_out_of_their_groups,
     assert_returns_are_those_of_a_replay,
     assert_what_was_read_and_said_is_trained,
 )
+from samples import run_launch_file
+from transformers import Qwen3ForCausalLM
 
 with warnings.catch_warnings(action="ignore"):  # verl's own
     from verl_parts import CPU, GROUP, PROMPTS, STEPS, environment, settings, train
@@ -53,9 +52,10 @@ def test_returns_are_those_of_a_local_replay_and_settings_reach_every_episode(tr
     assert {seeds.count(seed) for seed in seeds} == {GROUP}
 
 
-def test_the_launch_file_trains_and_validates(tmp_path):
+def test_the_launch_file_trains_and_validates_and_says_where_the_model_is(tmp_path):
     settings(tmp_path)  # for its model
-    launch = Path(__file__).parents[2] / "examples" / "frameworks" / "verl_grpo.py"
+    # A user's own is found in the folder where the file is started.
+    (tmp_path / "own_env.py").write_text("from interop_envs import Talk\n\n\nclass Own(Talk):\n    pass\n")
     sizes = {
         "steps": 1,
         "groups": 4,
@@ -65,21 +65,20 @@ def test_the_launch_file_trains_and_validates(tmp_path):
         "lr": 0.01,
         "evaluate": 64,
     }
-    done = subprocess.run(
-        [
-            *(sys.executable, str(launch), str(tmp_path / "model"), "--env", "interop_envs:Talk"),
-            *("--env", "core:Echo-v0", "--out", str(tmp_path / "out")),
-            *(f"--{name}={value}" for name, value in sizes.items()),
-            *CPU,
-            *("++ray_kwargs.ray_init.num_cpus=32", "++ray_kwargs.ray_init.num_gpus=1"),
-        ],
-        env={**os.environ, **environment(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
+    said = run_launch_file(
+        "verl_grpo.py",
+        *(tmp_path / "model", "--env", "own_env:Own", "--env", "core:Echo-v0", "--out", tmp_path / "out"),
+        *(f"--{name}={value}" for name, value in sizes.items()),
+        *(setting for setting in CPU if "_freq=" not in setting),
+        *("++ray_kwargs.ray_init.num_cpus=32", "++ray_kwargs.ray_init.num_gpus=1"),
+        folder=tmp_path,
+        **environment(tmp_path),
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"step:1 .*actor/grad_norm", done.stdout)
-    for id in ("interop_envs:Talk", "core:Echo-v0"):
-        assert re.search(rf"val-\w+/{id}/success/mean@1", done.stdout)
+    assert re.search(r"step:1 .*actor/grad_norm", said)
+    for step in ("step:0 ", "step:1 "):
+        for id in ("own_env:Own", "core:Echo-v0"):
+            assert re.search(rf"{step}.*val-\w+/{id}/success/mean@1", said)
+    [model] = re.findall(r"^The model is in (.+)$", said, re.MULTILINE)
+    before, after = (Qwen3ForCausalLM.from_pretrained(each).state_dict() for each in (tmp_path / "model", model))
+    assert before.keys() == after.keys()
+    assert not torch.equal(*(each["lm_head.weight"] for each in (before, after)))

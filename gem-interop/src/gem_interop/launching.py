@@ -4,6 +4,7 @@ The defaults are those of `gemx train` for a language model. A file gives its ow
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gem
-from gem.errors import GemError
+from gem.errors import ConfigError, GemError
 
 
 class _Each(argparse.Action):
@@ -32,7 +33,7 @@ class _Each(argparse.Action):
 def named_if_missing() -> Generator[None]:
     """Around the first import of a framework's module of GEM: what is missing, or too old, is said in one line.
 
-    It comes after the arguments were read, so that `--help`, and a mistake in them, need no framework.
+    That import comes after the arguments were read, so that `--help`, and a mistake in them, need no framework.
     """
     try:
         yield
@@ -42,6 +43,9 @@ def named_if_missing() -> Generator[None]:
 
 def known_id(id: str) -> str:
     """An id that can be played here: a mistake in it is found before a framework starts its engines."""
+    # As for `gemx`: a "module:Class" may be in the current folder, which comes last, so that it shadows nothing.
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
     try:
         gem.get_spec(id)
     except GemError as error:
@@ -57,6 +61,58 @@ def count(text: str) -> int:
     return number
 
 
+def several(text: str) -> int:
+    """The size of a group that is learned from: an episode is compared with the others of its group."""
+    number = count(text)
+    if number == 1:
+        raise argparse.ArgumentTypeError("an episode is compared with others of its group: at least 2")
+    return number
+
+
+def rate(text: str) -> float:
+    """A rate at which something is learned."""
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number
+
+
+def seed(text: str) -> int:
+    """A seed that every framework takes: NumPy's generators have 32 bits."""
+    number = int(text)
+    if not 0 <= number < 2**32:
+        raise argparse.ArgumentTypeError(f"{number} is not from 0 to 2**32 - 1")
+    return number
+
+
+def folder(text: str) -> Path:
+    """A folder, which need not be there yet."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a file, and not a folder")
+    return path
+
+
+@named_if_missing()
+def check_model(name: str) -> None:
+    """End the program if there is no such model, before a framework starts its engines.
+
+    It needs transformers, so it comes after the framework is known to be there.
+
+    Args:
+        name: a folder with a model, or the name of one on the Hugging Face hub, of which its configuration is fetched.
+    """
+    from transformers import PretrainedConfig
+
+    if Path(name).exists() and not (Path(name) / "config.json").is_file():
+        raise ConfigError(f"{name} is not a folder with a model: it has no config.json")
+    try:
+        PretrainedConfig.get_config_dict(name)
+    except OSError as error:
+        why = str(error).splitlines()[0]
+        raise ConfigError(f"{name} is not a folder, nor found on the Hugging Face hub: {why}") from error
+
+
 ALWAYS = ("env", "seed")
 SETTINGS: dict[str, dict[str, Any]] = {
     "env": {
@@ -67,7 +123,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "help": "once for each id; the starts are divided among them",
     },
     "seed": {
-        "type": int,
+        "type": seed,
         "default": 0,
         "help": "of the starts, which are the same in every framework, and of what else it draws",
     },
@@ -83,8 +139,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "default": "return",
         "help": "what an episode earns: its return, or 1 for success and 0 otherwise",
     },
-    "lr": {"type": float, "default": 1e-6, "help": "learning rate"},
-    "out": {"type": Path, "help": "folder that is written to"},
+    "lr": {"type": rate, "default": 1e-6, "help": "learning rate"},
+    "out": {"type": folder, "help": "folder that is written to"},
     "dry_run": {"action": "store_true", "help": "only write the files, and print the command"},
 }
 
@@ -95,6 +151,8 @@ def arguments(description: str | None, *names: str, **defaults: Any) -> argparse
     parser = argparse.ArgumentParser(description=description, formatter_class=text, allow_abbrev=False)
     for name in dict.fromkeys([*ALWAYS, *names, *defaults]):
         setting = SETTINGS[name] | ({"default": defaults[name]} if name in defaults else {})
+        if name == "group" and "steps" in names:
+            setting["type"] = several
         default = setting.get("default")
         shown = "" if default is None else f"; default: {' '.join(default) if isinstance(default, list) else default}"
         parser.add_argument(f"--{name.replace('_', '-')}", **{**setting, "help": setting["help"] + shown})
