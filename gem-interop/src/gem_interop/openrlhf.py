@@ -23,9 +23,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gem.checks import check_int
-from gem.rollout.segments import Segment
 from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, prompt_of, starts
+from gem_interop.playing import Player, Reply, only_segment, prompt_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.11.2", "0.11.2"
@@ -165,7 +164,7 @@ def _parameters(given: Any, session: AsyncSession) -> Any:
 
 def _sequence(result: Result, end: int, with_logprobs: bool) -> dict[str, Any]:
     """The ids of an episode, and which of them are trained: none of an episode that failed."""
-    [segment] = result.segments or (Segment((end,), (end,), (0,), (0.0,), (0.0,), (-1,)),)
+    segment = only_segment(result, end)
     turns = result.episode.turns
     first = len(segment.prompt_ids)
     edges = [0, *segment.mask, 0]

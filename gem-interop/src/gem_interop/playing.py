@@ -17,6 +17,7 @@ from gem.chat.encoder import History
 from gem.checks import check_int
 from gem.errors import ConfigError, Fault
 from gem.packs.make import Wrappers
+from gem.rollout.segments import Segment
 from gem.rollout.transcript import FinishReason
 from gem.session import AsyncSession, Result, Sessions
 
@@ -93,6 +94,15 @@ def reward_of(result: Result, score: Score) -> float | None:
     if not result.segments:
         return None
     return float(result.success) if score == "success" else result.total_reward
+
+
+def only_segment(result: Result, end: int) -> Segment:
+    """The segment of an episode whose history was kept, for frameworks that want exactly one sequence of each episode.
+
+    Without one, because there is nothing to learn from, a sequence of which no id is trained: `end`, read and said.
+    """
+    [segment] = result.segments or (Segment((end,), (end,), (0,), (0.0,), (0.0,), (-1,)),)
+    return segment
 
 
 class Player:

@@ -25,7 +25,7 @@ from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.packs.make import Wrappers
 from gem.session import Result, Session
-from gem_interop.playing import Score, check_score, prompt_of, reward_of, start_of, starts
+from gem_interop.playing import Score, check_score, only_segment, prompt_of, reward_of, start_of, starts
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "1.16.0", "1.16.0"
@@ -159,33 +159,15 @@ class Play:
         )
 
     def _row(self, result: Result, trainer: Any) -> dict[str, Any]:
-        """A row of TRL's batch; one without a trained id if there is nothing to learn from."""
-        if not result.segments:
-            end = trainer.processing_class.eos_token_id
-            return self._columns([end], [end], [0], [0.0], [0.0], None, result)
-        [segment] = result.segments
-        reward = reward_of(result, self._score)
-        return self._columns(
-            segment.prompt_ids, segment.response_ids, segment.mask, segment.logprobs, segment.rewards, reward, result
-        )
-
-    def _columns(
-        self,
-        prompt: Sequence[int],
-        response: Sequence[int],
-        mask: Sequence[int],
-        logprobs: Sequence[float],
-        rewards: Sequence[float],
-        reward: float | None,
-        result: Result,
-    ) -> dict[str, Any]:
+        """A row of TRL's batch."""
+        segment = only_segment(result, trainer.processing_class.eos_token_id)
         return {
-            "prompt_ids": list(prompt),
-            "completion_ids": list(response),
-            "logprobs": list(logprobs),
-            "env_mask": list(mask),
-            "gem_reward": reward,
-            "gem_rewards": list(rewards),
+            "prompt_ids": list(segment.prompt_ids),
+            "completion_ids": list(segment.response_ids),
+            "logprobs": list(segment.logprobs),
+            "env_mask": list(segment.mask),
+            "gem_reward": reward_of(result, self._score),
+            "gem_rewards": list(segment.rewards),
             "gem_success": result.success,
             "gem_turns": len(result.episode.turns),
         }
