@@ -4,6 +4,7 @@ MODEL answers at URL by OpenAI's protocol for chats. What this was run with: ver
 """
 
 import asyncio
+import sys
 
 from gem_interop.launching import arguments, count, named_if_missing
 
@@ -43,9 +44,11 @@ for name, values in {
     "success": [trace.metrics["success"] for trace in good],
     "turns": [trace.metrics["turns"] for trace in good],
 }.items():
-    print(f"{name:8} {sum(values) / max(1, len(values)):.3f}")
+    if good:
+        print(f"{name:8} {sum(values) / len(values):.3f}")
 print(f"{len(good)} rollouts; {len(episodes) - len(good)} failed and are in no mean")
 for episode in episodes:
     if not episode.ok:
         errors = [*episode.errors, *(error for trace in episode.traces for error in trace.errors)]
         print(f"{episode.task.data.name}: {errors[-1].message}")
+sys.exit(0 if good else "every rollout failed")

@@ -236,11 +236,21 @@ def test_tasks_are_divided_among_ids_and_end_only_if_their_number_is_given():
 
 
 def test_the_launch_file_plays_and_leaves_failures_out_of_its_means(monkeypatch, capsys):
-    with chat_server(lambda messages: "hello") as server:
-        shown = ["any", "--url", server.url, "--env", GUESS, "--env", TALK, "--starts", "4"]
+    def launch(url):
+        shown = ["any", "--url", url, "--env", GUESS, "--env", TALK, "--starts", "4"]
         monkeypatch.setattr(sys, "argv", [str(EXAMPLE), *shown])
-        runpy.run_path(str(EXAMPLE), run_name="__main__")
-    assert "4 rollouts; 0 failed and are in no mean" in capsys.readouterr().out
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(str(EXAMPLE), run_name="__main__")
+        return end.value.code, capsys.readouterr().out
+
+    with chat_server(lambda messages: "hello") as server:
+        code, said = launch(server.url)
+    assert code == 0
+    assert "4 rollouts; 0 failed and are in no mean" in said
+
+    code, said = launch(server.url)  # which has stopped
+    assert code == "every rollout failed"
+    assert said.startswith("0 rollouts; 4 failed and are in no mean")
 
 
 def test_the_command_of_verifiers_finds_the_plugin(tmp_path):
