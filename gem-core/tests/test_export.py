@@ -1,6 +1,8 @@
 """`gemx export`: recorded episodes as rows for the trainers of others."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ import gem
 from gem.chat import ChatEncoder
 from gem.cli.main import main
 from gem.record import Recorder, read
+from gem.record.export import replace
 from gem.rollout import rollout
-from gem.rollout.transcript import Completion, Start
+from gem.rollout.transcript import Completion, Start, Transcript
 from gem.tool import FORMATS
 
 ID = "session_samples:Count"
@@ -152,7 +155,7 @@ def test_a_recording_is_never_replaced(recording):
         ("sft", {"observation": [{"text": "no type"}]}, "has content parts or calls that no environment writes"),
         ("sft", {"info": {"calls": [{}, {}]}, "action": json.dumps(calling(*[call("a", "now")] * 2)["message"])},
          "has content parts or calls that no environment writes"),
-        ("messages", {"reward": float("nan")}, "row 1 has NaN or Infinity"),
+        ("messages", {"reward": float("nan")}, "strange.jsonl:1 has NaN or Infinity"),
     ],
 )  # fmt: skip
 def test_a_recording_with_anything_in_it_gets_an_error_of_one_line(recording, tmp_path, format, change, message):
@@ -210,6 +213,64 @@ def test_pictures_and_cut_replies_are_not_for_trainers_of_text(tmp_path):
     assert "1 have a reply that was cut off" in export(cut, "--format", "sft", "--out", tmp_path / "rows.jsonl").stderr
     [row] = rows(tmp_path / "rows.jsonl", cut, "--format", "messages")
     assert row["finish_reasons"] == ["length"]
+
+
+def test_halves_of_surrogate_pairs_are_what_the_encoder_reads(recording, tmp_path):
+    """`datasets` refused the whole file."""
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text(recording.read_text().replace("Say anything", "Say \\ud800 \\ud83d\\ude00"))
+    [first, *_] = rows(tmp_path / "rows.jsonl", odd, "--format", "sft")
+    read_as = ChatEncoder(tokenizer()).prompt(Transcript("Say \ud800 😀 ☃."), [])
+    assert first["messages"][0]["content"] == "Say \ufffd 😀 ☃."
+    assert "\nSay \ufffd 😀 ☃.<" in ChatEncoder(tokenizer()).decode(read_as.ids)
+
+
+def test_an_export_replaces_files_and_what_links_point_to_and_nothing_else(recording, tmp_path):
+    """A pipe was replaced by a file, as was /dev/null for who may write there."""
+    pipe, target, link = tmp_path / "pipe", tmp_path / "target.jsonl", tmp_path / "link.jsonl"
+    os.mkfifo(pipe)
+    target.write_text("old")
+    link.symlink_to(target)
+    assert "is not a file that an export could replace" in export(recording, "--format", "sft", "--out", pipe).stderr
+    assert export(recording, "--format", "sft", "--out", link).exit_code == 0
+    assert (pipe.is_fifo(), link.is_symlink(), len(target.read_text().splitlines())) == (True, True, 7)
+
+
+def test_an_export_that_cannot_be_written_names_its_file_and_leaves_the_old_one(tmp_path):
+    def without_space(partial):
+        partial.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out = tmp_path / "rows.jsonl"
+    out.write_text("old")
+    with pytest.raises(OSError, match=r"No space left on device: '.*rows.jsonl'"):
+        replace(out, without_space)
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("rows.jsonl", "old")]
+
+
+@pytest.mark.full
+def test_the_call_that_is_printed_reads_back_a_file_whose_types_change_after_many_rows(recording, tmp_path):
+    """`datasets` took the types of the first 10 MB: it misread contents, and refused tools."""
+    from datasets import load_dataset
+
+    [first, *_] = read(recording)
+    many = tmp_path / "many.jsonl"
+    many.write_text((json.dumps({**first.model_dump(mode="json"), "observation": "x" * 2**20}) + "\n") * 11)
+    called, _ = play([calling(call("c1", "now")), "A hat."], [tool_samples.now])
+    out = tmp_path / "rows.jsonl"
+    done = export(many, write(tmp_path / "calls.jsonl", called), "--format", "messages", "--out", out)
+    code = done.stdout.partition("; ")[2].removesuffix(" reads it\n").removesuffix(")")
+    found = eval(f"{code}, split='train', cache_dir={str(tmp_path / 'cache')!r})", {"load_dataset": load_dataset})
+    assert found.to_list() == [json.loads(line) for line in out.read_text().splitlines()]
+
+
+@pytest.mark.full
+def test_what_parquet_cannot_hold_is_said_in_one_line(recording, tmp_path):
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text(recording.read_text().replace('"labels": {}', f'"labels": {{"n": {10**30}}}'))
+    done = export(odd, "--format", "parquet", "--out", tmp_path / "rows.parquet")
+    assert "the rows do not fit into a Parquet file (OverflowError" in done.stderr
+    assert not (tmp_path / "rows.parquet").exists()
 
 
 @pytest.mark.full

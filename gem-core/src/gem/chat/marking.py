@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARKED = re.compile(f"{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
 _MARKS = re.compile(f"[{_OPEN}{_CLOSE}]")
+_NOT_TEXT = re.compile(f"[{_OPEN}{_CLOSE}\ud800-\udfff]")
+"""The marks themselves, and halves of surrogate pairs, which JSON can hold and no tokenizer takes."""
 SPLIT = _OPEN + _CLOSE
 """Between two texts: they are encoded apart, so that they cannot spell a special token together."""
 
@@ -38,7 +40,7 @@ class Marking:
 
     def _mark(self, text: str, ids: Set[int]) -> str:
         """`text` in which everything that would be encoded as one of `ids` is marked."""
-        return self._marked(_MARKS.sub("\ufffd", text), ids)
+        return self._marked(_NOT_TEXT.sub("\ufffd", text), ids)
 
     def _marked(self, text: str, ids: Set[int]) -> str:
         pieces: list[str] = []

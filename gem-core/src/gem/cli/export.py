@@ -13,6 +13,9 @@ from gem.errors import RecordError
 from gem.record import EpisodeRecord
 from gem.record.export import Export, ExportFormat, write_json_lines, write_parquet
 
+_ONE_PART = 10 << 20
+"""Bytes of JSON lines that `datasets` reads at once, if it is not told otherwise."""
+
 
 @click.command("export")
 @click.argument(
@@ -49,17 +52,24 @@ def export_episodes(
         rows = write(out, export.rows(_records(replayed)))
     if not rows:
         raise RecordError(_nothing(export, replayed))
-    reader = "parquet" if format_ == "parquet" else "json"
     if as_json:
         left_out = {"failed": sum(each.failed for each in replayed), "unwanted": export.unwanted, "cut": export.cut}
         print_json({"out": str(out), "format": format_, "rows": rows, "left_out": left_out})
         return
-    echo(f"{out}: {rows} {'row' if rows == 1 else 'rows'}; load_dataset({reader!r}, data_files={str(out)!r}) reads it")
+    echo(f"{out}: {rows} {'row' if rows == 1 else 'rows'}; {_reader(out, format_)} reads it")
     for each in replayed:
         each.print_notes()
     for left_out, why in ((export.unwanted, "--success and --min-return"), (export.cut, "a reply that was cut off")):
         if left_out:
             note(f"{count(left_out)} left out because of {why}.")
+
+
+def _reader(out: Path, format_: ExportFormat) -> str:
+    """The call of `datasets` that reads a file."""
+    size = out.stat().st_size
+    # It takes the types of columns from the first part, and misreads or refuses what comes later with others.
+    whole = f", chunksize={size + 1}" if format_ != "parquet" and size > _ONE_PART else ""
+    return f"load_dataset({'parquet' if format_ == 'parquet' else 'json'!r}, data_files={str(out)!r}{whole})"
 
 
 def _records(replayed: Sequence[Replayed]) -> Iterator[tuple[str, EpisodeRecord]]:

@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gem.errors import MissingExtra, RecordError
+from gem.failure import one_line
 from gem.llm.messages import Message, messages_of
 from gem.record.format import PREFIX, EpisodeRecord
 from gem.record.resume import episode_of
@@ -22,6 +25,8 @@ ExportFormat = Literal["sft", "dpo", "messages", "parquet"]
 with rewards and how they ended; `parquet`: the same as a Parquet file."""
 
 Row = dict[str, Any]
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
@@ -196,8 +201,15 @@ def _pair(better: _Attempt, worse: _Attempt) -> Row | None:
     }
 
 
+def _encodable(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows as `gem.chat` reads them: half of a surrogate pair, which UTF-8 does not have, becomes U+FFFD."""
+    for row in rows:
+        text = json.dumps(row, ensure_ascii=False)
+        yield json.loads(_HALF_A_PAIR.sub("\ufffd", text)) if _HALF_A_PAIR.search(text) else row
+
+
 def write_json_lines(path: Path, rows: Iterable[Row]) -> int:
-    """Write rows as one JSON object per line; see `_replace`.
+    """Write rows as one JSON object per line; see `replace`.
 
     Raises:
         RecordError: a number is NaN or infinite.
@@ -206,21 +218,25 @@ def write_json_lines(path: Path, rows: Iterable[Row]) -> int:
     def write(partial: Path) -> int:
         count = 0
         with partial.open("w", encoding="ascii") as file:
-            for count, row in enumerate(rows, start=1):
+            for count, row in enumerate(_encodable(rows), start=1):
                 try:
                     file.write(json.dumps(row, allow_nan=False) + "\n")
                 except ValueError as error:
-                    raise RecordError(f"row {count} has NaN or Infinity, which JSON does not have") from error
+                    source = row.get("recorded_in", f"row {count}")
+                    raise RecordError(
+                        f"{source} has NaN or Infinity, which JSON does not have: use --format parquet"
+                    ) from error
         return count
 
-    return _replace(path, write)
+    return replace(path, write)
 
 
 def write_parquet(path: Path, rows: Iterable[Row]) -> int:
-    """Write rows as a Parquet file, with what differs from row to row as JSON; see `_replace`.
+    """Write rows as a Parquet file, with what differs from row to row as JSON; see `replace`.
 
     Raises:
         MissingExtra: `datasets` is not installed, or too old.
+        RecordError: it cannot hold a value, such as an integer of more than 64 bits.
     """
     try:
         import datasets  # pyright: ignore[reportMissingTypeStubs]
@@ -232,32 +248,44 @@ def write_parquet(path: Path, rows: Iterable[Row]) -> int:
         ) from error
 
     def write(partial: Path) -> int:
-        found = list(rows)
+        found = list(_encodable(rows))
         if found:
             datasets.disable_progress_bars()
-            cast("Any", datasets.Dataset).from_list(found, on_mixed_types="use_json").to_parquet(partial)
+            try:
+                table = cast("Any", datasets.Dataset).from_list(found, on_mixed_types="use_json")
+            except (ValueError, TypeError, ArithmeticError) as error:  # those of pyarrow are among them
+                raise RecordError(
+                    f"the rows do not fit into a Parquet file ({one_line(error)}): use --format messages"
+                ) from error
+            table.to_parquet(partial)
         return len(found)
 
-    return _replace(path, write)
+    return replace(path, write)
 
 
-def _replace(path: Path, write: Callable[[Path], int]) -> int:
+def replace(path: Path, write: Callable[[Path], int]) -> int:
     """Have a file written beside `path` that replaces it at once, unless there are no rows; returns their number.
 
     Raises:
-        RecordError: there is a recording.
+        RecordError: there is a recording, or something else that is not a file.
         OSError: the file cannot be written.
     """
+    if path.exists() and not path.is_file():
+        raise RecordError(f"{path} is not a file that an export could replace; choose another, such as rows.jsonl")
+    path = path.resolve()  # of a link, what it points to is replaced
     if path.is_file():
         with path.open("rb") as file:
             if file.read(len(PREFIX)) == PREFIX:
                 raise RecordError(f"{path} is a recording, which an export must not replace; choose another file")
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         count = write(partial)
         if count:
             partial.replace(path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk does not say where
+        raise
     finally:
         partial.unlink(missing_ok=True)
     return count
