@@ -1,10 +1,12 @@
 """A server of environments that ends while it is played, as a program of its own."""
 
 import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -114,11 +116,44 @@ def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_anot
     assert (evaluation.resumed, evaluation.played, evaluation.failures) == (sound, 100, 0)
 
 
+def copy(source, target):
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+    for each in (source, target):
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
+
+
+class Tunnel(socketserver.ThreadingTCPServer):
+    """Takes every connection, as `ssh -L` does, and ends it if there is no server at its other end."""
+
+    daemon_threads = True
+
+    def __init__(self, port):
+        super().__init__(("127.0.0.1", 0), socketserver.BaseRequestHandler)
+        self.other_end = "127.0.0.1", port
+
+    def finish_request(self, request, client_address):
+        with suppress(OSError), socket.create_connection(self.other_end) as server:
+            threading.Thread(target=copy, args=(server, request)).start()
+            copy(request, server)
+
+    @contextmanager
+    def opened(self):
+        with self:
+            threading.Thread(target=self.serve_forever, args=(0.05,)).start()
+            yield self.server_address[1]
+            self.shutdown()
+
+
 @pytest.mark.parametrize("kind", ["nemo", pytest.param("openenv", marks=pytest.mark.full)])
-def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind):
+@pytest.mark.parametrize("through", [nullcontext, lambda port: Tunnel(port).opened()], ids=["directly", "tunnel"])
+def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind, through):
     port, asked, num_envs = free_port(), 0, 4
     with ExitStack() as servers:
         first = servers.enter_context(served(kind, port))
+        ours = servers.enter_context(through(port))
 
         def answer(observation: str) -> str:
             nonlocal asked
@@ -129,6 +164,6 @@ def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind):
                 servers.callback(servers.enter_context(start(kind, port)).kill)
             return "end" if asked % 2 else "more"
 
-        evaluation = evaluate(f"{kind}:http://127.0.0.1:{port}", answer, episodes=100, num_envs=num_envs, floors=False)
+        evaluation = evaluate(f"{kind}:http://127.0.0.1:{ours}", answer, episodes=100, num_envs=num_envs, floors=False)
     assert evaluation.played == 100
     assert evaluation.failures <= num_envs

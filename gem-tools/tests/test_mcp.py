@@ -251,6 +251,23 @@ def test_a_rollout_ends_when_its_http_server_is_gone(mortal):
 
 
 @pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"], ids=["tunnel", "gateway"]
+)
+def test_a_tunnel_and_a_gateway_without_a_server_behind_them_are_servers_that_cannot_be_reached(answer):
+    with socket.create_server(("127.0.0.1", 0)) as between:
+
+        def take():
+            with between.accept()[0] as taken:
+                taken.recv(1 << 16)
+                taken.sendall(answer)
+
+        result = in_another_thread(take)
+        with pytest.raises(Unreachable, match="could not be reached"):
+            mcp_tools(f"http://127.0.0.1:{between.getsockname()[1]}/mcp")
+        result()
+
+
+@pytest.mark.parametrize(
     ("error", "named"),
     [(OSError(), "OSError"), (ExceptionGroup("two", [ExceptionGroup("one", [OSError("gone")]), OSError()]), "gone")],
 )

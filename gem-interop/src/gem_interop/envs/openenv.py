@@ -16,7 +16,7 @@ from gem_interop.versions import check
 
 check("websockets", "14.0", "17.4")
 
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from gem.core import Observation, Step
@@ -171,9 +171,9 @@ class OpenEnvEnv(ServerEnv):
             said = (error.response.body or b"").decode(errors="replace")
             kind = Unreachable if error.response.status_code in UNREACHABLE else ServerFault
             raise kind(f"{address} refuses the connection, {error}: {said:.200}") from error
-        except (TimeoutError, ConnectionResetError, BrokenPipeError):  # something is there, and busy or broken
+        except TimeoutError:  # something is there, and busy or broken
             raise
-        except OSError as error:
+        except (OSError, InvalidMessage) as error:  # no connection, or one that a tunnel ends
             raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         self._up_to_date = False
 

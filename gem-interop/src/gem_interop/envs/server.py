@@ -108,7 +108,7 @@ class ServerEnv(ForeignEnv):
                 said = error.read(500).decode(errors="replace")
             kind = Unreachable if error.code in UNREACHABLE else ServerFault
             raise kind(f"{url} answers with {error.code} {error.reason}: {said}") from error
-        except urllib.error.URLError as error:  # no connection
+        except (urllib.error.URLError, ConnectionError) as error:  # no connection, or one that a tunnel ends
             raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         except OSError as error:
             raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error

@@ -57,7 +57,7 @@ class _Limited(httpx2.AsyncByteStream):
         async for chunk in self._body:
             size += len(chunk)
             if size > _LARGEST:
-                raise httpx2.ReadError(f"the answer has more than {_LARGEST} bytes")
+                raise httpx2.DecodingError(f"the answer has more than {_LARGEST} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -65,7 +65,13 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 async def _limit(answer: httpx2.Response) -> None:
-    """Limit an answer, unless it is a stream of events, which the SDK limits one by one."""
+    """Limit an answer, unless it is a stream of events, which the SDK limits one by one.
+
+    Raises:
+        ConnectError: a gateway says that it does not reach the server behind it.
+    """
+    if answer.status_code in (502, 504):
+        raise httpx2.ConnectError(f"a gateway answers with {answer.status_code} {answer.reason_phrase}")
     if answer.headers.get("Content-Encoding", "identity") != "identity":
         raise httpx2.DecodingError("the answer is compressed, which was not asked for")
     if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
@@ -80,8 +86,11 @@ def _tls() -> ssl.SSLContext:
 
 
 def is_unreachable(error: Exception | None) -> bool:
-    """Whether it says that there is no server at the address."""
-    return isinstance(error, httpx2.ConnectError)
+    """Whether an attempt to connect that ended so says that there is no server at the address.
+
+    A tunnel takes the connection, and ends it.
+    """
+    return isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError)
 
 
 @asynccontextmanager
