@@ -22,7 +22,7 @@ from gem_interop.serve import websocket
 from gem_interop.serve.app import EnvServer
 from gem_interop.serve.envs import ServedEnvs
 from gem_interop.serve.server import serving
-from gem_interop.serve.sessions import Limits, Session
+from gem_interop.serve.sessions import ClientSession, Limits
 from gem_interop.serve.websocket import TimedWebSocketProtocol
 
 pytestmark = pytest.mark.full
@@ -113,7 +113,7 @@ def test_256_sessions_go_on_while_clients_leave_are_killed_and_send_rubbish_and_
             assert sum(count["left"] for count in counts) > 0 < sum(count["failed"] for count in counts)
             until(lambda: server.sessions.count == 0)
             assert not serve_envs.OPEN
-            until(lambda: not alive(Session))
+            until(lambda: not alive(ClientSession))
             until(lambda: not alive(TimedWebSocketProtocol))
             sizes.append(resident())
             print(counts, sizes)

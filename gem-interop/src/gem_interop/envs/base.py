@@ -96,7 +96,7 @@ class GeneratorsFault(Fault):
     """An env that hangs has the global generators: no other one in this process can play."""
 
 
-class _OneAtATime:
+class _GeneratorsLock:
     """A lock that is held while a library plays that draws from the global generators."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class _OneAtATime:
             self._lock.release()
 
 
-_GLOBAL = _OneAtATime()
+_GLOBAL = _GeneratorsLock()
 
 
 class GlobalGenerators:

@@ -11,7 +11,7 @@ from gem.errors import MissingExtra
 from gem_interop.serve.access import Access
 from gem_interop.serve.envs import ServedEnvs
 from gem_interop.serve.protocol import SCHEMAS, Code, Refused, dump, error_of, message_of, parse, text_of
-from gem_interop.serve.sessions import Limits, Session, Sessions
+from gem_interop.serve.sessions import ClientSession, ClientSessions, Limits
 
 try:
     from starlette.applications import Starlette
@@ -46,11 +46,12 @@ class EnvServer:
     """
 
     def __init__(self, envs: ServedEnvs, limits: Limits, token: str | None = None) -> None:
-        self.sessions = Sessions(envs, limits)
+        self.sessions = ClientSessions(envs, limits)
         """Those of its clients."""
         self._limits = limits
         self._access = Access(token)
-        self._expired: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
+        """Kept here, because asyncio does not keep its tasks."""
         routes = [
             WebSocketRoute("/ws", self._websocket),
             Route("/reset", self._reset, methods=["POST"]),
@@ -97,22 +98,22 @@ class EnvServer:
             await asyncio.sleep(min(5.0, self._limits.idle / 4))
             self.sessions.expire()
 
-    def _later(self, work: Any) -> None:
+    def _start(self, work: Any) -> None:
         task = asyncio.create_task(work)
-        self._expired.add(task)
-        task.add_done_callback(self._expired.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     # By WebSocket
 
     async def _websocket(self, websocket: WebSocket) -> None:
         await websocket.accept()
         why = "left"
-        session: Session | None = None
+        session: ClientSession | None = None
         try:
             if "session_id" in websocket.query_params:
                 raise Refused("SESSION_ERROR", "a session begun elsewhere cannot be joined: each connection is one")
             session = await self.sessions.begin(_client(websocket.scope))
-            session.expire = lambda: self._later(self._expire(websocket))
+            session.on_idle = lambda: self._start(self._expire(websocket))
             await self._converse(websocket, session)
         except Refused as refused:
             with contextlib.suppress(WebSocketDisconnect, RuntimeError):
@@ -124,10 +125,10 @@ class EnvServer:
             why = "cut off in a call of its env"
         finally:
             if session is not None:
-                session.expire = None
+                session.on_idle = None
                 await self.sessions.end(session, why)
 
-    async def _converse(self, websocket: WebSocket, session: Session) -> None:
+    async def _converse(self, websocket: WebSocket, session: ClientSession) -> None:
         """Answer message by message, until the client closes."""
         while True:
             message = await websocket.receive()
@@ -161,7 +162,7 @@ class EnvServer:
             if "session_id" in data:
                 return await self._session(data.pop("session_id")).reset(data)
             session = await self.sessions.begin(_client(request.scope))
-            session.expire = lambda: self._later(self.sessions.end(session, "idle"))
+            session.on_idle = lambda: self._start(self.sessions.end(session, "idle"))
             try:
                 answer = await session.reset(data)
             except BaseException:
@@ -195,7 +196,7 @@ class EnvServer:
         except Refused as refused:
             return _refusal(refused)
 
-    def _session(self, id: object) -> Session:
+    def _session(self, id: object) -> ClientSession:
         session = self.sessions.open.get(id) if isinstance(id, str) else None
         if session is None:
             raise Refused("SESSION_ERROR", "there is no session with this session_id; POST /reset begins one")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, cast
 
 from gem import seeding
-from gem.core import Info, Observation, Step
+from gem.core import Step
 from gem.record.format import content_of
 
 Code = Literal[
@@ -128,16 +128,16 @@ def action_of(data: Mapping[str, Any]) -> str:
     return said
 
 
-def started(observation: Observation, metadata: Mapping[str, Any], info: Info) -> dict[str, Any]:
-    """The answer to a reset.
+def started(step: Step, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a reset, of which a slot makes a step with the reward 0.
 
     Raises:
         ValueError: the observation is neither text nor content parts.
     """
-    return _answer(Step(observation, 0.0, False, False, info), None, metadata)
+    return _answer(step, None, metadata)
 
 
-def stepped(step: Step, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def stepped(step: Step) -> dict[str, Any]:
     """The answer to a step.
 
     Raises:
@@ -146,7 +146,7 @@ def stepped(step: Step, metadata: Mapping[str, Any]) -> dict[str, Any]:
     reward = float(step.reward)
     if not math.isfinite(reward):
         raise ValueError(f"the env gave the reward {reward}, which JSON does not have")
-    return _answer(step, reward, metadata)
+    return _answer(step, reward, {})
 
 
 def _answer(step: Step, reward: float | None, metadata: Mapping[str, Any]) -> dict[str, Any]:

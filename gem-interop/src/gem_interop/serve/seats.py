@@ -11,7 +11,7 @@ from gem.vector.messages import Maker, Reset, SlotMessage, SlotResult
 _LEAVE = Reset(0, {"id": None, "options": None})
 
 
-class _OneAtATime(Env):
+class _ChosenEnv(Env):
     """An env of the id that the options of its reset name; the one before is closed.
 
     So a session never meets what another one has left behind: neither an env nor its progress.
@@ -92,7 +92,7 @@ class Seats:
     """
 
     def __init__(self, makers: Mapping[str, Maker], count: int, step_timeout: float) -> None:
-        self._threads = EnvThreads(lambda: _OneAtATime(makers), count, step_timeout)
+        self._threads = EnvThreads(lambda: _ChosenEnv(makers), count, step_timeout)
 
     async def take(self) -> Seat:
         """A seat that is free; waits for one."""

@@ -46,7 +46,7 @@ class Limits:
                 raise ConfigError(f"{name} must be above 0 seconds, not {getattr(self, name)}")
 
 
-class Session:
+class ClientSession:
     """What one client plays.
 
     Args:
@@ -63,7 +63,7 @@ class Session:
         self.client = client
         self.used = time.monotonic()
         """When its last message arrived, or was answered."""
-        self.expire: Callable[[], None] | None = None
+        self.on_idle: Callable[[], None] | None = None
         """Called once, when it has been idle for too long."""
         self.episodes = self.steps = self.failures = 0
         self._envs, self._seat = envs, seat
@@ -88,11 +88,9 @@ class Session:
         episode = request.episode_id if request.episode_id is not None else secrets.token_hex(8)
         self._request = ResetRequest(id, request.seed, request.options, episode)
         self._step_count, self._done = 0, True
-        step = await self._heard(self._seat.reset(id, request.seed, request.options))
-        try:
-            answer = started(step.observation, {"id": id, "seed": request.seed, "episode_id": episode}, step.info)
-        except Exception as error:  # the env breaks the contract
-            raise self._failed(failure_of(error)) from error
+        metadata = {"id": id, "seed": request.seed, "episode_id": episode}
+        call = self._seat.reset(id, request.seed, request.options)
+        answer = await self._heard(call, lambda step: started(step, metadata))
         self._done = False
         self.episodes += 1
         return answer
@@ -109,11 +107,7 @@ class Session:
         self._begin_call()
         self._step_count += 1
         self.steps += 1
-        step = await self._heard(self._seat.step(action))
-        try:
-            answer = stepped(step, {})
-        except Exception as error:  # the env breaks the contract
-            raise self._failed(failure_of(error)) from error
+        answer = await self._heard(self._seat.step(action), stepped)
         self._done = answer["done"]
         return answer
 
@@ -142,7 +136,8 @@ class Session:
         if self._seat.busy:  # two requests by HTTP
             raise Refused("EXECUTION_ERROR", "the env of this session is in a call; one message at a time")
 
-    async def _heard(self, call: Awaitable[SlotResult]) -> Step:
+    async def _heard(self, call: Awaitable[SlotResult], answer: Callable[[Step], dict[str, Any]]) -> dict[str, Any]:
+        """The answer to the client, made of what the env returns."""
         try:
             result = await call
         except RuntimeError as error:  # EnvThreads: the place is another's
@@ -151,7 +146,10 @@ class Session:
         if result.failure is not None:
             raise self._failed(result.failure)
         assert result.step is not None
-        return result.step
+        try:
+            return answer(result.step)
+        except Exception as error:  # the env breaks the contract
+            raise self._failed(failure_of(error)) from error
 
     def _failed(self, failure: Failure) -> Refused:
         """An episode that failed has no reward, and is over."""
@@ -169,13 +167,13 @@ class Session:
         return Refused("EXECUTION_ERROR", f"the episode failed: {failure.error[:_LONGEST_ERROR]}")
 
 
-class Sessions:
+class ClientSessions:
     """The sessions of a server."""
 
     def __init__(self, envs: ServedEnvs, limits: Limits) -> None:
         self.envs = envs
         self.limits = limits
-        self.open: dict[str, Session] = {}
+        self.open: dict[str, ClientSession] = {}
         """By their ids."""
         self._seats = Seats(envs.makers, limits.sessions, limits.step_timeout)
         self._taken = 0
@@ -186,7 +184,7 @@ class Sessions:
         """Sessions that have a seat; one that has ended has it until its env is closed."""
         return self._taken
 
-    async def begin(self, client: str) -> Session:
+    async def begin(self, client: str) -> ClientSession:
         """A session for a client.
 
         Raises:
@@ -198,7 +196,7 @@ class Sessions:
         self._taken += 1
         self._opened += 1
         try:
-            session = Session(self.envs, await self._seats.take(), self._opened, client)
+            session = ClientSession(self.envs, await self._seats.take(), self._opened, client)
         except BaseException:
             self._taken -= 1
             raise
@@ -206,7 +204,7 @@ class Sessions:
         log.info("session %d: begun by %s, %d open", session.number, client, self._taken)
         return session
 
-    async def end(self, session: Session, why: str) -> None:
+    async def end(self, session: ClientSession, why: str) -> None:
         """End a session. Ending it twice is fine."""
         if self.open.pop(session.id, None) is None:
             return
@@ -227,12 +225,12 @@ class Sessions:
             )
 
     def expire(self) -> None:
-        """Tell the sessions that are idle for too long."""
+        """Call `on_idle` of the sessions that are idle for too long."""
         late = time.monotonic() - self.limits.idle
         for session in list(self.open.values()):
-            if session.used < late and not session.busy and session.expire is not None:
-                expire, session.expire = session.expire, None
-                expire()
+            if session.used < late and not session.busy and session.on_idle is not None:
+                on_idle, session.on_idle = session.on_idle, None
+                on_idle()
 
     async def close(self) -> None:
         """Close every env and end every thread."""
