@@ -84,6 +84,15 @@ def test_the_help_of_a_launch_file_needs_no_framework(file, without_frameworks, 
     assert {"--env", "--seed"} <= set(re.findall(r"^  (--\w+)", capsys.readouterr().out, re.MULTILINE))
 
 
+def test_tinkers_launch_file_resumes_the_run_of_a_folder_only_if_asked(without_frameworks, tmp_path_factory, capsys):
+    [file] = [file for file in FILES if file.name == "tinker_rl.py"]
+    out = tmp_path_factory.mktemp("run")
+    (out / "metrics.jsonl").touch()
+    assert without_frameworks(file, "m", "--out", str(out)) == 2
+    assert f"a run is in {out} already: give another --out, or --resume it" in capsys.readouterr().err
+    assert "tinker-cookbook is not installed" in without_frameworks(file, "m", "--out", str(out), "--resume")
+
+
 def test_ids_are_given_one_by_one_in_place_of_the_default_and_a_file_may_have_defaults_of_its_own():
     parser = arguments("Plays.", "steps", group=1, out="here")
     plain = parser.parse_args([])

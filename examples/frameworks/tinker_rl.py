@@ -15,7 +15,10 @@ parser = arguments(__doc__, "steps", "groups", "group", *limits, lr=1e-4, out="t
 parser.add_argument("model")
 parser.add_argument("--base-url", help="by default Thinking Machines' service; TINKER_API_KEY is its key")
 parser.add_argument("--rank", type=count, default=32)
+parser.add_argument("--resume", action="store_true", help="the run in the folder, on a server that can")
 given = parser.parse_args()
+if (given.out / "metrics.jsonl").exists() and not given.resume:
+    parser.error(f"a run is in {given.out} already: give another --out, or --resume it")
 
 with named_if_missing():
     from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder
