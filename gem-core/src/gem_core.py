@@ -29,6 +29,8 @@ def main() -> None:
     """The command `gemx`; if `gem` cannot be imported because of a clash, say so and exit with status 1."""
     try:
         from gem.cli.main import main as run
+    except KeyboardInterrupt:
+        sys.exit(130)  # as gem.cli ends after Ctrl-C
     except Exception as error:  # another package may raise anything
         clash = find_clash()
         if clash is None:

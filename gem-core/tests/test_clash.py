@@ -92,3 +92,16 @@ def test_gem_core_that_is_only_on_the_path_shows_why_it_does_not_start(tmp_path:
 
     assert "PackageNotFoundError" not in done.stderr
     assert done.stderr.rstrip().splitlines()[-1].startswith("ModuleNotFoundError")
+
+
+def test_ctrl_c_while_gemx_is_imported_prints_no_traceback() -> None:
+    code = (
+        "import sys, gem_core\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.startswith('gem.cli'): raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "gem_core.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -118,6 +118,27 @@ def test_ctrl_c_ends_a_check_and_the_processes_that_it_started() -> None:
     assert not [pid for pid in started if Path(f"/proc/{pid}").exists()]
 
 
+@pytest.mark.full  # it starts a command that starts a process
+def test_ctrl_c_while_the_process_for_checks_starts_prints_no_traceback() -> None:
+    command = [sys.executable, "-m", "gem", "check", "planted_envs:Good"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=TESTS, env=ENVIRONMENT, process_group=0
+    ) as process:
+        while not any(_imports(pid) for pid in _children(process.pid)):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    assert err.split() == []
+
+
+def _imports(pid: str) -> bool:
+    """Whether a process was spawned, and has begun to import what checks need."""
+    proc = Path("/proc") / pid
+    return b"spawn_main" in (proc / "cmdline").read_bytes() and "pydantic_core" in (proc / "maps").read_text()
+
+
 def _is_leader(pid: str) -> bool:
     """Whether a process has begun a session of its own, as the one for checks does."""
     return os.getsid(int(pid)) == int(pid)

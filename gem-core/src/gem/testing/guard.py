@@ -7,6 +7,7 @@ import pickle
 import signal
 import time
 from collections import Counter
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Self
 
@@ -86,11 +87,23 @@ class _GuardProcess:
         self.connection, theirs = context.Pipe()
         # Not a daemon, because it starts processes itself.
         self.process = context.Process(target=serve, args=(theirs,))
-        self.process.start()
-        theirs.close()
-        # The limit is on checks, not on starting.
-        if not self.connection.poll(_START) or self.connection.recv() != _READY:
-            raise RuntimeError("the process for checks did not start; see standard error")
+        # Until it has a group of its own, Ctrl-C goes to it too, and it would print a traceback. The tracker of
+        # multiprocessing is started first, because starting it unblocks the signal.
+        resource_tracker.ensure_running()
+        try:
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self.process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            theirs.close()
+            # The limit is on checks, not on starting.
+            if not self.connection.poll(_START) or self.connection.recv() != _READY:
+                raise RuntimeError("the process for checks did not start; see standard error")
+        except BaseException:
+            if self.process.pid is not None:
+                self.close()
+            raise
 
     def status(self) -> int | None:
         """The exit code of the process; None if it is running although its connection has ended."""
@@ -117,6 +130,10 @@ def serve(connection: "Connection[Any, Any]") -> None:
     """The main function of the process: jobs in, outcomes out."""
     # A process group, so that processes of the env can be ended with it.
     os.setsid()
+    # A Ctrl-C from before that is dropped, and others reach the processes of the env.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Output of the env must not mix with the standard output of the parent.
     os.dup2(2, 1)
     connection.send(_READY)
