@@ -9,9 +9,10 @@ import pytest
 from session_samples import CHATML, Count, tokenizer
 
 import gem
+from gem import Step
 from gem.chat import ChatEncoder
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, SpecError
-from gem.session import MessageSession, Session
+from gem.session import MessageSession, Session, Sessions
 
 ID = "session_samples:Count"
 TOOLS = {"name": "tool_env", "format": "tags"}
@@ -150,6 +151,24 @@ def test_replies_without_ids_keep_their_rewards(session):
     assert len({len(segment.response_ids), len(segment.mask), len(segment.logprobs), len(segment.rewards)}) == 1
 
 
+class Paid(Count):
+    """Pays for every reply."""
+
+    def _step(self, action):
+        return Step.ongoing("You may say more.", reward=1.0)
+
+
+def test_a_segment_in_which_nothing_was_said_has_its_reward_in_the_one_before():
+    """It was in none."""
+    with Session(Paid(max_turns=2), tokenizer(FORGETS)) as session:
+        session.start(0)
+        session.said(ids(session, "<think>why</think>ok<|im_end|>"))
+        session.said([])
+        first, second = session.result.segments
+        assert (sum(first.rewards), first.rewards[-1], second.rewards) == (2.0, 2.0, ())
+        assert session.result.total_reward == 2.0
+
+
 def test_misuse_is_refused_in_one_line(session):
     with pytest.raises(ResetNeeded):
         session.said([1])
@@ -221,6 +240,8 @@ def test_a_template_that_cannot_render_a_conversation_fails_its_episode_in_one_l
         (lambda: ChatEncoder(tokenizer("{% for m in messages %}{{ m.role }}{% endfor %}")), "leaves out messages"),
         (lambda: Session(ID, tokenizer(), history="kept"), "history is 'template' or 'keep', not 'kept'"),
         (lambda: Session(ID, tokenizer(), stop_ids=["</s>"]), "an id of stop_ids must be an integer >= 0, not '</s>'"),
+        (lambda: Session(Count, tokenizer()), "a session needs an id, a list of ids, or an env, not <class"),
+        (lambda: Sessions(ID, step_timeout="5"), "step_timeout is a finite number, not '5'"),
         (lambda: Session(ID, None), "needs a tokenizer of transformers, .*, not None"),
     ],
 )

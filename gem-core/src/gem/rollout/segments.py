@@ -4,8 +4,9 @@ An episode is one sequence of ids: what the engine read, with what it sampled in
 earlier messages, the engine read anew from the beginning, and a new segment begins.
 """
 
+import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gem.rollout.transcript import Turn
 
@@ -23,7 +24,8 @@ class Segment:
     logprobs: tuple[float, ...]
     """Of each sampled id when it was sampled; 0 for those that were read."""
     rewards: tuple[float, ...]
-    """The reward of each turn on the last id of its reply, 0 elsewhere. They sum to the rewards of the turns."""
+    """The reward of each turn on the last id of its reply, 0 elsewhere. Those of all segments sum to the return, if
+    anything was said."""
     turns: tuple[int, ...]
     """The number of the turn that each sampled id belongs to; -1 for those that were read."""
 
@@ -31,9 +33,24 @@ class Segment:
 def segments_of(turns: Iterable[Turn]) -> tuple[Segment, ...]:
     """The segments of an episode whose completions have ids.
 
-    A reply without ids, which was not even ended by one, has its reward on the id before it.
+    A reply without ids, which was not even ended by one, has its reward on the id before it: on the last one of an
+    earlier segment, if nothing else was said in its own.
     """
-    return tuple(map(_segment, _in_segments(turns)))
+    segments: list[Segment] = []
+    for numbered in _in_segments(turns):
+        segment = _segment(numbered)
+        if not segment.response_ids:
+            _reward_before(segments, math.fsum(turn.reward for _, turn in numbered))
+        segments.append(segment)
+    return tuple(segments)
+
+
+def _reward_before(segments: list[Segment], earned: float) -> None:
+    """Add to the reward of the last response id there is."""
+    for place in reversed(range(len(segments))):
+        if rewards := segments[place].rewards:
+            segments[place] = replace(segments[place], rewards=(*rewards[:-1], rewards[-1] + earned))
+            return
 
 
 def _in_segments(turns: Iterable[Turn]) -> Iterator[list[tuple[int, Turn]]]:

@@ -6,7 +6,7 @@ from typing import Any, Never, Self, SupportsIndex
 
 from gem.chat.encoder import ChatEncoder, History
 from gem.chat.tokenizer import ChatTokenizer
-from gem.checks import check_int
+from gem.checks import check_int, finite
 from gem.core import Env
 from gem.errors import ConfigError, ResetNeeded
 from gem.packs.make import Wrappers
@@ -170,7 +170,7 @@ class Sessions:
         self._chat = None if tokenizer is None else encoder(tokenizer, **settings)
         self._limits = {"max_context": max_context, "max_new_tokens": max_new_tokens, "max_turns": max_turns}
         self._envs = EnvChoice(env, wrappers, env_kwargs)
-        if step_timeout is not None and not step_timeout > 0:
+        if step_timeout is not None and not finite("step_timeout", step_timeout) > 0:
             raise ConfigError(f"step_timeout must be above 0 seconds, not {step_timeout}")
         self._threads = EnvThreads(self._envs.maker, check_int("most", most, 1), step_timeout)
 

@@ -43,9 +43,9 @@ class EnvChoice:
             self.maker: Maker = _Given(env)
             """Makes an env that plays any of them."""
             return
-        ids = [env] if isinstance(env, str) else list(env)
+        ids = [env] if isinstance(env, str) else [*env] if hasattr(env, "__iter__") else []
         if not ids:
-            raise ConfigError("a session needs an id, a list of ids, or an env")
+            raise ConfigError(f"a session needs an id, a list of ids, or an env, not {env!r}")
         makers = [SpecMaker(get_spec(id), wrappers, dict(env_kwargs or {})) for id in ids]
         bound = [maker.bound for maker in makers]
         self._own = bound[0].id
