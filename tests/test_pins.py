@@ -40,7 +40,10 @@ def test_the_last_version_that_a_module_was_run_with_is_the_pinned_one() -> None
         if versions := re.search(
             r'^OLDEST, NEWEST = "[^"]+", "([^"]+)"$.*\bcheck\("([\w-]+)", OLDEST', text, re.MULTILINE | re.DOTALL
         ):
-            pins = {canonicalize_name(pin.name): pin for pin in requirements(FOLDER / f"{path.stem}-constraints.txt")}
+            pins = {
+                canonicalize_name(pin.name): pin
+                for pin in requirements(FOLDER / f"{path.stem.removesuffix('_routes')}-constraints.txt")
+            }
             pinned = pins.get(canonicalize_name(versions[2]))  # slime is installed from its repository
             found[path.stem] = (versions[1], str(pinned.specifier) if pinned else None)
 

@@ -15,6 +15,7 @@ from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.3.0", "0.3.0"
 check("skyrl", OLDEST, NEWEST, page="tinker")
+check("tinker", "0.38.0", "0.38.0", page="tinker")
 
 import numpy as np
 from fastapi import Depends, Request, Response
