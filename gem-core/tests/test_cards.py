@@ -85,11 +85,12 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_card_says_what_there_is_to_know_of_an_environment(lab: Path, tmp_path: Path) -> None:
     lab.write_text(json.dumps({"episodes": 200, "floors": {"lab:A": {"random": 0.125, "expert": None}}}))
-    done = gemx("list", "lab", "--html", str(tmp_path / "page.html"))
-    page = (tmp_path / "page.html").read_text()
+    out = tmp_path / "new" / "page.html"
+    done = gemx("list", "lab", "--html", str(out))
+    page = out.read_text()
     found = Cards(page)
 
-    assert done.stdout == f"{tmp_path / 'page.html'}: 3 environments; open it in a browser\n"
+    assert done.stdout == f"{out}: 3 environments; open it in a browser\n"
     assert [card["h3"] for card in found.cards] == [["lab:A"], ["lab:C"], ["lab:B"]]  # by pack
     first, last = found.cards[0], found.cards[2]
     assert ("".join(first["p"]), first["button"]) == (f"{HOSTILE}at most 7 turns", ["one", "two"])

@@ -62,6 +62,7 @@ def test_the_version_is_that_of_the_package() -> None:
             "no installed pack provides 'quiz:Trivia'. `gemx list`",
         ),
         (["info", "Echo"], "is not an environment id"),
+        (["info", "Echo-v0"], "or 'math:Arithmetic-v0'. Did you mean 'core:Echo-v0'?"),
         (["eval", "core:Echo-v0", "--model", "exprt"], "Did you mean 'expert'?"),
         (["eval", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
         (["eval", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),

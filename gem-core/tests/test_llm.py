@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import sys
 import time
 
 import pytest
 
 import gem
-from gem.errors import ConfigError
+from gem.errors import ConfigError, MissingExtra
 from gem.llm import ChatClient, ChatPolicy, Usage
 from gem.llm.errors import AccessRefused, RequestRefused, ServerFault
 from gem.llm.messages import completion_of
@@ -259,3 +260,12 @@ def test_closing_a_policy_in_the_middle_of_calls_gives_them_up():
             time.sleep(0.01)
 
     assert (server.now, server.requests) == (0, 20)
+
+
+def test_the_server_for_tests_says_how_to_install_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with (
+        pytest.raises(MissingExtra, match=r"the chat server needs aiohttp .*: pip install 'gem-core\[llm\]'"),
+        chat_server(lambda messages: "yes"),
+    ):
+        pass

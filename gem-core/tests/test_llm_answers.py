@@ -48,6 +48,7 @@ REFUSALS = [
         AccessRefused,
         "leave temperature out",
     ),
+    (404, {"detail": "Not Found"}, AccessRefused, "the address (base_url, which mostly ends in /v1)"),
     (400, error(message="Unsupported parameter: 'stop' is not supported"), AccessRefused, "set stop=false"),
     (
         400,

@@ -277,11 +277,11 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
         run_of(tmp_path)
 
 
-def test_the_command_writes_one_file(recording: Path, training: Path, tmp_path: Path) -> None:
-    done = invoke("view", recording, training, "--out", tmp_path / "page.html", "--episodes", "3")
+def test_the_command_writes_one_file_into_a_new_folder_too(recording: Path, training: Path, tmp_path: Path) -> None:
+    done = invoke("view", recording, training, "--out", tmp_path / "new" / "page.html", "--episodes", "3")
 
     assert done.exit_code == 0, done.output
-    runs = data_of((tmp_path / "page.html").read_text("utf-8"))["runs"]
+    runs = data_of((tmp_path / "new" / "page.html").read_text("utf-8"))["runs"]
     assert [(run["name"], len(run["episodes"])) for run in runs] == [("played.jsonl", 3), ("run", 3)]
 
 

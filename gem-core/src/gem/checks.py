@@ -1,9 +1,12 @@
 """Checks of settings: what an environment does first with the arguments it is given."""
 
 import math
+from collections.abc import Collection
 from typing import Any
 
-from gem.errors import ConfigError
+from pydantic import ValidationError
+
+from gem.errors import ConfigError, did_you_mean
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -32,3 +35,15 @@ def finite(name: str, value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise ConfigError(f"{name} is a finite number, not {value!r}")
     return float(value)
+
+
+def in_words(error: ValidationError, where: str, known: Collection[str]) -> str:
+    """The first fault of settings, in a line that begins with `where`; `known` has the names of those that exist."""
+    fault = error.errors()[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        message = f"there is no such setting.{did_you_mean(field, known)} There are: {', '.join(known)}."
+    elif fault["type"] == "missing":
+        message = "it is missing"
+    return ": ".join(part for part in (where, field, message) if part)

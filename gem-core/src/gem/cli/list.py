@@ -10,7 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from gem.cli.options import PageFile, as_json
-from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import (
+    console,
+    echo,
+    print_json,
+    print_waiting,
+    stray_prints_to_stderr,
+    warn_of_failures,
+    write_page,
+)
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.discovery import OWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import EnvSource
@@ -71,7 +79,7 @@ def list_envs(
             if episodes:
                 floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
             if html and (entries or sources):
-                html.write_text(page_of_cards(entries, floors, sources), encoding="utf-8")
+                write_page(html, page_of_cards(entries, floors, sources))
     rows, source_rows = [_row(entry) for entry in entries], [_source_row(*source) for source in sources]
     if as_json:
         print_json(floors.model_dump() if floors else {"envs": rows, "sources": source_rows})

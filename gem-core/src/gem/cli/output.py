@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -104,6 +105,12 @@ def print_json(value: dict[str, Any]) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(output := context.find_root().obj, JsonOutput):
         output.printed = True
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page, and make its folder if that does not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gem.cli.options import PageFile
-from gem.cli.output import echo
+from gem.cli.output import echo, write_page
 from gem.errors import ConfigError, GemError
 from gem.view import page_of, run_of
 
@@ -48,7 +48,7 @@ def view(*, runs: Sequence[Path], out: Path, episodes: int, serve: bool, port: i
     """
     page = _page(runs, episodes)
     if not serve:
-        out.write_text(page, encoding="utf-8")
+        write_page(out, page)
         echo(f"{out}: {len(page.encode()) / 1e6:.1f} MB; open it in a browser")
         if open_it:
             webbrowser.open(out.resolve().as_uri())

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from gem.checks import in_words
 from gem.errors import ConfigError
 
 FILES = (".jsonl", ".json", ".parquet", ".csv")
@@ -103,9 +104,7 @@ def _checked(fields: Mapping[str, Any]) -> DataSource:
     try:
         return DataSource(**fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(("data", *map(str, first["loc"])))
-        raise ConfigError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from error
+        raise ConfigError(in_words(error, "data", DataSource.model_fields)) from error
 
 
 def package_file(name: str) -> tuple[str, str] | None:

@@ -9,10 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gem.checks import in_words
 from gem.errors import ConfigError
 from gem.evals.evaluation import Evaluation
 from gem.evals.settings import Budget, Group, Settings
-from gem.evals.suite import in_words, make_group
+from gem.evals.suite import make_group
 from gem.packs.component_ref import ComponentRef
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy

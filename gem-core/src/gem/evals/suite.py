@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gem.checks import in_words
 from gem.errors import ConfigError, did_you_mean
 from gem.evals.settings import Group
 
@@ -52,15 +53,3 @@ def make_group(where: str, fields: dict[str, Any]) -> Group:
         return Group.model_validate(fields)
     except ValidationError as error:
         raise ConfigError(in_words(error, where, Group.model_fields)) from error
-
-
-def in_words(error: ValidationError, where: str, known: Any) -> str:
-    """The first fault of settings, in a line."""
-    fault = error.errors()[0]
-    field = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "extra_forbidden":
-        message = f"there is no such setting.{did_you_mean(field, known)} There are: {', '.join(known)}."
-    elif fault["type"] == "missing":
-        message = "it is missing"
-    return ": ".join(part for part in (where, field, message) if part)

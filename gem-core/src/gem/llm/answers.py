@@ -130,7 +130,9 @@ def refusal(status: int, content: bytes, headers: Mapping[str, str], url: str, s
     if 300 <= status < 400:
         return AccessRefused(f"{url} has moved to {headers.get('Location')!r}; set base_url to that address")
     if status in _NO_ACCESS or any(word in text for word in _NO_MONEY):
-        return AccessRefused(f"{url} refuses every request; check the key, the model and the address. It says: {what}")
+        path = "" if status != 404 or "/v1" in url else ", which mostly ends in /v1"
+        check = f"check the key, the model and the address (base_url{path})"
+        return AccessRefused(f"{url} refuses every request; {check}. It says: {what}")
     if status in RETRIED:
         return TryAgain(what, _pause(headers), limited=status == 429)
     if any(word in text.lower() for word in _TOO_LONG):

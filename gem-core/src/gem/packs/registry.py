@@ -182,7 +182,11 @@ class Registry:
         owned = {*KNOWN_PACKS, *(name for pack in self.packs for name in pack.namespaces)}
         if direct is not None and id.partition(":")[0] not in owned:
             return RegistryEntry(direct, None)
-        namespace = EnvId.parse(id).namespace
+        try:
+            namespace = EnvId.parse(id).namespace
+        except SpecError as error:
+            known = (entry.spec.id for entry in self.entries())
+            raise SpecError(f"{error}{did_you_mean(id, known)}") from None
         declaring = self.load(namespace)
         if (entry := self._entries.get(id) or self._looked_up(id)) is not None:
             return entry

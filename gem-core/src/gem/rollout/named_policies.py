@@ -8,6 +8,7 @@ from typing import Any
 from gem.errors import GemError, PolicyError, SpecError, UnknownId, did_you_mean
 from gem.failure import failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.discovery import how_to_install
 from gem.packs.importing import check_arguments, module_hint
 from gem.packs.lookup import find_named, find_offer
 from gem.packs.preflight import check_name
@@ -63,8 +64,8 @@ def check_policy(policy: ComponentRef) -> None:
     if kind in LOCAL_MODELS and find_offer("policy", kind) is None:
         what = settings.get("path", name)
         raise UnknownId(
-            f"{what!r} is a model that runs here, which needs gem-train: install it; `gemx doctor` shows what is "
-            "installed, and why a pack is not loaded"
+            f"{what!r} is a model that runs here, which needs gem-train: {how_to_install('gem-train')}; `gemx doctor` "
+            "shows what is installed, and why a pack is not loaded"
         )
     if "/" in name and ":" not in name:
         choices = f"a policy is a name, module:name, or the folder of a model.{module_hint(name)}"

@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gem.errors import MissingExtra
+
 if TYPE_CHECKING:
     from aiohttp import web
 
@@ -76,8 +78,15 @@ class ChatServer:
 
 @contextmanager
 def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[ChatServer]:
-    """Serve `/v1/chat/completions` on a free port while the context is open."""
-    from aiohttp import web
+    """Serve `/v1/chat/completions` on a free port while the context is open.
+
+    Raises:
+        MissingExtra: aiohttp is not installed.
+    """
+    try:
+        from aiohttp import web
+    except ImportError as error:
+        raise MissingExtra(f"the chat server needs aiohttp ({error}): pip install 'gem-core[llm]'") from error
 
     state = ChatServer("")
     handler = _Handler(answer, trouble or Trouble(), state)

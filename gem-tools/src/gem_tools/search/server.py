@@ -23,7 +23,7 @@ try:
 
     from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
 except ImportError as error:
-    raise MissingExtra("to serve a search index: pip install 'gem-tools[server]'") from error
+    raise MissingExtra(f"gemx search-server needs {error.name}: pip install 'gem-tools[server]'") from error
 
 DEFAULT_TOPK = 3
 _LARGEST_BODY = 1 << 20
