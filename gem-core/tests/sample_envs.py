@@ -106,3 +106,11 @@ class Half(Env):
     """An env that defines a part of what it has to."""
 
     def reset(self, *, seed=None, options=None): ...
+
+
+class Needs(Sum):
+    """An env on rows of yours."""
+
+    def __init__(self, data: str) -> None:
+        super().__init__()
+        self.data = data

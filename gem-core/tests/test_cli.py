@@ -172,6 +172,16 @@ def test_info_shows_the_arguments_the_rules_and_the_first_observation() -> None:
         assert text in done.stdout
 
 
+def test_info_describes_an_environment_that_cannot_be_made_without_an_argument() -> None:
+    gem.register("lab:Needs-v0", "sample_envs:Needs")
+    done = gemx("info", "lab:Needs-v0")
+
+    assert done.exit_code == 0
+    for text in ("An env on rows of yours.", "'lab:Needs-v0' needs the argument 'data'."):
+        assert text in done.stdout
+    assert gemx("info", "lab:Needs-v0", "--arg", "rows=3").exit_code == 1
+
+
 def test_info_as_json_has_the_spec_and_the_observation() -> None:
     described = gemx_json("info", "core:Echo-v0")
 

@@ -11,7 +11,8 @@ from gem.cli.options import arguments, as_json, parse_arguments
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
 from gem.data.place import how_to_get
 from gem.dataset_env import to_download
-from gem.packs.make import bind, make
+from gem.errors import SpecError
+from gem.packs.make import bind, import_env, make
 from gem.packs.registry import RegistryEntry, registry
 
 SEED = 0
@@ -28,19 +29,28 @@ def info(id: str, arguments: Sequence[str], as_json: bool) -> None:
         entry = registry().find(id)
         given = parse_arguments(arguments)
         described = _describe(entry._replace(spec=bind(entry.spec, **given)))
-        with make(entry.spec, **given) as env:
-            described["rules"] = inspect.cleandoc(type(env.unwrapped).__doc__ or "")
-            source = to_download(env)
-            if source is None:
-                described["observation"] = as_text(env.reset(seed=SEED)[0])
-            else:
-                described["observation"] = None
-                advice = how_to_get(source).replace("ID", id)
-                described["unavailable"] = f"The rows of {source} are not on this machine. {advice}"
+        described["rules"] = inspect.cleandoc(import_env(entry.spec).__doc__ or "")
+        described |= _first_observation(entry, given)
     if as_json:
         print_json(described)
     else:
         _print(described)
+
+
+def _first_observation(entry: RegistryEntry, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent sees first, or why it cannot be shown."""
+    try:
+        env = make(entry.spec, **given)
+    except SpecError as error:
+        if given:
+            raise
+        return {"observation": None, "unavailable": f"{error} Arguments are given with --arg."}
+    with env:
+        source = to_download(env)
+        if source is None:
+            return {"observation": as_text(env.reset(seed=SEED)[0])}
+        advice = how_to_get(source).replace("ID", entry.spec.id)
+        return {"observation": None, "unavailable": f"The rows of {source} are not on this machine. {advice}"}
 
 
 def _describe(entry: RegistryEntry) -> dict[str, Any]:
