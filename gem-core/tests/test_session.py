@@ -220,6 +220,8 @@ def test_what_is_not_a_message_is_refused_and_the_episode_waits_for_one_still(me
         session.start(0)
         with pytest.raises(ConfigError, match="a reply is a text, or an assistant's message"):
             session.said(message)
+        with pytest.raises(ConfigError, match="'abort' is not what the model wanted to say: ask for another"):
+            session.said("we", "abort")
         assert len(session.said("well")) == 3
 
 

@@ -24,7 +24,7 @@ _TOO_LONG = (
     "prompt is too long", "input token count",
 )  # fmt: skip
 """Words of OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Google about a conversation that does not fit."""
-_BROKEN_OFF = frozenset({"abort", "error", "cancelled"})
+BROKEN_OFF = frozenset({"abort", "error", "cancelled"})
 """Finish reasons of a server that could not complete the reply."""
 
 _IN_TEXT = (
@@ -86,7 +86,7 @@ def read_reply(content: bytes, url: str, sent: Sequence[str], seconds: float, re
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise TryAgain(f"the answer is not a chat completion ({one_line(error)}): {content[:200]!r}") from None
-    if reason in _BROKEN_OFF:
+    if reason in BROKEN_OFF:
         raise TryAgain(f"the server ended the reply with {reason!r}")
     if reason == "content_filter":
         raise RequestRefused(f"{url}: the server's filter removed the reply")

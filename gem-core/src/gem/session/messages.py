@@ -5,7 +5,7 @@ from typing import Any
 
 from gem.errors import ConfigError
 from gem.failure import one_line
-from gem.llm.answers import ChatReply
+from gem.llm.answers import BROKEN_OFF, ChatReply
 from gem.llm.messages import completion_of, messages_of
 from gem.rollout.transcript import FinishReason, Usage
 from gem.session.dialogue import Dialogue
@@ -29,6 +29,11 @@ class MessageDialogue(Dialogue):
         return messages_of(self._transcript)
 
     def _say(self, message: str | Mapping[str, Any], finish_reason: FinishReason | None) -> str:
+        if finish_reason in (*BROKEN_OFF, "content_filter"):
+            raise ConfigError(
+                f"a reply with the finish_reason {finish_reason!r} is not what the model wanted to say: "
+                "ask for another, or call session.fail(error)"
+            )
         given: Any = {"role": "assistant", "content": message} if isinstance(message, str) else message
         reply = ChatReply(given, finish_reason or "unknown", None, Usage())
         try:

@@ -183,6 +183,11 @@ class MessageSession(_Alone, MessageDialogue):
 
         Returns:
             The whole conversation with what follows the reply; None at the end of the episode.
+
+        Raises:
+            EpisodeOver, ResetNeeded: no episode is running.
+            ConfigError: this is not a reply, or one that broke off; the episode waits for one still.
+            RuntimeError: another task or thread is in a call of this session.
         """
         with self._call():
             return self._messages(self._run(self._say(message, finish_reason)))
