@@ -6,6 +6,7 @@ tinker_skyrl_server.py. What this was run with: tinker-constraints.txt.
 
 import asyncio
 import json
+import sys
 
 from gem_interop.launching import arguments, count, named_if_missing
 
@@ -48,7 +49,12 @@ config = Config(
 asyncio.run(main(config))
 
 steps = [json.loads(line) for line in (given.out / "metrics.jsonl").read_text().splitlines()]
-steps = [step for step in steps if "env/all/reward/total" in step]
-success = [step["env/all/success"] for step in steps]
-failed = steps[-1].get("rollout_errors/total", 0)
-print(json.dumps({"steps": len(steps), "failed": failed, "success": sum(success) / len(success)}))
+success = [step["env/all/success"] for step in steps if "env/all/success" in step]
+if not success:
+    sys.exit("no episode was trained on: every group was left out, for the reasons above")
+last = {name: value for step in steps for name, value in step.items()}
+counts = {
+    "failed": last.get("rollout_errors/total", 0),
+    "groups_left_out": last.get("rollout_errors/groups_skipped", 0),
+}
+print(json.dumps({"steps": len(success), **counts, "success": sum(success) / len(success)}))

@@ -183,22 +183,34 @@ def test_the_first_step_has_the_log_probabilities_of_the_model_by_transformers(r
     assert any(step["skyrl.ai/grad_norm"] > 0 for step in run[2][:STEPS])
 
 
-def test_the_launch_file_trains_as_the_page_shows_it(server, model, tmp_path):
-    sizes = {"steps": 1, "groups": GROUPS, "group": GROUP, "max-new-tokens": 6, "max-context": 384, "rank": 8}
-    command = [sys.executable, EXAMPLES / "tinker_rl.py", model, "--base-url", server, "--out", tmp_path / "run"]
+def launch(server, model, out, **sizes):
+    """The launch file, on two environments."""
+    command = [sys.executable, EXAMPLES / "tinker_rl.py", model, "--base-url", server, "--out", out]
     command += ["--env", "game:GuessTheNumber-v0-easy", "--env", "core:Echo-v0"]
-    done = subprocess.run(
-        [*map(str, command), *(f"--{name}={value}" for name, value in sizes.items())],
+    sizes = {"steps": 1, "groups": GROUPS, "group": GROUP, "max_new_tokens": 6, "max_context": 384, "rank": 8} | sizes
+    return subprocess.run(
+        [*map(str, command), *(f"--{name.replace('_', '-')}={value}" for name, value in sizes.items())],
         env={**os.environ, "TINKER_API_KEY": "tml-any"},
         capture_output=True,
         text=True,
         timeout=COMPILING,
         check=False,
     )
+
+
+def test_the_launch_file_trains_as_the_page_shows_it(server, model, tmp_path):
+    done = launch(server, model, tmp_path / "run")
     assert done.returncode == 0, done.stderr[-3000:]
     summary = json.loads(done.stdout.splitlines()[-1])
-    assert (summary["steps"], summary["failed"]) == (1, 0)
+    assert (summary["steps"], summary["failed"], summary["groups_left_out"]) == (1, 0, 0)
     assert 0 <= summary["success"] <= 1
     steps = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     for id in ("game:GuessTheNumber-v0-easy", "core:Echo-v0"):
         assert f"env/{id}/reward/total" in steps[0]
+
+
+def test_the_launch_file_says_that_no_start_fits(server, model, tmp_path):
+    done = launch(server, model, tmp_path / "run", max_context=8)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "no episode was trained on: every group was left out, for the reasons above"
+    assert "leaves no room for a reply in max_context=8" in done.stderr + done.stdout
