@@ -85,7 +85,12 @@ class Executor(AgentExecutorBase):
         llm_engine: Any,
         images: Any = None,
     ) -> dict[str, Any]:
-        """Play an episode: what OpenRLHF calls. Calls with one prompt and one object of parameters are a group."""
+        """Play an episode: what OpenRLHF calls. Calls with one prompt and one object of parameters are a group.
+
+        Raises:
+            ConfigError: the prompt is not one of `rows`.
+            RuntimeError: the engine gave a reply up, or no episode at all could be played so far.
+        """
         limits = {"max_context": max_length, "max_new_tokens": self._most or sampling_params.max_tokens}
         with_logprobs = sampling_params.logprobs is not None
 

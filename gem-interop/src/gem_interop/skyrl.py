@@ -59,13 +59,18 @@ def register(
 def rows(
     env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "gem", *, evaluation: bool = False
 ) -> list[dict[str, Any]]:
-    """The rows of a data set of so many starts; those of an evaluation are others than those of training.
+    """A data set of so many starts, for `Dataset.from_list(…).to_parquet(…)`.
 
-    The env replaces the prompt, which only names the start.
+    Args:
+        env: an id, or several, among which the rows are divided.
+        episodes: how many rows; SkyRL plays `n_samples_per_prompt` episodes from each.
+        seed: another one gives other starts.
+        name: the `env_class`, as given to `register`.
+        evaluation: the starts of an evaluation, which are others than those of training.
     """
     return [
         {
-            "prompt": [{"role": "user", "content": f"{id} from seed {start}"}],
+            "prompt": [{"role": "user", "content": f"{id} from seed {start}"}],  # the env replaces it
             "env_class": name,
             "gem_id": id,
             "gem_seed": start,
@@ -107,7 +112,12 @@ class GemTextEnv(BaseTextEnv):
         return self._session.result if self._session and self._session.ended else None
 
     def init(self, prompt: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Start the episode; returns the messages to read first."""
+        """Start the episode; returns the messages to read first.
+
+        Raises:
+            EpisodeFailed: the env failed, and the generator does not leave such an episode out.
+            ConfigError: the env has tools of the chat API.
+        """
         session = MessageSession(self._extras["gem_id"], max_turns=self.max_turns, **self._settings)
         self._session = session
         messages = session.start(int(self._extras["gem_seed"]))
@@ -121,7 +131,11 @@ class GemTextEnv(BaseTextEnv):
         return messages, {}
 
     def step(self, action: str) -> dict[str, Any]:
-        """Take a reply; returns the messages that follow it, and its reward."""
+        """Take a reply; returns the messages that follow it, and its reward.
+
+        Raises:
+            EpisodeFailed: as for `init`.
+        """
         session = self._session
         if session is None:
             raise ConfigError("init the env first")

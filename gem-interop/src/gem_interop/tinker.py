@@ -122,7 +122,11 @@ class GemEnv(Env):
         raise EpisodeFailed(f"{self._what}: what it says first leaves no room for a reply in max_context={most}")
 
     async def step(self, action: list[int], *, extra: Mapping[str, Any] | None = None) -> StepResult:
-        """Take a reply, and return the ids to read next: all that were read and sampled, and what follows."""
+        """Take a reply, and return the ids to read next: all that were read and sampled, and what follows.
+
+        Raises:
+            EpisodeFailed: the env failed, or the engine sampled on behind the end of the reply.
+        """
         cut = extra is not None and extra.get("stop_reason") == "length"
         ids = await self._session.said(action, finish_reason="length" if cut else None)
         if ids is None:

@@ -96,7 +96,15 @@ class Play:
         return [{"prompt": prompt_of(*start)} for start in made]
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
-        """Play an episode for each prompt. What TRL calls."""
+        """Play an episode for each prompt. What TRL calls.
+
+        Returns:
+            Columns with a value per prompt: `prompt_ids`, `completion_ids`, `logprobs` and `env_mask`, of which the
+            last three are as long as each other, and the extra fields `gem_…`.
+
+        Raises:
+            ConfigError: a prompt is not one of `rows`, or TRL's settings ask for what `sample` does not do.
+        """
         if trainer is not self._trainer:  # another tokenizer, and other limits
             self.close()
             self._trainer = trainer

@@ -5,12 +5,13 @@ import random
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
+from gem.checks import check_int
 from gem.core import Info, Observation, Step
 from gem.errors import Fault, SnapshotError
 from gem.turn_env import TurnEnv
@@ -68,6 +69,18 @@ class ForeignEnv(TurnEnv):
                 f"{type(self).__name__} cannot be restored: the same seed and actions led to another observation, "
                 f"{latest!r:.80} instead of {self._latest!r:.80}"
             )
+
+
+def chosen_row(rows: Sequence[dict[str, Any]], seed: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The row that the option `index` of a reset names, counted from 0, or else the one that the seed draws.
+
+    Raises:
+        ConfigError: there is no such row.
+    """
+    index = options.get("index")
+    if index is None:
+        index = random.Random(seed).randrange(len(rows))
+    return rows[check_int("index", index, 0, len(rows) - 1)]
 
 
 def readable(text: str) -> str:

@@ -3,16 +3,15 @@
 import math
 import urllib.request
 from collections.abc import Mapping, Sequence
-from random import Random
 from typing import Any, ClassVar
 
-from gem.checks import check_int, finite
+from gem.checks import finite
 from gem.core import Observation, Step
 from gem.data import open_table
 from gem.data.source import Data
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import plain, readable
+from gem_interop.envs.base import chosen_row, plain, readable
 from gem_interop.envs.server import PATIENCE, TIMEOUT, ServerEnv, ServerFault
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
@@ -69,10 +68,7 @@ class NemoEnv(ServerEnv):
 
     def _begin(self, seed: int, options: Mapping[str, Any]) -> Observation:
         self.close()
-        index = options.get("index")
-        if index is None:
-            index = Random(seed).randrange(len(self._rows))
-        self._row: dict[str, Any] = {"seed": seed, **self._rows[check_int("index", index, 0, len(self._rows) - 1)]}
+        self._row: dict[str, Any] = {"seed": seed, **chosen_row(self._rows, seed, options)}
         if "responses_create_params" not in self._row:
             raise ConfigError(f"a row of NeMo Gym has responses_create_params; this one has {', '.join(self._row)}")
         self._total = 0.0

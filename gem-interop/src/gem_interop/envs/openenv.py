@@ -83,6 +83,12 @@ class OpenEnvEnv(ServerEnv):
 
     _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
 
+    _is_gem: bool
+    """Whether the server is `gemx serve`, whose ids, options and info are GEM's."""
+    _actions: JsonActions
+    _up_to_date: bool
+    """Whether the schema was read since the last connection."""
+
     def _learn(self) -> None:
         """Learn from the server what an action is."""
         schema = self._fetch("schema", headers=self._headers).get("action")

@@ -4,7 +4,6 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from random import Random
 from typing import Any, ClassVar, cast
 
 from gem_interop.versions import check
@@ -14,13 +13,13 @@ check("skyrl-gym", "0.4.0", "0.4.0")
 import skyrl_gym  # pyright: ignore[reportMissingImports]
 from omegaconf import OmegaConf  # pyright: ignore[reportMissingImports]
 
-from gem.checks import check_int, finite
+from gem.checks import finite
 from gem.core import Observation, Step
 from gem.data import open_table
 from gem.data.source import Data
 from gem.errors import ConfigError, MissingExtra
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import ForeignEnv, plain, readable
+from gem_interop.envs.base import ForeignEnv, chosen_row, plain, readable
 
 
 class SkyRLEnv(ForeignEnv):
@@ -62,10 +61,7 @@ class SkyRLEnv(ForeignEnv):
 
     def _begin(self, seed: int, options: Mapping[str, Any]) -> Observation:
         self.close()
-        index = options.get("index")
-        if index is None:
-            index = Random(seed).randrange(len(self._rows))
-        row = self._rows[check_int("index", index, 0, len(self._rows) - 1)]
+        row = chosen_row(self._rows, seed, options)
         if "prompt" not in row:
             raise ConfigError(f"a row of SkyRL has a prompt, and this one has only {', '.join(row)}")
         extras = {name: value for name, value in row.items() if name not in ("prompt", "env_class")}
