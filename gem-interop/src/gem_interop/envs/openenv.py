@@ -180,6 +180,8 @@ class OpenEnvEnv(ServerEnv):
         except TimeoutError:  # something is there, and busy or broken
             raise
         except (OSError, InvalidMessage) as error:  # no connection, or one that a tunnel ends
+            if isinstance(error, InvalidMessage) and not isinstance(error.__cause__, EOFError):
+                raise  # another server answers
             raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         self._up_to_date = False
 
