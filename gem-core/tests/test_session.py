@@ -6,12 +6,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from pydantic import BaseModel
 from session_samples import CHATML, Count, tokenizer
 
 import gem
 from gem import Step
 from gem.chat import ChatEncoder
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded, SpecError
+from gem.rollout.segments import segments_of
+from gem.rollout.transcript import Completion, Turn
 from gem.session import MessageSession, Session, Sessions
 
 ID = "session_samples:Count"
@@ -158,7 +161,7 @@ class Paid(Count):
         return Step.ongoing("You may say more.", reward=1.0)
 
 
-def test_a_segment_in_which_nothing_was_said_has_its_reward_in_the_one_before():
+def test_a_segment_in_which_nothing_was_said_has_its_reward_in_another():
     """It was in none."""
     with Session(Paid(max_turns=2), tokenizer(FORGETS)) as session:
         session.start(0)
@@ -167,6 +170,10 @@ def test_a_segment_in_which_nothing_was_said_has_its_reward_in_the_one_before():
         first, second = session.result.segments
         assert (sum(first.rewards), first.rewards[-1], second.rewards) == (2.0, 2.0, ())
         assert session.result.total_reward == 2.0
+
+    said = [Completion("", (1, 2)), Completion("ok", (1, 3), (4, 5), (-1.0, -1.0), new_segment=True)]
+    first, second = segments_of(Turn("", each, 1.0, {}) for each in said)
+    assert (first.rewards, second.rewards) == ((), (1.0, 1.0))  # of the first one, in the one after it
 
 
 def test_misuse_is_refused_in_one_line(session):
@@ -223,6 +230,22 @@ def test_what_is_not_a_message_is_refused_and_the_episode_waits_for_one_still(me
         with pytest.raises(ConfigError, match="'abort' is not what the model wanted to say: ask for another"):
             session.said("we", "abort")
         assert len(session.said("well")) == 3
+
+
+def test_a_message_may_be_an_object_with_fields_as_a_client_returns_it():
+    class Reply(BaseModel):
+        role: str = "assistant"
+        content: str = "end"
+
+    with MessageSession(ID) as session:
+        session.start(0)
+        assert session.said(Reply()) is None
+        assert session.result.episode.turns[-1].completion.text == "end"
+
+
+def test_the_id_that_ends_a_reply_may_be_one_as_in_a_generation_config():
+    with Session(ID, tokenizer(), stop_ids=0) as session:
+        assert session.stop_ids[-1] == 0
 
 
 def test_a_template_that_cannot_render_a_conversation_fails_its_episode_in_one_line():

@@ -159,6 +159,22 @@ def test_an_episode_that_its_task_leaves_between_two_calls_gives_its_env_back():
     asyncio.run(asyncio.wait_for(main(), 30))
 
 
+def test_a_session_that_is_closed_while_it_waits_for_an_env_leaves_it_to_others():
+    async def main():
+        async with Sessions(ID, CHAT, most=1) as sessions:
+            first, second = sessions.session(), sessions.session()
+            await first.start(0)
+            waiting = asyncio.create_task(second.start(0))
+            await asyncio.sleep(0)
+            second.close()
+            first.close()
+            with pytest.raises(ResetNeeded, match="closed while it waited"):
+                await waiting
+            assert await asyncio.wait_for(sessions.session().start(0), 30)
+
+    asyncio.run(main())
+
+
 def test_a_call_that_exceeds_its_time_limit_fails_its_episode_alone():
     async def main():
         async with Sessions(ID, CHAT, most=2, step_timeout=0.1) as sessions:

@@ -12,6 +12,7 @@ from gem.errors import Unreachable
 from gem.evals import evaluate
 from gem.record import Recorder, read, reproduce, rescore
 from gem.rollout import rollout
+from gem.rollout.transcript import Completion
 from gem.session import Session, Sessions
 from gem.vector.reach import IN_A_ROW
 
@@ -84,6 +85,28 @@ def test_episodes_that_reach_it_in_between_or_fail_for_another_reason_end_nothin
 
         failed = [episode.seed for episode in rollout(says_x, envs, starts()) if episode.failure]
     assert failed == [number for number in range(40) if number % IN_A_ROW] + list(range(100, 110))
+
+
+def test_episodes_that_are_truncated_in_between_have_reached_it(server):
+    def one_in_two():
+        for number in range(4 * IN_A_ROW):
+            if number % 2:
+                server.unlink()
+            else:
+                server.touch()
+            yield number
+
+    def full(observation):
+        return Completion("", finish_reason="context")
+
+    with gem.make_vec(FAR, 1) as envs:
+        failed = [episode.seed for episode in rollout(full, envs, one_in_two()) if episode.failure]
+    assert failed == list(range(1, 4 * IN_A_ROW, 2))
+    with Session(FAR, ChatEncoder(tokenizer())) as session:
+        for seed in one_in_two():
+            if session.start(seed) is not None:
+                session.truncate()
+            assert bool(session.result.failure) == bool(seed % 2)
 
 
 def test_an_id_that_can_be_played_does_not_hide_one_that_cannot(server):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import gem
 from gem.errors import Unreachable
 from gem.evals import evaluate
 from gem.listening import listen
@@ -167,3 +168,25 @@ def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind, through)
         evaluation = evaluate(f"{kind}:http://127.0.0.1:{ours}", answer, episodes=100, num_envs=num_envs, floors=False)
     assert evaluation.played == 100
     assert evaluation.failures <= num_envs
+
+
+def test_an_error_whose_text_does_not_arrive_is_named_by_its_status():
+    with listen("127.0.0.1", 0) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+        def answer():
+            for _ in range(2):
+                connection, _ = listening.accept()
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 9\r\n\r\n")
+                held.append(connection)
+
+        held = []
+        thread = threading.Thread(target=answer)
+        thread.start()
+        for kind in ("nemo", "openenv"):
+            with pytest.raises(Unreachable, match="answers with 502 Bad Gateway"):
+                gem.make(f"{kind}:{url}", timeout=0.3)
+        thread.join()
+        for connection in held:
+            connection.close()

@@ -47,7 +47,7 @@ class ChatEncoder:
             earlier reasoning). `"template"` follows it: the context restarts as a new segment. `"keep"` leaves the
             engine's context as it is and appends to it.
         template_kwargs: passed to the template, such as `{"enable_thinking": False}`.
-        stop_ids: further ids that end a reply, such as the `eos_token_id` of the model's generation config.
+        stop_ids: a further id that ends a reply, or several, such as `eos_token_id` of the model's generation config.
 
     Raises:
         ConfigError: the tokenizer has no chat template, or one that leaves out messages whose content is text; it has
@@ -60,7 +60,7 @@ class ChatEncoder:
         *,
         history: History = "template",
         template_kwargs: dict[str, Any] | None = None,
-        stop_ids: Iterable[int] = (),
+        stop_ids: int | Iterable[int] = (),
     ) -> None:
         if not tokenizer.chat_template:
             raise ConfigError(
@@ -90,7 +90,8 @@ class ChatEncoder:
         closing = self._encode_text(self._between_replies("seen"))
         self.end_id = self._find_end_id(closing)
         """The id with which the template ends a reply."""
-        further = [check_int("an id of stop_ids", id, 0) for id in stop_ids]
+        given = [stop_ids] if isinstance(stop_ids, int) else stop_ids
+        further = [check_int("an id of stop_ids", id, 0) for id in given]
         self.stop_ids = tuple(dict.fromkeys((self.end_id, *self._end_of_sequence(), *further)))
         """The ids that end a reply when they are sampled: `end_id`, the end of sequence, and those that were given."""
         self._stops = frozenset(self.stop_ids)

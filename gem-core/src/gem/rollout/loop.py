@@ -208,7 +208,9 @@ class _ActiveEpisodes:
                 raise PolicyError(f"the policy returned a completion for slot {slot!r}, which did not have a request")
             if isinstance(each, Completion) and isinstance(each.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
                 if each.out_of_context:
-                    ended[slot] = self._running[slot].truncated(out_of_context=True)
+                    running = self._running[slot]
+                    ended[slot] = running.truncated(out_of_context=True)
+                    self._envs.reach.ended(running.start.id, None)
                 else:
                     completions[slot] = each
             elif isinstance(each, Failure):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere

@@ -34,23 +34,19 @@ def segments_of(turns: Iterable[Turn]) -> tuple[Segment, ...]:
     """The segments of an episode whose completions have ids.
 
     A reply without ids, which was not even ended by one, has its reward on the id before it: on the last one of an
-    earlier segment, if nothing else was said in its own.
+    earlier segment, if nothing else was said in its own. Without one before it, that is the first one after it.
     """
-    segments: list[Segment] = []
-    for numbered in _in_segments(turns):
-        segment = _segment(numbered)
-        if not segment.response_ids:
-            _reward_before(segments, math.fsum(turn.reward for _, turn in numbered))
-        segments.append(segment)
+    parts = list(_in_segments(turns))
+    segments = [_segment(part) for part in parts]
+    spoken = [place for place, segment in enumerate(segments) if segment.response_ids]
+    for place, part in enumerate(parts):
+        if spoken and not segments[place].response_ids:
+            before = [each for each in spoken if each < place]
+            nearest, id = (before[-1], -1) if before else (spoken[0], 0)
+            rewards = list(segments[nearest].rewards)
+            rewards[id] += math.fsum(turn.reward for _, turn in part)
+            segments[nearest] = replace(segments[nearest], rewards=tuple(rewards))
     return tuple(segments)
-
-
-def _reward_before(segments: list[Segment], earned: float) -> None:
-    """Add to the reward of the last response id there is."""
-    for place in reversed(range(len(segments))):
-        if rewards := segments[place].rewards:
-            segments[place] = replace(segments[place], rewards=(*rewards[:-1], rewards[-1] + earned))
-            return
 
 
 def _in_segments(turns: Iterable[Turn]) -> Iterator[list[tuple[int, Turn]]]:

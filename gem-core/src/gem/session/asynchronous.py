@@ -58,6 +58,13 @@ class _Seated(Dialogue):
         self._running = None
         self._seat.leave()
 
+    async def _reset(self, message: SlotMessage) -> SlotResult:
+        await self._seat.take()
+        if self._running is None:
+            self._seat.leave()
+            raise ResetNeeded("this session was closed while it waited for an env")
+        return await self._seat.run(message)
+
     def _end(self, episode: Episode) -> None:
         super()._end(episode)
         self._seat.leave()
@@ -84,9 +91,7 @@ class AsyncSession(_Seated, TokenDialogue):
     ) -> list[int] | None:
         """As `Session.start`; waits for an env that is free."""
         with self._call():
-            message = self._begin_ids(seed, options, id, group)
-            await self._seat.take()
-            return self._ids(await self._seat.run(message))
+            return self._ids(await self._reset(self._begin_ids(seed, options, id, group)))
 
     async def said(
         self,
@@ -111,9 +116,7 @@ class AsyncMessageSession(_Seated, MessageDialogue):
     ) -> list[Message] | None:
         """As `MessageSession.start`; waits for an env that is free."""
         with self._call():
-            message = self._begin(seed, options, id, group)
-            await self._seat.take()
-            return self._messages(await self._seat.run(message))
+            return self._messages(await self._reset(self._begin(seed, options, id, group)))
 
     async def said(self, message: str | Message, finish_reason: FinishReason | None = None) -> list[Message] | None:
         """As `MessageSession.said`."""
@@ -139,7 +142,7 @@ class Sessions:
         max_turns: turns after which an episode is truncated.
         history: what to do if the template renders earlier messages differently.
         template_kwargs: passed to the template.
-        stop_ids: further ids that end a reply.
+        stop_ids: a further id that ends a reply, or several.
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
 
@@ -160,7 +163,7 @@ class Sessions:
         max_turns: int | None = None,
         history: History | None = None,
         template_kwargs: dict[str, Any] | None = None,
-        stop_ids: Sequence[int] = (),
+        stop_ids: int | Sequence[int] = (),
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:

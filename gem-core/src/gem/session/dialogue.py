@@ -132,11 +132,13 @@ class Dialogue:
         if episode is None:
             return True
         self._end(episode)
-        if unreachable := self._envs.reach.ended(running.start.id, result.failure):
+        if result.failure and (unreachable := self._envs.reach.ended(running.start.id, result.failure)):
             raise unreachable
         return False
 
     def _end(self, episode: Episode) -> None:
+        if episode.failure is None:
+            self._envs.reach.ended(self._playing.start.id, None)
         self._running, self._result = None, Result(episode)
 
 
@@ -251,19 +253,20 @@ def _numbers(ids: Sequence[SupportsIndex], logprobs: Sequence[float] | None) -> 
         said = [index(id) for id in ids]
     except TypeError as error:
         raise ConfigError(
-            f"a reply is one sequence of token ids, such as [17, 42], and not {_shown(ids)} ({error}); "
+            f"a reply is one sequence of token ids, such as [17, 42], and not {shown(ids)} ({error}); "
             "texts and messages are for a MessageSession"
         ) from error
     try:
         scores = [0.0] * len(said) if logprobs is None else [float(each) for each in logprobs]
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"log-probabilities are one number per id, and not {_shown(logprobs)} ({error})") from error
+        raise ConfigError(f"log-probabilities are one number per id, and not {shown(logprobs)} ({error})") from error
     if len(scores) != len(said):
         raise ConfigError(f"a reply of {len(said)} ids has {len(scores)} log-probabilities")
     return said, scores
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """The beginning of a value, for a message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
@@ -279,8 +282,8 @@ def _check_logprobs(scores: Sequence[float]) -> None:
 
 def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **settings: Any) -> ChatEncoder:
     """The encoder of a tokenizer, or of the folder of a model."""
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value not in (None, (), [], {})}
     if isinstance(tokenizer, ChatEncoder):
-        given = [name for name, value in settings.items() if value]
         if given:
             raise ConfigError(f"the encoder has {', '.join(given)} already; give them to ChatEncoder")
         return tokenizer
@@ -290,4 +293,4 @@ def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **setting
             "a session with ids needs a tokenizer of transformers, the folder of a model or a ChatEncoder, "
             f"not {found!r}"
         )
-    return ChatEncoder(cast("ChatTokenizer", found), **{name: value for name, value in settings.items() if value})
+    return ChatEncoder(cast("ChatTokenizer", found), **given)

@@ -8,7 +8,7 @@ from gem.failure import one_line
 from gem.llm.answers import BROKEN_OFF, ChatReply
 from gem.llm.messages import completion_of, messages_of
 from gem.rollout.transcript import FinishReason, Usage
-from gem.session.dialogue import Dialogue
+from gem.session.dialogue import Dialogue, shown
 from gem.vector.messages import SlotResult
 
 Message = dict[str, Any]
@@ -34,13 +34,12 @@ class MessageDialogue(Dialogue):
                 f"a reply with the finish_reason {finish_reason!r} is not what the model wanted to say: "
                 "ask for another, or call session.fail(error)"
             )
-        given: Any = {"role": "assistant", "content": message} if isinstance(message, str) else message
-        reply = ChatReply(given, finish_reason or "unknown", None, Usage())
         try:
-            completion = completion_of(reply, self.stop)
-        except (LookupError, TypeError, AttributeError) as error:
+            given: Any = {"role": "assistant", "content": message} if isinstance(message, str) else dict(message)
+            completion = completion_of(ChatReply(given, finish_reason or "unknown", None, Usage()), self.stop)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(
-                f"a reply is a text, or an assistant's message as chat APIs write it in JSON, and not {message!r} "
+                f"a reply is a text, or an assistant's message as chat APIs write it in JSON, and not {shown(message)} "
                 f"({one_line(error)})"
             ) from error
         return self._reply(completion)

@@ -62,7 +62,7 @@ class Session(_Alone, TokenDialogue):
         history: what to do if the template renders earlier messages differently; see `gem.chat.ChatEncoder`, whose
             defaults these three have.
         template_kwargs: passed to the template.
-        stop_ids: further ids that end a reply, such as the `eos_token_id` of the model's generation config.
+        stop_ids: a further id that ends a reply, or several, such as `eos_token_id` of the model's generation config.
         wrappers: as in `gem.make`, around every env.
         env_kwargs: override the kwargs of the specs.
 
@@ -81,7 +81,7 @@ class Session(_Alone, TokenDialogue):
         max_turns: int | None = None,
         history: History | None = None,
         template_kwargs: dict[str, Any] | None = None,
-        stop_ids: Sequence[int] = (),
+        stop_ids: int | Sequence[int] = (),
         wrappers: Wrappers = (),
         env_kwargs: Mapping[str, Any] | None = None,
     ) -> None:

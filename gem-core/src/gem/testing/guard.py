@@ -91,11 +91,11 @@ class _GuardProcess:
         # multiprocessing is started first, because starting it unblocks the signal.
         resource_tracker.ensure_running()
         try:
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 self.process.start()
             finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
             # The limit is on checks, not on starting.
             if not self.connection.poll(_START) or self.connection.recv() != _READY:

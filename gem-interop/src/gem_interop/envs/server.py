@@ -1,5 +1,6 @@
 """What environments on servers have in common: an address, faults, and patience with a server that restarts."""
 
+import contextlib
 import http.client
 import json
 import time
@@ -104,7 +105,8 @@ class ServerEnv(ForeignEnv):
             with open(request, timeout=self._timeout) as response:
                 answer = json.loads(response.read(LARGEST))
         except urllib.error.HTTPError as error:
-            with error:
+            said = ""
+            with error, contextlib.suppress(OSError, http.client.HTTPException):
                 said = error.read(500).decode(errors="replace")
             kind = Unreachable if error.code in UNREACHABLE else ServerFault
             raise kind(f"{url} answers with {error.code} {error.reason}: {said}") from error
@@ -112,7 +114,7 @@ class ServerEnv(ForeignEnv):
             raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
         except OSError as error:
             raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error
-        except (http.client.HTTPException, ValueError) as error:
+        except (http.client.HTTPException, ValueError, RecursionError) as error:
             raise ServerFault(f"{url} does not answer in JSON: {reason_of(error)}") from error
         if not isinstance(answer, dict):
             raise ServerFault(f"{url} answers with {answer!r:.80}, which is not an object")
