@@ -4,14 +4,18 @@ gem-llm installs a folder `gem` too. In one environment, files of both lie in it
 `import gem` may find gem-llm's, or a mixture of both. This module imports nothing of GEM before it has to.
 """
 
-import hashlib
 import sys
-from base64 import urlsafe_b64encode
-from collections.abc import Iterable
-from importlib import metadata
-from importlib.util import find_spec
-from pathlib import Path
-from typing import NamedTuple
+
+try:
+    import hashlib
+    from base64 import urlsafe_b64encode
+    from collections.abc import Iterable
+    from importlib import metadata
+    from importlib.util import find_spec
+    from pathlib import Path
+    from typing import NamedTuple
+except KeyboardInterrupt:  # they take a moment
+    sys.exit(130)
 
 FOLDER = "gem"
 OWN = "gem-core"

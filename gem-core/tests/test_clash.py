@@ -94,14 +94,19 @@ def test_gem_core_that_is_only_on_the_path_shows_why_it_does_not_start(tmp_path:
     assert done.stderr.rstrip().splitlines()[-1].startswith("ModuleNotFoundError")
 
 
-def test_ctrl_c_while_gemx_is_imported_prints_no_traceback() -> None:
+@pytest.mark.parametrize("imported", ["base64", "gem.cli"])
+def test_ctrl_c_while_gemx_is_imported_prints_no_traceback(imported: str) -> None:
     code = (
-        "import sys, gem_core\n"
+        "import sys\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name.startswith('gem.cli'): raise KeyboardInterrupt\n"
+        "        if name == sys.argv[1]: raise KeyboardInterrupt\n"
+        "sys.modules.pop(sys.argv[1], None)\n"
         "sys.meta_path.insert(0, Interrupted())\n"
+        "import gem_core\n"
         "gem_core.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, imported], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
