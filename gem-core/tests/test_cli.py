@@ -182,6 +182,14 @@ def test_info_describes_an_environment_that_cannot_be_made_without_an_argument()
     assert gemx("info", "lab:Needs-v0", "--arg", "rows=3").exit_code == 1
 
 
+def test_info_refuses_a_spec_that_no_argument_can_correct() -> None:
+    gem.register("lab:Bad-v0", "gem.envs.echo:Echo", nope=3)
+    done = gemx("info", "lab:Bad-v0")
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == "gemx: 'lab:Bad-v0' takes no argument 'nope'. It takes: none.\n"
+
+
 def test_info_as_json_has_the_spec_and_the_observation() -> None:
     described = gemx_json("info", "core:Echo-v0")
 

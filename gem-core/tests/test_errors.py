@@ -14,10 +14,12 @@ ALL = [value for value in vars(errors).values() if inspect.isclass(value) and is
 def test_every_error_is_drawn_in_the_tree_with_its_standard_parent(error: type[GemError]) -> None:
     if error is GemError:
         return
-    parent, standard = error.__bases__
+    parent, *standard = error.__bases__
 
-    assert parent is GemError
-    assert f"── {error.__name__}({standard.__name__}) " in str(errors.__doc__)
+    assert parent in ALL
+    assert len(standard) == (parent is GemError)  # others inherit it
+    drawn = "".join([error.__name__, *(f"({each.__name__})" for each in standard)])
+    assert f"── {drawn} " in str(errors.__doc__)
 
 
 @pytest.mark.parametrize(

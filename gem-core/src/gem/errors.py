@@ -7,6 +7,7 @@ episode, which is reported; a `GemError` ends the program.
 ```
 GemError
 ├── SpecError(ValueError)          an id or a spec that is not well formed
+│   └── MissingArgument            an argument that is needed and was not given
 ├── UnknownId(LookupError)         an id that no installed pack provides
 ├── DuplicateId(ValueError)        an id that is already registered
 ├── PackError(ImportError)         a pack that is installed but cannot be used
@@ -48,6 +49,10 @@ class Fault(Exception):
 
 class SpecError(GemError, ValueError):
     """An id or a spec is not well formed."""
+
+
+class MissingArgument(SpecError):
+    """An argument is needed, and was not given."""
 
 
 class UnknownId(GemError, LookupError):

@@ -11,8 +11,8 @@ from gem.cli.options import arguments, as_json, parse_arguments
 from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
 from gem.data.place import how_to_get
 from gem.dataset_env import to_download
-from gem.errors import SpecError
-from gem.packs.make import bind, import_env, make
+from gem.errors import MissingArgument
+from gem.packs.make import bind, checked_class, import_env, make
 from gem.packs.registry import RegistryEntry, registry
 
 SEED = 0
@@ -40,12 +40,12 @@ def info(id: str, arguments: Sequence[str], as_json: bool) -> None:
 def _first_observation(entry: RegistryEntry, given: Mapping[str, Any]) -> dict[str, Any]:
     """What an agent sees first, or why it cannot be shown."""
     try:
-        env = make(entry.spec, **given)
-    except SpecError as error:
+        checked_class(bind(entry.spec, **given))
+    except MissingArgument as error:
         if given:
             raise
         return {"observation": None, "unavailable": f"{error} Arguments are given with --arg."}
-    with env:
+    with make(entry.spec, **given) as env:
         source = to_download(env)
         if source is None:
             return {"observation": as_text(env.reset(seed=SEED)[0])}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gem.errors import GemError, PackError, SpecError, UnknownId, did_you_mean
+from gem.errors import GemError, MissingArgument, PackError, SpecError, UnknownId, did_you_mean
 from gem.failure import one_line
 
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -105,7 +105,8 @@ def check_arguments(
     """Check keyword arguments of a function, apart from `given` positional ones and those that others will fill in.
 
     Raises:
-        SpecError: an argument is unknown or missing.
+        SpecError: an argument is unknown.
+        MissingArgument: one is missing.
     """
     try:
         parameters = _cached_parameters(function, given)
@@ -121,7 +122,7 @@ def check_arguments(
             if name not in taken:
                 raise SpecError(f"{what} takes no argument {name!r}.{did_you_mean(name, taken)} {takes}")
     missing = next(name for name in taken if name in needed and name not in arguments)
-    raise SpecError(f"{what} needs the argument {missing!r}. {takes}")
+    raise MissingArgument(f"{what} needs the argument {missing!r}. {takes}")
 
 
 def _cached_parameters(function: Callable[..., Any], given: int) -> _Parameters:

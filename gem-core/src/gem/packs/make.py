@@ -36,11 +36,8 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
         MissingExtra: an optional dependency is not installed.
     """
     found = id if isinstance(id, EnvSpec) else get_spec(id)
-    env_class = import_env(found)
     spec = bind(found, wrappers=wrappers, **kwargs)
-    arguments = _arguments(spec)
-    check_arguments(repr(spec.id), env_class, arguments)
-    env = env_class(**arguments)
+    env = checked_class(spec)(**_arguments(spec))
     env.spec = spec
     try:
         for wrapper in (*found.wrappers, *as_list(wrappers)):
@@ -89,6 +86,19 @@ def _build_wrapper(component: ComponentRef) -> Callable[[Env], Env]:
     wrapper = find_named("wrapper", name)
     check_arguments(f"the wrapper {name!r}", wrapper, settings, given=1)
     return functools.partial(wrapper, **settings)
+
+
+def checked_class(spec: EnvSpec) -> type[Env]:
+    """The class of a spec, which takes the arguments of the spec.
+
+    Raises:
+        PackError, MissingExtra, SpecError: see `import_env`.
+        SpecError: it does not take one of them.
+        MissingArgument: it needs another.
+    """
+    env_class = import_env(spec)
+    check_arguments(repr(spec.id), env_class, _arguments(spec))
+    return env_class
 
 
 def import_env(found: EnvSpec) -> type[Env]:
