@@ -133,6 +133,8 @@ def test_where_nothing_is_learned_a_group_may_be_one_episode():
 def test_a_model_is_a_folder_with_its_configuration_or_a_name_on_the_hub(tmp_path):
     with pytest.raises(SystemExit, match=r"not a folder with a model: it has no config\.json"):
         check_model(str(tmp_path))
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
+    check_model(str(tmp_path))
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')
     check_model(str(tmp_path))
     with pytest.raises(SystemExit, match="no-such is not a folder, nor found on the Hugging Face hub: Repo id must"):

@@ -31,9 +31,10 @@ class _Each(argparse.Action):
 
 @contextmanager
 def named_if_missing() -> Generator[None]:
-    """Around the first import of a framework's module of GEM: what is missing, or too old, is said in one line.
+    """Around what needs a framework or a model: one that is missing, or cannot be used, is named in one line.
 
-    That import comes after the arguments were read, so that `--help`, and a mistake in them, need no framework.
+    A framework's module of GEM is imported after the arguments were read, so that `--help`, and a mistake in them, need
+    no framework.
     """
     try:
         yield
@@ -104,8 +105,11 @@ def check_model(name: str) -> None:
     """
     from transformers import PretrainedConfig
 
-    if Path(name).exists() and not (Path(name) / "config.json").is_file():
-        raise ConfigError(f"{name} is not a folder with a model: it has no config.json")
+    folder = Path(name)
+    if folder.exists() and not (folder / "config.json").is_file():
+        if (folder / "adapter_config.json").is_file():  # transformers loads it with peft, on the base that it names
+            return
+        raise ConfigError(f"{name} is not a folder with a model: it has no config.json, nor an adapter_config.json")
     try:
         PretrainedConfig.get_config_dict(name)
     except OSError as error:
@@ -151,6 +155,7 @@ def arguments(description: str | None, *names: str, **defaults: Any) -> argparse
     parser = argparse.ArgumentParser(description=description, formatter_class=text, allow_abbrev=False)
     for name in dict.fromkeys([*ALWAYS, *names, *defaults]):
         setting = SETTINGS[name] | ({"default": defaults[name]} if name in defaults else {})
+        # A file with steps learns from its groups; the others only play, and one episode of a start may do.
         if name == "group" and "steps" in names:
             setting["type"] = several
         default = setting.get("default")
