@@ -230,22 +230,21 @@ def test_a_rollout_ends_when_its_http_server_is_gone(mortal):
     tools = {"name": "mcp", "config": mortal.url, "ready": 2}
     wrappers = [{"name": "tool_env", "tools": [tools], "format": "hermes"}]
     replies = ['<tool_call>{"name": "note", "arguments": {"text": "x"}}</tool_call>', "x"] * 10
-    answers, failures, lost_at = iter(replies), [], None
+    answers, failures, lost = iter(replies), [], False
 
     def answer(observation):
-        nonlocal lost_at
-        if (reply := next(answers, None)) is None and lost_at is None:
+        nonlocal lost
+        if (reply := next(answers, None)) is None and not lost:
             mortal.kill()
-            lost_at = time.monotonic()
+            lost = True
         return reply or replies[0]
 
     def play(envs):
         failures.extend(episode.failure for episode in rollout(answer, envs, range(1000)))
 
-    lost = pytest.raises(Unreachable, match=r"could not be reached.* in a row failed")
-    with gem.make_vec("core:Echo-v0", 1, backend="sync", wrappers=wrappers) as envs, lost:
+    unreachable = pytest.raises(Unreachable, match=r"could not be reached.* in a row failed")
+    with gem.make_vec("core:Echo-v0", 1, backend="sync", wrappers=wrappers) as envs, unreachable:
         play(envs)
-    assert time.monotonic() - lost_at < 7  # the episodes wait for it together, and not each by itself
     assert failures[:10] == [None] * 10
     assert len(failures) == 10 + IN_A_ROW
 
@@ -394,7 +393,6 @@ def test_settings_out_of_range_are_refused():
 FORKED = """
 import asyncio, os, sys
 from gem_tools.mcp import mcp_tools
-from gem_tools.mcp.connection import cause_of
 
 note = next(tool for tool in mcp_tools(sys.argv[1], sessions="shared") if tool.name == "note")
 sessions = note.resource.open()
