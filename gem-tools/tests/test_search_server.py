@@ -27,7 +27,7 @@ from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.remote import Remote
 from gem_tools.search.retriever import SearchFault
-from gem_tools.search.server import serving
+from gem_tools.search.server import QueryBatcher, serving
 from gem_tools.search.shared import shared_index
 
 
@@ -85,8 +85,15 @@ def test_a_client_that_does_not_say_how_many_gets_the_servers_default():
     assert [len(hits) for hits in json.loads(body)["result"]] == [5, 5]
 
 
-def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched():
-    held, everybody = HeldRetriever(shared_index().search), Barrier(64)
+def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched(monkeypatch):
+    held, everybody, arrived = HeldRetriever(shared_index().search), Barrier(64), []
+    search = QueryBatcher.search
+
+    def arriving(batcher, queries, topk):
+        arrived.extend(queries)
+        return search(batcher, queries, topk)
+
+    monkeypatch.setattr(QueryBatcher, "search", arriving)
 
     def client(number):
         everybody.wait(HANG_LIMIT)
@@ -98,7 +105,8 @@ def test_64_concurrent_clients_are_each_answered_and_waiting_queries_are_batched
         while not held.batches:
             sleep(0.001)
         answers = [pool.submit(client, number) for number in range(64)]
-        sleep(0.5)
+        while len(arrived) < 65:
+            sleep(0.001)
         held.go.set()
         opener.result()
 
