@@ -183,12 +183,14 @@ def test_workers_that_never_begin_are_given_up_each_for_itself(monkeypatch: pyte
     # The first three processes end before they have started: one in the place of each worker.
     token = f"open('{tmp_path}/' + str(n), 'x')"
     program = textwrap.dedent(f"""
-        import os
+        import os, time
         for n in range(3):
             try:
                 {token}
             except FileExistsError:
                 continue
+            while not os.path.exists('{tmp_path}/2'):  # the first ones of all three, and no replacement
+                time.sleep(0.01)
             os._exit(6)
     """)
     monkeypatch.setattr(process, "_PROGRAM", program + process._PROGRAM)
