@@ -185,9 +185,9 @@ def run(trial: Trial, folder: Path) -> Result:
         }  # fmt: skip
         train(load_config([settings, OWN.get(trial.algorithm, {})]), out, Display(silent=True))
     read = read_run(out)
-    before, after = read.evaluations[0], read.evaluations[-1]
-    success = [line["success"] for line in read.train]
-    result = Result(before["success"], after["success"], fmean(success), fmean(success[-10:]), after["turns"])
+    evaluated, success = read.points("success", "eval"), [point.mean for point in read.points("success", "train")]
+    turns = read.points("turns", "eval")[-1].mean
+    result = Result(evaluated[0].mean, evaluated[-1].mean, fmean(success), fmean(success[-10:]), turns)
     seconds = json.loads((out / "summary.json").read_text())["seconds"]
     print(f"{out}: {result.before:.2f} -> {result.after:.2f}, {seconds:.0f} s", file=sys.stderr, flush=True)
     return result

@@ -28,7 +28,8 @@ from peers import show
 from transformers import DynamicCache, Qwen3Config, Qwen3ForCausalLM
 
 from gem.chat.encoder import ChatEncoder
-from gem.rollout.transcript import Start, Transcript
+from gem.episode import Start
+from gem.rollout.transcript import Transcript
 from gem_train.engines.hf import HFSampler
 from gem_train.models.tiny import tiny_tokenizer
 

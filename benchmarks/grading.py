@@ -24,9 +24,9 @@ from pathlib import Path
 
 from peers import PEERS, options, python_of, show
 
-from gem_envs_math.grading import Rules, grade
+from gem_envs_math.grading import grade
 from gem_envs_math.grading.answers import forget
-from gem_envs_math.grading.pool import shared
+from gem_envs_math.grading.pool import POOL
 
 TESTS = Path(__file__).parent.parent / "gem-envs-math" / "tests"
 PAIRS = [json.loads(line) for line in (TESTS / "grading" / "pairs.jsonl").read_text().splitlines()]
@@ -76,7 +76,7 @@ class Ours:
     """The grader, in two threads."""
 
     def __init__(self):
-        shared().start()
+        POOL.start()
         grade("\\sqrt{2}", "\\sqrt{3}")
 
     def grade(self, pairs):
@@ -89,7 +89,7 @@ class Ours:
 
     def close(self):
         """End the processes."""
-        shared().close()
+        POOL.close()
 
 
 def accuracy(verdicts):
@@ -114,11 +114,11 @@ def hostile():
     from hostile import HOSTILE
 
     gold, right, wrong = "9", r"\int_0^3 2x \, dx", "10"
-    rules, late, after, faults = Rules(seconds=SECONDS), [], [], 0
+    late, after, faults = [], [], 0
     grade(right, gold)
     for answer in HOSTILE:
         started = time.perf_counter()
-        accepted = grade(answer, gold, rules).right
+        accepted = grade(answer, gold, seconds=SECONDS).right
         verdict = time.perf_counter()
         is_right = grade(right, gold).right
         after.append(time.perf_counter() - verdict)

@@ -38,11 +38,13 @@ def make_model(size, folder):
     from sides.even import PROMPTS
     from transformers import Qwen3ForCausalLM
 
-    from gem.rollout.transcript import Completion, Episode, Turn
+    from gem.episode import Completion, Episode, Trace, Turn
     from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
     turns = tuple(Turn(text, Completion(""), 0.0, {}) for text in PROMPTS)
-    episode = Episode("", 0, 0, turns, "", terminated=True, truncated=False, success=False)
+    episode = Episode(
+        id="", seed=0, traces=(Trace(turns),), observation="", terminated=True, truncated=False, success=False
+    )
     tokenizer = tiny_tokenizer([episode])
     model = tiny_model(tokenizer, 0)
     if SIZES[size]:

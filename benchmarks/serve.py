@@ -84,9 +84,9 @@ async def by_network(url, sessions, seconds):
 
 async def in_threads(sessions, seconds):
     """The same without a server."""
-    from gem.session.threads import EnvThreads
     from gem.vector.make import SpecMaker, get_spec
     from gem.vector.messages import Reset
+    from gem_interop.session.threads import EnvThreads
 
     threads = EnvThreads(SpecMaker(get_spec(ENV)), sessions, 60.0)
 

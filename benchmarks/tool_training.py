@@ -20,8 +20,8 @@ from peers import show
 
 from gem import make_vec, seeding
 from gem.packs.lookup import find_tools
+from gem.results import Result
 from gem.rollout import rollout
-from gem.rollout.report import Report
 from gem.wrappers.tool_env import ToolEnv
 from gem_train.build import build
 from gem_train.config.sources import read_toml
@@ -47,7 +47,7 @@ def success(policy, envs):
     """The share of episodes that succeed, and its interval."""
     policy.reseed(0)
     seeds = (seeding.derive(0, "tool training", episode) for episode in range(EPISODES))
-    report = Report.of(rollout(policy, envs, seeds), id=ID, policy="trained", seed=0)
+    report = Result.of(rollout(policy, envs, seeds))
     return {"success": report.success, "interval": list(report.success_ci), "turns": report.turns_mean}
 
 

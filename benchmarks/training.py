@@ -18,8 +18,8 @@ from typing import Any
 import torch
 
 from gem import seeding
+from gem.results import Result
 from gem.rollout import rollout
-from gem.rollout.report import Report
 from gem_train.build import build
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config
@@ -65,7 +65,7 @@ def untrained(out: Path, teacher: str) -> float:
     torch.set_num_threads(1)
     with build(config, teacher=teacher) as parts:
         seeds = (seeding.derive(config.seed, "evaluation", index) for index in range(UNTRAINED_EPISODES))
-        return Report.of(rollout(parts.sampler, parts.envs, seeds), id=config.id, policy="tiny", seed=0).success
+        return Result.of(rollout(parts.sampler, parts.envs, seeds)).success
 
 
 def row(run: dict[str, Any]) -> str:

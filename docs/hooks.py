@@ -5,6 +5,7 @@
 - `reference/NAME.md` in the navigation of `mkdocs.yml` is generated from the docstrings of the module NAME: of a pack
   what its plugin or `OFFERED` names, else what `__all__` names, else all public names. `ALSO` names what a page shows
   beside that.
+- `environments/PACKAGE.md` there is generated from the table of a pack: its ids by class, with their floors.
 - Names of the reference in code are links to it.
 """
 
@@ -18,6 +19,7 @@ import json
 import posixpath
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -48,7 +50,15 @@ ALSO = {
         "gem.rollout.policy.InfoPolicy",
         "gem.rollout.function_policy.FunctionPolicy",
         "gem.rollout.named_policies.make_policy",
-        "gem.rollout.transcript.TokenTexts",
+        "gem.episode.TokenTexts",
+    ),
+    "gem.results": (
+        "gem.results.intervals.wilson_interval",
+        "gem.results.intervals.clustered_interval",
+        "gem.results.intervals.pass_at_k",
+        "gem.results.intervals.pass_hat_k",
+        "gem.results.floors.play_floor",
+        "gem.results.curves.curves",
     ),
     "gem.testing": ("gem.testing.subject.Subject",),
     "gem.wrappers": ("gem.wrappers.tool_env.ToolEnv", "gem.wrappers.tool_env.ToolHost"),
@@ -104,7 +114,8 @@ OFFERED = {
         "gem_interop.rl2.rows",
         "gem_interop.playing.Player",
         "gem_interop.playing.EpisodeFailed",
-        "gem_interop.gem_llm.redirect.install",
+        "gem_interop.gem_llm.make",
+        "gem_interop.gem_llm.get_wrapper_fns",
         "gem_interop.serve.app.EnvServer",
         "gem_interop.serve.envs.ServedEnvs",
         "gem_interop.serve.sessions.Limits",
@@ -118,10 +129,11 @@ OFFERED = {
 }
 """What users of a package import, where its plugin does not say it."""
 
-INHERITED = frozenset({"gem.session"})
+INHERITED = frozenset({"gem_interop.session"})
 """Modules whose classes are shown with what they inherit: their bases are not public."""
 
 _PAGE = re.compile(r"reference/(\w+(?:\.\w+)*)\.md")
+_ENVIRONMENTS = re.compile(r"environments/(\w+)\.md")
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 _CODE = re.compile(r"<code>((?:gem|gem_\w+)(?:\.\w+)+)(\([^<]*\))?</code>(?!</a>)")
 
@@ -143,9 +155,10 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
         if path.is_file() and "templates" not in path.parts
     ]
     made = [
-        File.generated(config, path, content=page(match[1]))
+        File.generated(config, path, content=write(match[1]))
         for path in _paths(config.nav)
-        if (match := _PAGE.fullmatch(path))
+        for pattern, write in ((_PAGE, page), (_ENVIRONMENTS, environments))
+        if (match := pattern.fullmatch(path))
     ]
     return Files([*theme, *own, *made])
 
@@ -182,6 +195,36 @@ def page(name: str) -> str:
     if name in INHERITED:
         options["inherited_members"] = True
     return "\n\n".join([_block(name, **options), *map(_block, ALSO.get(name, ()))])
+
+
+def environments(package: str) -> str:
+    """The Markdown of the page about the environments of a pack."""
+    plugin = importlib.import_module(f"{package}.plugin")
+    file = next(path for source in SOURCES if (path := source / package / "floors.json").exists())
+    measured = json.loads(file.read_text("utf-8"))
+    by_class: dict[str, list[Any]] = defaultdict(list)
+    for spec in plugin.gem_envs():
+        by_class[spec.entry_point.replace(":", ".")].append(spec)
+    lines = [
+        f"# {package.replace('_', '-')}",
+        f"Random and expert: the success of random well-formed actions and of the environment's own expert, over "
+        f"{measured['episodes']} episodes; empty where it is not known, because rows or an extra were not installed.",
+    ]
+    for path, specs in by_class.items():
+        rows = [_env_row(spec, measured["floors"].get(spec.id, {})) for spec in specs]
+        table = ["| id | task | turns | random | expert |", "|---|---|---|---|---|", *rows]
+        rules = re.split(r"\n\n(?:Args|Attributes|Raises):", _summary(path))[0]
+        name = path.rpartition(".")[2]
+        lines += [f"## {name}", rules, f"Its arguments: [{path}][{path}].", "\n".join(table)]
+    return "\n\n".join(lines)
+
+
+def _env_row(spec: Any, floors: dict[str, float | None]) -> str:
+    limit = spec.kwargs.get("max_turns", spec.max_turns) or (1 if "single-turn" in spec.tags else "")
+    numbers = ["" if (value := floors.get(name)) is None else f"{value:.2f}" for name in ("random", "expert")]
+    tags = ", ".join(spec.tags) + (f"; needs the extra `{spec.extra}`" if spec.extra else "")
+    task = f"{spec.description} ({tags})".replace("|", "\\|")
+    return f"| `{spec.id}` | {task} | {limit} | {' | '.join(numbers)} |"
 
 
 def shown(nav: str) -> Iterator[str]:

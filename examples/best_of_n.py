@@ -14,7 +14,7 @@ import math
 import statistics
 
 import gem
-from gem.rollout.report import wilson_interval
+from gem.results.intervals import wilson_interval
 
 GAME = "game:TowerofHanoi-v0-easy"
 MAX_TURNS = 20

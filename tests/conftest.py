@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 # pytest's importlib mode puts nothing on the path.
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "gem-core" / "tests")]

@@ -110,17 +110,18 @@ class Scratch:
 
 def _needed_by(distribution: str) -> set[str]:
     """The distributions that this one depends on, directly or not."""
-    needed: set[str] = set()
-    waiting = [distribution]
+    needed: set[tuple[str, str]] = set()
+    waiting = [(distribution, "")]
     while waiting:
-        for text in metadata.requires(waiting.pop()) or ():
+        name, extra = waiting.pop()
+        for text in metadata.requires(name) or ():
             requirement = Requirement(text)
-            wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            name = canonicalize_name(requirement.name)
-            if wanted and name not in needed:
-                needed.add(name)
-                waiting.append(name)
-    return needed
+            if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+                of = canonicalize_name(requirement.name)
+                new = {(of, ""), *((of, each) for each in requirement.extras)} - needed
+                needed |= new
+                waiting += new
+    return {name for name, _ in needed}
 
 
 def _link(distribution: str, site_packages: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_model_is_a_folder_with_its_configuration_or_a_name_on_the_hub(tmp_pat
 
 
 def test_an_env_in_the_folder_where_a_launch_file_is_started_is_found(tmp_path, monkeypatch):
-    (tmp_path / "env_of_a_user.py").write_text("from gem.envs.echo import Echo\n")
+    (tmp_path / "env_of_a_user.py").write_text("from gem.packs.echo import Echo\n")
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.chdir(tmp_path)
     assert arguments("Plays.").parse_args(["--env", "env_of_a_user:Echo"]).env == ["env_of_a_user:Echo"]

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from scratch import Scratch, build_wheels, made_once
 
+from gem.cli.main import KNOWN_COMMANDS
 from gem.packs.discovery import CORE, OWN_PACKS, how_to_install
+from gem.packs.registry import registry
 
 ROOT = Path(__file__).parent.parent
 
@@ -52,7 +54,7 @@ class Coin(gem.TurnEnv):
         return "Call a coin."
 
     def _step(self, action):
-        won = gem.parsing.boxed(action) == self.side
+        won = gem.answers.boxed(action) == self.side
         return Step.final(f"It is {self.side}.", float(won), success=won)
 
     def sample_action(self):
@@ -106,10 +108,10 @@ def write_project(name: str, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Distribution → its wheel, for the core, the games and every pack above."""
+    """Distribution → its wheel, for the core, gem-eval, the games and every pack above."""
 
     def build(folder: Path) -> None:
-        ours = [ROOT / "gem-core", ROOT / "gem-envs-games"]
+        ours = [ROOT / "gem-core", ROOT / "gem-eval", ROOT / "gem-envs-games"]
         build_wheels([*ours, *(write_project(name, folder) for name in PLUGINS)], folder)
 
     built = made_once(tmp_path_factory, "wheels", build).glob("*.whl")
@@ -207,7 +209,7 @@ def test_the_other_packs_work_beside_broken_ones(crowded: Scratch, diagnosis: di
     listed = crowded.gemx("list")
     played = crowded.gemx_json("eval", "coin:Coin-v0", "--episodes", "8")
 
-    assert loaded == {"gem-core", "gem-envs-games", "coin-good"}
+    assert loaded == {"gem-core", "gem-eval", "gem-envs-games", "coin-good"}
     assert diagnosis["coin-good"]["version"] == "1.2.3"
     assert listed.returncode == 0
     for id in ("core:Echo-v0", "game:GuessTheNumber-v0-easy", "coin:Coin-v0"):
@@ -311,6 +313,12 @@ def test_gem_disable_packs_leaves_packs_out_and_says_so(crowded: Scratch) -> Non
     assert {env["pack"] for env in everybody["envs"]} == {"gem-core", "gem-envs-games"}
     assert refused.returncode == 1
     assert "coin-good is disabled (named in GEM_DISABLE_PACKS)" in refused.stderr
+
+
+def test_the_commands_that_name_their_package_where_it_is_missing_are_those_of_the_packs() -> None:
+    packs = [pack for pack in registry().load() if pack.distribution in OWN_PACKS - {CORE}]
+
+    assert {spec.name: pack.distribution for pack in packs for spec in pack.commands} == KNOWN_COMMANDS
 
 
 @pytest.mark.parametrize("name", sorted(OWN_PACKS - {CORE}))

@@ -10,8 +10,9 @@ import gem
 from gem.cli.main import main
 from gem.data.source import source_of
 from gem.packs.lookup import find_named
-from gem.record import Recorder, read, reproduce
+from gem.record import Recorder, read
 from gem.rollout import rollout
+from gem_eval import reproduce
 
 DOWNLOADED = {
     spec.id for spec in gem.all_specs() if (source := source_of(spec.kwargs.get("data", []))) and source.kind == "hub"
@@ -54,10 +55,10 @@ def test_an_altered_file_is_noticed(tmp_path: Path, field: str) -> None:
     path = tmp_path / "episodes.jsonl"
     record(path, "game:Minesweeper-v0-easy", "expert", episodes=5)
     episodes = [json.loads(line) for line in path.read_text().splitlines()]
-    turn = episodes[3]["turns"][-1]
+    turn = episodes[3]["traces"][0]["turns"][-1]
     match field:
         case "action":
-            turn["action"] = "I give up."
+            turn["completion"]["text"] = "I give up."
         case "reward":
             turn["reward"] += 1e-9
         case "observation":
@@ -83,5 +84,5 @@ def test_wrappers_are_recorded_by_name_and_applied_again(tmp_path: Path) -> None
         list(recorder.record(rollout(player, envs, range(8))))
     records = list(read(path))
 
-    assert {(each.id, each.wrappers) for each in records} == {(id, names) for id in ids}
-    assert [reproduce(each) for each in records] == [None] * 8
+    assert {(each.id, each.spec and each.spec.wrappers) for each in records} == {(id, names) for id in ids}
+    assert [reproduce(each, trust=True) for each in records] == [None] * 8

@@ -6,20 +6,20 @@ the model said.
 
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 from tokenizers import AddedToken
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from gem.chat import ChatEncoder, FileTokenizer
+from gem.episode import Episode
 from gem.rollout import rollout
-from gem.rollout.transcript import Episode
-from gem.session import Session
 from gem.vector import make_vec
+from gem_interop.session import Session
 from gem_train.batch import collate
 from gem_train.engines.hf import HFSampler
 
@@ -141,10 +141,11 @@ def replay(session: Session, episode: Episode) -> None:
     assert ids is None
     result = session.result
     turns = tuple(replace(turn, completion=replace(turn.completion, weight_versions=())) for turn in episode.turns)
+    unversioned = episode.each_trace(lambda trace: replace(trace, turns=turns))
     lost = episode.failed_on and replace(episode.failed_on, weight_versions=())
     traces = [result.failure and result.failure.error, episode.failure and episode.failure.error]
     assert traces[0] == traces[1]
-    assert replace(result.episode, failure=None) == replace(episode, turns=turns, failed_on=lost, failure=None)
+    assert replace(result.episode, failure=None) == replace(unversioned, failed_on=lost, failure=None)
     if episode.failure is not None:
         assert (result.segments, result.total_reward) == ((), None)
         return

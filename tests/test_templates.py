@@ -4,6 +4,7 @@ import ast
 import compileall
 import itertools
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -52,20 +53,21 @@ EVERY = [(template, settings) for template in ("env-pack", "tool-pack") for sett
 
 
 @pytest.fixture(scope="session")
-def core_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def build(folder: Path) -> None:
-        build_wheels([ROOT / "gem-core"], folder)
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Those of gem-core and gem-eval."""
 
-    [wheel] = made_once(tmp_path_factory, "core_wheel", build).glob("*.whl")
-    return wheel
+    def build(folder: Path) -> None:
+        build_wheels([ROOT / "gem-core", ROOT / "gem-eval"], folder)
+
+    return sorted(made_once(tmp_path_factory, "core_and_eval", build).glob("*.whl"))
 
 
 def born(
-    folder: Path, core_wheel: Path, template: str, settings: Mapping[str, str], *others: str
+    folder: Path, wheels: list[Path], template: str, settings: Mapping[str, str], *others: str
 ) -> tuple[Scratch, Path]:
-    """A pack that the installed `gemx new` makes, and an environment with its wheel, the core's and some `others`."""
+    """A pack that the installed `gemx new` makes, and an environment with its wheel, some `wheels` and `others`."""
     env = Scratch(folder / "env", "pytest", "cookiecutter", *others)
-    env.install(core_wheel)
+    env.install(*wheels)
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
     new = env.gemx("new", template, "Fresh", *options, "--output", str(folder))
     assert new.returncode == 0, new.stderr
@@ -91,8 +93,8 @@ def works(env: Scratch, pack: Path, kind: str | None) -> None:
     assert played["success"] == 1.0
 
 
-def test_a_game_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
-    env, pack = born(tmp_path, core_wheel, "env-pack", {"kind": "game", "licence": "MIT"})
+def test_a_game_is_green_at_birth(tmp_path: Path, wheels: list[Path]) -> None:
+    env, pack = born(tmp_path, wheels, "env-pack", {"kind": "game", "licence": "MIT"})
 
     works(env, pack, "game")
 
@@ -102,9 +104,9 @@ def test_a_game_is_green_at_birth(tmp_path: Path, core_wheel: Path) -> None:
     ("template", "settings"), EVERY, ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
 )
 def test_every_choice_is_green_at_birth(
-    tmp_path: Path, core_wheel: Path, template: str, settings: dict[str, str]
+    tmp_path: Path, wheels: list[Path], template: str, settings: dict[str, str]
 ) -> None:
-    env, pack = born(tmp_path, core_wheel, template, settings)
+    env, pack = born(tmp_path, wheels, template, settings)
 
     works(env, pack, settings.get("kind"))
 
@@ -112,11 +114,11 @@ def test_every_choice_is_green_at_birth(
 @pytest.mark.full
 @pytest.mark.parametrize("kind", [*ENV, None])
 def test_what_the_readme_and_the_workflows_of_a_pack_say_can_be_done(
-    tmp_path: Path, core_wheel: Path, kind: str | None
+    tmp_path: Path, wheels: list[Path], kind: str | None
 ) -> None:
     """Also that it can be trained on, built and checked for an index; commands are done but for uploading."""
     template, settings = ("env-pack", {"kind": kind}) if kind else ("tool-pack", {})
-    env, pack = born(tmp_path, core_wheel, template, settings, "gem-train")
+    env, pack = born(tmp_path, wheels, template, settings, "gem-train")
     env.install(*build_wheels([ROOT / "gem-train"], tmp_path / "train"))
     said = [
         command.partition(" #")[0]
@@ -296,7 +298,7 @@ def shape(project: Path) -> dict[str, object]:
         "plugins": {value.replace(package.name, "PACKAGE") for value in fields["entry-points"]["gem.packs"].values()},
         "fields": sorted(fields.keys() - {"optional-dependencies"}),
         "same": [fields[name] for name in ("requires-python", "readme", "license", "dynamic", "classifiers")],
-        "core": [each for each in fields["dependencies"] if each.startswith("gem-core")],
+        "core": [re.sub(r"\[.*\]", "", each) for each in fields["dependencies"] if each.startswith("gem-core")],
         "name": fields["name"].replace("-", "_") == package.name,
         "folders": sorted(path.name for path in project.iterdir() if path.name in ("LICENSE", "src", "tests")),
         "typed": (package / "py.typed").is_file(),
@@ -305,7 +307,6 @@ def shape(project: Path) -> dict[str, object]:
         "documented": ast.get_docstring(plugin) is not None,
         "hooks": {ast.unparse(mark) for hook in hooks for mark in hook.decorator_list},
         "annotated": all(hook.returns is not None for hook in hooks),
-        "safe": "gem_safe_settings" in [hook.name for hook in hooks],
         "title": readme.startswith(f"# {fields['name']}\n"),
         "install": "pip install " in documents.blocks(readme)[0].text,
     }

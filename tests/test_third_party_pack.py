@@ -27,7 +27,7 @@ def test_the_pack_has_every_file_that_the_template_makes_and_a_small_env(tmp_pat
 @pytest.mark.full
 def test_the_pack_works_for_who_installs_its_wheel(tmp_path: Path) -> None:
     env = Scratch(tmp_path / "env", "pytest")
-    env.install(*build_wheels([ROOT / "gem-core", PACK], tmp_path / "wheels"))
+    env.install(*build_wheels([ROOT / "gem-core", ROOT / "gem-eval", PACK], tmp_path / "wheels"))
 
     copy = shutil.copytree(PACK, tmp_path / "pack")  # out of reach of this repository's settings of pytest
     tested = env.pytest(copy / "tests")

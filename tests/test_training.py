@@ -7,11 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from msgspec import structs
 
-from gem.failure import Failure
+from gem.episode import Episode
+from gem.errors import Failure
 from gem.rollout import rollout
 from gem.rollout.policy import random_policy
-from gem.rollout.transcript import Episode, Transcript
+from gem.rollout.transcript import Transcript
 from gem.vector import make_vec
 from gem_train.algorithms.credit import Credit
 from gem_train.batch import Batch, TokenSequence, collate
@@ -247,6 +249,6 @@ def test_the_policy_follows_new_weights(parts: Parts):
 
 
 def test_a_failed_episode_is_left_out_of_the_batch(episodes: list[Episode], batch: Batch):
-    failed = [replace(episodes[0], failure=Failure("Boom: gone", "")), *episodes[1:]]
+    failed = [structs.replace(episodes[0], failure=Failure("Boom: gone", "")), *episodes[1:]]
     assert collate(failed).num_turns == batch.num_turns - len(episodes[0].turns)
     assert len(collate(failed).sequences) == len(batch.sequences) - 1

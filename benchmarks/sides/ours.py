@@ -58,7 +58,7 @@ def quick(mode, num_envs, game, wrapped=False):
     """Steps per CPU-second."""
     kwargs = {} if game else {"max_turns": TURNS}
     wrappers = "concat,episode_tracking" if wrapped else ()
-    with gem.make_vec(game or "sides.ours:Text", num_envs, backend=mode, wrappers=wrappers, **kwargs) as envs:
+    with gem.make_vec(game or "sides.ours:Text", num_envs, backend=mode, wrappers=wrappers, env_kwargs=kwargs) as envs:
         envs.reset(seed=0)
         return speed(envs.step, num_envs)
 

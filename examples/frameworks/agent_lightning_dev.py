@@ -4,9 +4,9 @@ URL is a chat API with OpenAI's protocol, such as http://localhost:8000/v1. It r
 algorithm for development, which plays episodes and collects traces without training.
 """
 
-from gem.session import MessageSession
 from gem_interop.launching import arguments, count, named_if_missing
 from gem_interop.playing import starts
+from gem_interop.session import MessageSession
 from gem_interop.versions import check
 
 if __name__ == "__main__":

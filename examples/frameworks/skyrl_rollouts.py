@@ -33,7 +33,7 @@ class GemGenerator(WithoutFailed, SkyRLGymGenerator):
 
 
 class Engine(InferenceEngineInterface):
-    """In place of SkyRL's client of vLLM: the model in this process. Only what a generator calls."""
+    """Stand-in for SkyRL's client of vLLM: the model in this process. Only what a generator calls."""
 
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer = model, tokenizer
@@ -59,7 +59,7 @@ Engine.__abstractmethods__ = frozenset()
 
 
 def play(model, tokenizer, data, *, group, max_turns, max_new_tokens, max_context, engine=Engine):
-    """What SkyRL's trainer gets for these rows: a GeneratorOutput."""
+    """GeneratorOutput that SkyRL's trainer gets for these rows."""
     sampling = SamplingParams(max_generate_length=max_new_tokens, logprobs=1)
     config = GeneratorConfig(max_turns=max_turns, max_input_length=max_context, sampling_params=sampling)
     generator = GemGenerator(config, SkyRLGymConfig(), engine(model, tokenizer), tokenizer)

@@ -22,7 +22,7 @@ class MedianSettings(AlgorithmSettings):
     """Settings of GRPO relative to the median."""
 
     center: Literal["median", "mean"] = "median"
-    """What the returns of a group are compared with."""
+    """Baseline of the returns of a group."""
 
 
 class MedianGRPO(Algorithm[MedianSettings]):

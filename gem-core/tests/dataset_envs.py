@@ -2,9 +2,9 @@
 
 import os
 
+from gem.answers.parsing import boxed
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
-from gem.parsing import boxed
 
 ROLES = {"question": "problem", "answer": "answer"}
 

@@ -1,12 +1,36 @@
-"""A pack whose every text tries to command the terminal, and a recording that does."""
+"""A pack whose every text tries to command the terminal."""
+
+import re
+from pathlib import Path
+
+import pytest
 
 from gem import CommandSpec, EnvSpec, Step, TurnEnv, hookimpl
+from gem.packs import registry
 from gem.tool import tool
 
 GEM_API = 1
 
 HOSTILE = "shown\x1b]52;c;aGk=\x07 \x1b[2J\x1b[H \x9b31m \u202etxt.exe \x08\x08\r\x7f\x00\x85"
 """Fills the clipboard, clears the screen, colours by a C1 control, turns the line around, and writes over it."""
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+"""What we print ourselves: bold, and colours."""
+COMMANDS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *others: str) -> None:
+    """Put this pack into a folder, which becomes the current one, beside a pack that cannot be imported; hide all
+    packs but these, the core and some `others`."""
+    for name, plugin in (("hostile", "hostile_pack"), ("broken", "broken_pack")):
+        info = folder / f"{name}_pack-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-pack\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[gem.packs]\n{name} = {plugin}\n")
+    (folder / "broken_pack.py").write_text(f"raise RuntimeError({HOSTILE!r})")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GEM_PACKS", ",".join(("core", "hostile-pack", "broken-pack", *others)))
+    monkeypatch.setattr(registry, "_registry", registry.Registry())
 
 
 class Hostile(TurnEnv):

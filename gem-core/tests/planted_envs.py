@@ -1,20 +1,21 @@
 """One environment that keeps the contract, and many that each break one promise of it."""
 
-import multiprocessing
 import os
 import pickle
 import random
+import sys
 import threading
 from random import choice, seed
 
 import numpy as np
 
+from gem.answers.parsing import boxed
 from gem.core import Step
-from gem.parsing import boxed
 from gem.turn_env import TurnEnv
 
 LETTERS = "ab"
 WORDS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis")
+SPAWNED = "gem.testing.spawned:serve" in sys.argv
 
 
 class Good(TurnEnv):
@@ -278,19 +279,18 @@ class OnlyAtHome(Good):
     """Depends on what only the main process has set up."""
 
     def _show(self):
-        return f"{super()._show()} {multiprocessing.parent_process() is None}"
+        return f"{super()._show()} {not SPAWNED}"
 
 
 class RaisesWhenSpawned(Good):
     def _reset(self, options):
-        if multiprocessing.parent_process() is not None:
-            raise AssertionError("daemonic processes are not allowed to have children")
+        assert not SPAWNED, "daemonic processes are not allowed to have children"
         return super()._reset(options)
 
 
 class DiesWhenSpawned(Good):
     def _reset(self, options):
-        if multiprocessing.parent_process() is not None:
+        if SPAWNED:
             os._exit(7)
         return super()._reset(options)
 

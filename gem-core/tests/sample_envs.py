@@ -1,7 +1,7 @@
 """Environments and wrappers for the tests of the core."""
 
+from gem.answers.parsing import boxed
 from gem.core import Env, Step, Wrapper
-from gem.parsing import boxed
 from gem.turn_env import TurnEnv
 
 

@@ -1,6 +1,5 @@
 """Names that several packs claim: one owner each, in any order of requests."""
 
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,7 +19,7 @@ GEM_API = 1
 
 @gem.hookimpl
 def gem_envs():
-    return [gem.EnvSpec(id="{name}:Echo-v0", entry_point="gem.envs.echo:Echo")]
+    return [gem.EnvSpec(id="{name}:Echo-v0", entry_point="gem.packs.echo:Echo")]
 
 @gem.hookimpl
 def {hook}():
@@ -106,21 +105,3 @@ def test_the_cores_own_names_are_found_without_loading_another_pack(
     find_named("policy", "expert")
 
     assert other.state == "found"
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("{'gem.envs.echo:Ecko': ()}", r"'gem.envs.echo:Ecko', which is not .* Did you mean 'gem.envs.echo:Echo'\?"),
-        ("{'gem.envs.echo:Echo': 'stones'}", "to the names of settings, not 'stones'"),
-        ("{'gem.envs.echo:Echo': (1,)}", r"to the names of settings, not \(1,\)"),
-        ("['gem.envs.echo:Echo']", "must return 'module:object' → names of settings, not"),
-    ],
-)
-def test_a_table_of_safe_settings_that_is_not_one_is_refused(plant: Plant, answer: str, reason: str) -> None:
-    pack = plant("odd", "gem_safe_settings", answer)
-    Registry([pack]).load()
-
-    assert pack.state == "failed"
-    assert re.search(reason, pack.reason or "")
-    assert pack.safe_settings == {}

@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 import gem
-import gem_core
 from gem.cli.main import main
 
 
@@ -44,22 +43,19 @@ def test_the_doctor_finds_a_distribution_with_the_same_folder_editable_or_not(
     assert done.exit_code == 1
     [core] = [row for row in json.loads(done.stdout)["packs"] if row["pack"] == "gem-core"]
     assert core["state"] == "faulty"
-    assert "gem-core and gem-llm 0.1.0 install the same folder, gem" in core["reason"]
+    assert "gem-core and gem-llm install the same folder, gem" in core["reason"]
     assert core["fix"].startswith("pip uninstall gem-llm")
 
 
-@pytest.mark.parametrize("installed", [True, False])
-def test_gemx_says_what_to_do_where_python_finds_another_folder_gem_first(tmp_path: Path, installed: bool) -> None:
+def test_gemx_says_what_to_do_where_it_cannot_start(tmp_path: Path) -> None:
     (tmp_path / "gem").mkdir()
     (tmp_path / "gem" / "__init__.py").write_text("import reasoning_gym_of_gem_llm")
-    if installed:
-        install_gem_llm(tmp_path, RECORD="gem/__init__.py,,\n")
+    install_gem_llm(tmp_path, RECORD="gem/__init__.py,,\n")
     done = gemx_list(tmp_path)
 
     assert done.returncode == 1
     assert "No module named 'reasoning_gym_of_gem_llm'" in done.stderr
-    assert f"`import gem` finds {tmp_path / 'gem'}" in done.stderr
-    assert ("pip uninstall gem-llm" if installed else f"take {tmp_path} off Python's path") in done.stderr
+    assert "pip uninstall gem-llm" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -68,6 +64,7 @@ def test_python_m_gem_explains_it_too(tmp_path: Path) -> None:
     (tmp_path / "gem").mkdir()
     (tmp_path / "gem" / "__init__.py").touch()  # as gem-llm's, after which files of both lie in the folder
     (tmp_path / "gem" / "__main__.py").write_text((own / "__main__.py").read_text())
+    install_gem_llm(tmp_path, RECORD="gem/__init__.py,,\n")
 
     done = gemx_list(tmp_path, "-m", "gem")
 
@@ -83,18 +80,7 @@ def test_a_fault_that_is_not_a_clash_keeps_its_traceback(tmp_path: Path) -> None
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'no_such_module'\n")
 
 
-def test_gem_core_that_is_only_on_the_path_shows_why_it_does_not_start(tmp_path: Path) -> None:
-    (tmp_path / "click.py").write_text("import no_such_module")
-    source = Path(gem_core.__file__).parent
-    code = "import sys; sys.path[:0] = sys.argv[1:]; import gem_core; gem_core.main()"
-    command = [sys.executable, "-S", "-c", code, str(tmp_path), str(source)]  # without site-packages
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert "PackageNotFoundError" not in done.stderr
-    assert done.stderr.rstrip().splitlines()[-1].startswith("ModuleNotFoundError")
-
-
-@pytest.mark.parametrize("imported", ["base64", "gem.cli"])
+@pytest.mark.parametrize("imported", ["importlib.metadata", "gem.cli"])
 def test_ctrl_c_while_gemx_is_imported_prints_no_traceback(imported: str) -> None:
     code = (
         "import sys\n"

@@ -12,13 +12,11 @@ import tool_samples
 from click.testing import CliRunner, Result
 
 import gem
-from gem import seeding
 from gem.cli.main import main
 from gem.cli.options import parse_arguments, parse_wrappers
 from gem.errors import ConfigError
 from gem.packs import registry
 from gem.packs.discovery import Pack
-from gem.record import read
 from gem.tool import find_format
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -42,7 +40,7 @@ def test_without_a_command_the_help_lists_the_commands() -> None:
 
     assert bare.exit_code == asked.exit_code == 0
     assert bare.stdout == asked.stdout
-    for name in ("list", "info", "play", "eval", "doctor"):
+    for name in ("list", "info", "play", "check", "doctor"):
         assert f"\n  {name} " in bare.stdout
         assert gemx(name, "--help").exit_code == 0
 
@@ -56,6 +54,7 @@ def test_the_version_is_that_of_the_package() -> None:
     [
         (["lst"], "there is no command 'lst'. Did you mean 'list'?"),
         (["train", "core:Echo-v0"], "'train' is a command of gem-train"),
+        (["eval", "core:Echo-v0"], "'eval' is a command of gem-eval"),
         (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
         (
             ["info", "quiz:Trivia"],
@@ -63,13 +62,7 @@ def test_the_version_is_that_of_the_package() -> None:
         ),
         (["info", "Echo"], "is not an environment id"),
         (["info", "Echo-v0"], "or 'math:Arithmetic-v0'. Did you mean 'core:Echo-v0'?"),
-        (["eval", "core:Echo-v0", "--model", "exprt"], "Did you mean 'expert'?"),
-        (["eval", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
-        (["eval", "core:Echo-v0", "--arg", "num_envs=3"], "takes no argument 'num_envs'"),
-        (["eval", "core:Echo-v0", "--arg", "id=3"], "takes no argument 'id'"),
-        (["eval", "core:Echo-v0", "--arg", "wrappers=concat"], "not for wrappers"),
-        (["eval", "sample_envs:NoExpert", "--model", "expert"], "sample_envs:NoExpert does not have an expert"),
-        (["eval", "sample_envs:Sum", "--arg", "rounds"], "--arg takes KEY=VALUE"),
+        (["play", "core:Echo-v0", "--arg", "size=3"], "takes no argument 'size'"),
         (["play", "sample_envs:Sum", "--arg", "max_turns=0"], "max_turns must be an integer >= 1, not 0"),
     ],
 )
@@ -94,7 +87,7 @@ def test_debug_shows_the_traceback_of_the_error(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("seed", ["-1", "9223372036854775808", "x"])
 def test_a_seed_that_is_none_is_refused(seed: str) -> None:
-    assert gemx("eval", "core:Echo-v0", "--seed", seed).exit_code == 2
+    assert gemx("play", "core:Echo-v0", "--seed", seed).exit_code == 2
 
 
 def test_ctrl_c_is_quiet_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +176,7 @@ def test_info_describes_an_environment_that_cannot_be_made_without_an_argument()
 
 
 def test_info_refuses_a_spec_that_no_argument_can_correct() -> None:
-    gem.register("lab:Bad-v0", "gem.envs.echo:Echo", nope=3)
+    gem.register("lab:Bad-v0", "gem.packs.echo:Echo", nope=3)
     done = gemx("info", "lab:Bad-v0")
 
     assert (done.exit_code, done.stdout) == (1, "")
@@ -193,7 +186,7 @@ def test_info_refuses_a_spec_that_no_argument_can_correct() -> None:
 def test_info_as_json_has_the_spec_and_the_observation() -> None:
     described = gemx_json("info", "core:Echo-v0")
 
-    assert described["entry_point"] == "gem.envs.echo:Echo"
+    assert described["entry_point"] == "gem.packs.echo:Echo"
     assert described["observation"] == gem.make("core:Echo-v0").reset(seed=0)[0]
     assert described["rules"].startswith("Say a word back.")
     assert (described["pack"], described["version"], described["kwargs"]) == ("gem-core", gem.__version__, {})
@@ -297,98 +290,6 @@ def test_doctor_finds_every_entry_point_that_leads_nowhere(tmp_path: Path, monke
     assert "faulty-pack: faulty:A: 'no_such_module:A' cannot be imported" in gemx("doctor").stdout
 
 
-def test_eval_as_json_has_exactly_the_promised_fields() -> None:
-    expert = gemx_json("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "8", "--seed", "3")
-
-    fields = [
-        ("id", "sample_envs:Sum"),
-        ("group", ""),
-        ("episodes", 8),
-        ("items", 8),
-        ("failures", 0),
-        ("success", 1.0),
-        ("success_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
-        ("k", 1),
-        ("complete", 8),
-        ("pass_at", {"1": 1.0}),
-        ("pass_at_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
-        ("pass_hat", {"1": 1.0}),
-        ("pass_hat_ci", [pytest.approx(0.6756, abs=1e-4), 1.0]),
-        ("return_mean", 3.0),
-        ("return_ci", [None, None]),
-        ("turns_mean", 3.0),
-        ("calls_mean", None),
-        ("refused_mean", None),
-        ("cut_off", 0),
-        ("prompt_tokens", 0),
-        ("completion_tokens", 0),
-        ("cost", None),
-        ("latency_median", None),
-        ("latency_p95", None),
-        ("floors", {}),
-    ]
-    assert list(expert.items()) == [
-        ("model", "expert"),
-        ("seed", 3),
-        ("asked", 8),
-        ("partial", False),
-        ("budget_spent", False),
-        *fields,
-        ("ids", [dict(fields)]),
-        ("resumed", 0),
-    ]
-
-
-def test_eval_gives_the_same_numbers_however_many_envs_play() -> None:
-    one, many = (
-        gemx("eval", "core:Echo-v0", "--episodes", "40", "--num-envs", number, "--json").stdout for number in ("1", "7")
-    )
-
-    assert one == many
-    assert 0 < json.loads(one)["success"] < 1
-
-
-def test_eval_plays_the_episodes_of_the_derived_seeds() -> None:
-    won = 0
-    for i in range(30):
-        env = gem.make("core:Echo-v0")
-        env.reset(seed=seeding.derive(5, "run", i))
-        won += env.step(env.sample_action()).info["success"]
-
-    played = json.loads(gemx("eval", "core:Echo-v0", "--episodes", "30", "--seed", "5", "--json").stdout)
-    assert played["success"] == pytest.approx(won / 30)
-
-
-def test_eval_hands_every_argument_to_the_env_whatever_it_is_called() -> None:
-    done = gemx("eval", "vector_envs:Shadowing", "--episodes", "1", "--arg", "seed=3", "--arg", "backend=x", "--json")
-
-    assert json.loads(done.stdout)["return_mean"] == 3.0
-
-
-def test_eval_puts_the_named_wrappers_around_every_env() -> None:
-    played = ("eval", "tool_samples:Listener", "--model", "expert", "--episodes", "3")
-
-    assert gemx_json(*played)["turns_mean"] == 3.0
-    assert gemx_json(*played, "--wrappers", "episode_tracking,tool_samples:impatient")["turns_mean"] == 2.0
-
-
-def test_eval_puts_tools_around_every_env_inside_the_wrappers(tmp_path: Path) -> None:
-    path = str(tmp_path / "out" / "episodes.jsonl")
-    options = ["--tools", "tool_samples:python,tool_samples:search", "--tool-arg", "max_calls=3"]
-    played = gemx(
-        "eval", "sample_envs:Sum", *options, "--wrappers", "concat", "--episodes", "1", "--out", tmp_path / "out"
-    )
-
-    assert played.exit_code == 0
-    (record,) = read(Path(path))
-    tools = {"name": "tool_env", "tools": ["tool_samples:python", "tool_samples:search"], "max_calls": 3}
-    assert record.wrappers == (tools, "concat")
-    refused = gemx("reproduce", path)
-    assert refused.exit_code == 1
-    assert "--trust" in refused.stderr
-    assert gemx("reproduce", path, "--trust").exit_code == 0
-
-
 def test_tools_and_wrappers_with_settings_are_json() -> None:
     tools = '[{"name": "tool_samples:greeter", "word": "hi"}, "tool_samples:now"]'
     wrapper = '{"name": "gem.wrappers:TurnLimit", "max_turns": 1}'
@@ -401,26 +302,7 @@ def test_tools_and_wrappers_with_settings_are_json() -> None:
         },
         {"name": "gem.wrappers:TurnLimit", "max_turns": 1},
     ]
-    assert gemx("eval", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper, "--episodes", "1").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("wrappers", "tools", "arguments", "message"),
-    [
-        ("", "", ["max_calls=3"], "--tool-arg needs --tools"),
-        ("", "python", ["max_calls"], "--tool-arg takes KEY=VALUE"),
-        ("", "[python]", [], r"--tools \[python\] is not JSON"),
-        ("", "python", ["tools=search"], "not for 'tools'"),
-        ('{"max_turns": 2}', "", [], "--wrappers .*settings need a 'name' beside them"),
-        ("[3]", "", [], r"--wrappers \[3\]: 3 is neither a name nor"),
-        ('concat,{"name": "x"}', "", [], "--wrappers takes names, or one JSON list of all of them"),
-    ],
-)
-def test_tools_and_wrappers_that_are_none_are_refused(
-    wrappers: str, tools: str, arguments: list[str], message: str
-) -> None:
-    with pytest.raises(ConfigError, match=message):
-        parse_wrappers(wrappers, tools, arguments)
+    assert gemx("play", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper).exit_code == 0
 
 
 def test_tools_shows_what_an_agent_sees() -> None:
@@ -432,41 +314,6 @@ def test_tools_shows_what_an_agent_sees() -> None:
     (described,) = gemx_json("tools", "tool_samples:search")["tools"]
     assert (described["name"], described["parameters"]["required"]) == ("search", ["query"])
     assert gemx_json("tools") == {"tools": []}
-
-
-def test_eval_counts_tool_calls_where_there_are_tools() -> None:
-    options = ["--tools", "tool_samples:python", "--model", "tool_samples:Caller", "--episodes", "3"]
-
-    assert "mean tool calls  2.00, and 1.00 refused" in gemx("eval", "sample_envs:Sum", *options).stdout
-    assert "mean tool calls" not in gemx("eval", "sample_envs:Sum").stdout
-
-
-def test_eval_prints_a_table_with_the_interval() -> None:
-    done = gemx("eval", "sample_envs:Sum", "--model", "expert", "--episodes", "4", "--arg", "rounds=2")
-
-    assert "100.0%, 95% interval 51.0% to 100.0%" in done.stdout
-    assert "2.000" in done.stdout
-
-
-def test_eval_counts_failures_and_shows_each_once_with_its_place() -> None:
-    done = gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12")
-    played = json.loads(gemx("eval", "sample_envs:Fragile", "--model", "expert", "--episodes", "12", "--json").stdout)
-
-    assert done.exit_code == 0
-    assert 0 < played["failures"] < 12
-    assert played["success"] == 1.0
-    assert f"{played['failures']} failed, such as seed " in done.stderr
-    assert "OSError: the disk is full" in done.stderr
-    assert 'sample_envs.py", line' in done.stderr
-    assert len(done.stderr.splitlines()) == 2
-
-
-def test_eval_exits_with_1_when_every_episode_failed() -> None:
-    odd = next(seed for seed in range(99) if seeding.derive(seed, "run", 0) % 2)
-    done = gemx("eval", "sample_envs:Fragile", "--episodes", "1", "--seed", str(odd), "--json")
-
-    assert done.exit_code == 1
-    assert json.loads(done.stdout)["success"] is None
 
 
 @pytest.mark.parametrize(
@@ -494,18 +341,12 @@ def test_an_argument_is_read_as_json_or_is_a_string(text: str, value: object) ->
     assert type(parsed) is type(value)
 
 
-@pytest.mark.parametrize("pair", ["key", "=3", "a-b=3", ""])
-def test_an_argument_without_a_name_is_refused(pair: str) -> None:
-    with pytest.raises(ConfigError, match="KEY=VALUE"):
-        parse_arguments([pair])
-
-
 def test_a_class_in_the_folder_one_is_in_can_be_run(tmp_path: Path) -> None:
-    (tmp_path / "my_first_env.py").write_text("from gem.envs.echo import Echo\nclass Mine(Echo): ...\n")
-    command = [str(Path(sys.executable).with_name("gemx")), "eval", "my_first_env:Mine", "--json"]
+    (tmp_path / "my_first_env.py").write_text("from gem.packs.echo import Echo\nclass Mine(Echo): ...\n")
+    command = [str(Path(sys.executable).with_name("gemx")), "info", "my_first_env:Mine", "--json"]
     done = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
 
-    assert json.loads(done.stdout)["episodes"] == 100
+    assert json.loads(done.stdout)["entry_point"] == "my_first_env:Mine"
 
 
 def test_a_command_that_an_installed_pack_is_too_old_for_says_to_upgrade_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -528,3 +369,20 @@ def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(
 
     assert "pip install ./gem-core in a clone" in gemx("broken").stderr
     assert "is not a click.Command" in gemx("wrong").stderr
+
+
+@pytest.mark.parametrize(
+    ("wrappers", "tools", "arguments", "message"),
+    [
+        ("", "", ["max_calls=3"], "--tool-arg needs --tools"),
+        *(("", "python", [pair], "--tool-arg takes KEY=VALUE") for pair in ("max_calls", "=3", "a-b=3", "")),
+        ("", "[python]", [], r"--tools \[python\] is not JSON"),
+        ("", "python", ["tools=search"], "not for 'tools'"),
+        ('{"max_turns": 2}', "", [], "need a 'name'"),
+        ("[3]", "", [], "is neither a name nor"),
+        ('concat,{"name": "x"}', "", [], "--wrappers takes names"),
+    ],
+)
+def test_wrong_tools_and_wrappers_are_refused(wrappers: str, tools: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_wrappers(wrappers, tools, arguments)

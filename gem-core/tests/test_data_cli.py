@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -130,15 +129,6 @@ def test_checks_are_skipped_where_rows_are_not_here_and_run_where_they_are(spec,
         assert [
             outcome for outcome in run_checks(Subject(here, None, spawned), names) if outcome.state != "passed"
         ] == []
-
-
-def test_run_ends_before_the_first_episode_if_there_are_no_rows(spec, monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    done = gemx("eval", ID)
-
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert "reading data sets needs the package datasets" in done.stderr
 
 
 @pytest.mark.parametrize("folder", ["local", "nowhere", None])

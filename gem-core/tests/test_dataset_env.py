@@ -2,10 +2,10 @@
 
 import pytest
 
+from gem.answers.parsing import boxed
 from gem.core import Step
 from gem.dataset_env import DatasetEnv, QuestionEnv
-from gem.errors import ConfigError, EpisodeOver
-from gem.parsing import boxed
+from gem.errors import EpisodeOver
 
 CAPITALS = (("France", "Paris"), ("Japan", "Tokyo"), ("Kenya", "Nairobi"), ("Peru", "Lima"))
 
@@ -100,12 +100,6 @@ def test_an_index_chooses_the_row():
         observation, _ = env.reset(options={"index": index})
         assert observation == f"What is the capital of {country}?"
         assert env.step(f"\\boxed{{{capital}}}").info["success"]
-
-
-@pytest.mark.parametrize("index", [-1, 4])
-def test_an_index_outside_the_table_is_refused(index):
-    with pytest.raises(ConfigError, match="rows 0 to 3"):
-        Capital().reset(options={"index": index})
 
 
 def test_a_snapshot_holds_the_rows_number_and_not_the_table():

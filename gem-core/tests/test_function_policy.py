@@ -10,12 +10,12 @@ import pytest
 from vector_backends import vector
 
 import gem
-from gem.errors import PolicyError
-from gem.failure import Failure
+from gem.episode import Episode
+from gem.errors import Failure, PolicyError
 from gem.rollout import rollout
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.policy import Completion
-from gem.rollout.transcript import Episode, Transcript
+from gem.rollout.transcript import Transcript
 
 pytestmark = pytest.mark.usefixtures("core_only")
 
@@ -183,20 +183,6 @@ def test_a_call_that_is_cancelled_fails_one_episode_and_blocks_no_other() -> Non
 
     episodes = play(waits, episodes=4, num_envs=2)
     assert [episode.failure and episode.failure.error.strip() for episode in episodes] == ["CancelledError:"] * 4
-
-
-def test_a_function_of_something_else_is_refused_with_the_names_that_it_may_ask_for() -> None:
-    with pytest.raises(PolicyError, match=r"'two' has the parameters \(a, b\).* observation, messages, transcript"):
-        play(lambda_two)
-    with pytest.raises(PolicyError, match=r"a policy is a gem\.Policy or a function that returns replies, not None"):
-        play(None)  # pyright: ignore[reportArgumentType]
-
-
-def lambda_two(a: object, b: object) -> str:
-    return f"{a}{b}"
-
-
-lambda_two.__name__ = "two"
 
 
 @pytest.mark.parametrize("is_async", [False, True])

@@ -10,15 +10,19 @@ import pytest
 
 import gem
 from gem.errors import ConfigError
+from gem.http.answers import Answer, NoAnswer
 from gem.llm import ChatClient, ChatPolicy
 from gem.llm.answers import read_reply, refusal
-from gem.llm.client import proxy_for
-from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault, TryAgain
+from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault
 from gem.llm.messages import completion_of
 from gem.rollout import rollout
 from gem.testing.chat_server import Trouble, chat_server
 
 SENT = ("model", "messages", "temperature", "max_tokens", "stop", "tools", "logprobs")
+
+
+def answering(content, status=200, headers=(), seconds=0.0, requests=1):
+    return Answer("http://here", status, "", dict(headers), content, seconds, requests)
 
 
 def error(**fields):
@@ -70,8 +74,8 @@ REFUSALS = [
     (400, error(message="the request exceeds the available context size"), ContextExceeded, "context"),
     (402, error(message="Insufficient Balance"), AccessRefused, "Insufficient Balance"),
     (429, error(message="You exceeded your current quota", code="insufficient_quota"), AccessRefused, "quota"),
-    (429, error(message="slow down"), TryAgain, "slow down"),
-    (500, "<html>", TryAgain, "<html>"),
+    (429, error(message="slow down"), NoAnswer, "slow down"),
+    (500, "<html>", NoAnswer, "<html>"),
     (400, "not JSON", RequestRefused, "not JSON"),
     (308, "", AccessRefused, "has moved to 'https://there/v1'; set base_url"),
 ]
@@ -80,7 +84,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("status", "answer", "kind", "words"), REFUSALS)
 def test_a_refusal_says_what_to_set_and_whether_it_concerns_every_request(status, answer, kind, words):
     content = (answer if isinstance(answer, str) else json.dumps(answer)).encode()
-    refused = refusal(status, content, {"Location": "https://there/v1"}, "http://here", SENT)
+    refused = refusal(answering(content, status, {"Location": "https://there/v1"}), SENT)
 
     assert type(refused) is kind
     assert words in str(refused)
@@ -99,38 +103,38 @@ def test_a_refusal_says_what_to_set_and_whether_it_concerns_every_request(status
     ],
 )
 def test_a_pause_is_a_number_or_a_date(headers, seconds):
-    assert refusal(429, b"", headers, "http://here", SENT).wait == seconds
+    assert refusal(answering(b"", 429, headers), SENT).wait == seconds
 
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (error(code=429, message="busy"), TryAgain),
-        (error(code="server_error"), TryAgain),
+        (error(code=429, message="busy"), NoAnswer),
+        (error(code="server_error"), NoAnswer),
         (error(code=401, message="no such key"), AccessRefused),
         (error(code=400, message="maximum context length"), ContextExceeded),
-        ({"error": "overloaded"}, TryAgain),
-        ({"choices": []}, TryAgain),
-        ({"choices": [{"message": None}]}, TryAgain),
-        ({"choices": [{"message": {"content": "half"}, "finish_reason": "abort"}]}, TryAgain),
+        ({"error": "overloaded"}, NoAnswer),
+        ({"choices": []}, NoAnswer),
+        ({"choices": [{"message": None}]}, NoAnswer),
+        ({"choices": [{"message": {"content": "half"}, "finish_reason": "abort"}]}, NoAnswer),
         ({"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, RequestRefused),
-        ([], TryAgain),
+        ([], NoAnswer),
         ({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": "?"}}, None),
     ],
 )
 def test_an_answer_with_status_200_is_a_reply_only_if_it_has_one(answer, kind):
     content = json.dumps(answer).encode()
     if kind is None:
-        reply = read_reply(content, "http://here", SENT, 0.0, 1)
+        reply = read_reply(answering(content), SENT)
         assert (reply.message, reply.usage.prompt) == ({"content": "a"}, 0)
     else:
         with pytest.raises(kind):
-            read_reply(content, "http://here", SENT, 0.0, 1)
+            read_reply(answering(content), SENT)
 
 
 def completed(choice, stop=(), **answer):
     content = json.dumps({"choices": [choice], **answer}).encode()
-    return completion_of(read_reply(content, "http://here", SENT, 0.5, 2), stop)
+    return completion_of(read_reply(answering(content, seconds=0.5, requests=2), SENT), stop)
 
 
 def test_tokens_and_time_of_a_reply_reach_the_completion():
@@ -194,45 +198,25 @@ def test_log_probabilities_are_asked_for_and_reach_the_episode():
 
 
 def test_a_rate_limit_uses_up_no_retries_while_other_calls_are_answered(monkeypatch):
-    monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 0.001)
+    monkeypatch.setattr("gem.http.client.FIRST_WAIT", 0.001)
 
     async def run(client):
-        answers = {1: TryAgain("slow", None, limited=True), 0: TryAgain("fails")}
+        answers = {1: NoAnswer("slow", None, limited=True), 0: NoAnswer("fails")}
 
-        async def post(data, sent, requests):
-            client._reached = True
-            client.replies += data == b'"limited"'  # another call was answered meanwhile
+        async def request(method, url, data, timeout, requests):
+            client.http.reached = True
+            client.http.answered += data == b'"limited"'  # another call was answered meanwhile
             if requests < 50:
                 raise answers[data == b'"limited"']
-            return read_reply(b'{"choices": [{"message": {}}]}', "", (), 0.0, requests)
+            return answering(b'{"choices": [{"message": {}}]}', requests=requests)
 
-        monkeypatch.setattr(client, "_post", post)
+        monkeypatch.setattr(client.http, "_request", request)
         assert (await client.chat("limited")).usage.requests == 50
         with pytest.raises(ServerFault, match="asked 9 times"):
             await client.chat("failing")
+        await client.close()
 
     asyncio.run(run(ChatClient("http://localhost")))
-
-
-@pytest.mark.parametrize(
-    ("url", "environ", "proxy"),
-    [
-        ("https://api.openai.com/v1", {"https_proxy": "http://proxy:3128"}, "http://proxy:3128"),
-        ("http://models.lan:8000/v1", {"https_proxy": "http://proxy:3128"}, None),
-        ("http://models.lan:8000/v1", {"http_proxy": "http://proxy:3128", "no_proxy": ".lan"}, None),
-        ("http://127.0.0.1:8000/v1", {"http_proxy": "http://proxy:3128"}, None),
-        ("http://localhost:8000/v1", {"http_proxy": "http://proxy:3128"}, None),
-        ("http://[::1]:8000/v1", {"http_proxy": "http://proxy:3128"}, None),
-    ],
-)
-def test_a_proxy_of_the_environment_is_used_but_not_for_this_machine(url, environ, proxy, monkeypatch):
-    for name in ("http_proxy", "https_proxy", "no_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-
-    assert proxy_for(url) == proxy
 
 
 def test_a_text_that_is_not_unicode_is_sent_all_the_same():
@@ -257,7 +241,7 @@ def test_without_a_key_of_openai_that_is_said_before_anything_is_asked(monkeypat
 
 
 def test_a_server_that_closes_connections_costs_no_pause(monkeypatch):
-    monkeypatch.setattr("gem.llm.client.FIRST_WAIT", 1000.0)
+    monkeypatch.setattr("gem.http.client.FIRST_WAIT", 1000.0)
     with chat_server(lambda messages: "yes", Trouble(hang_up=0.3, seed=10)) as server:
 
         async def run():

@@ -7,8 +7,9 @@ import tool_samples
 from chat_samples import PICTURE, call, calling, look, play
 from tool_samples import Talk
 
+from gem.episode import Completion
 from gem.llm.messages import messages_of
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 from gem.wrappers.tool_env import ToolEnv
 
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from gem import matching
-from gem.matching import exact_match, f1, normalized
+from gem.answers import matching
+from gem.answers.matching import exact_match, f1, normalized
 
 SAME = [
     ("Paris", "paris"),

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from gem import number
-from gem.number import MAX_DIGITS, read_number
+from gem.answers import number
+from gem.answers.number import MAX_DIGITS, read_number
 
 VALUES = (0, 3, -7, 12, 30, 1000, -1000, 4096, -56_780, 123_456, 1_234_567, -98_765_432_100, 10**20 + 7)
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gem import errors, parsing, seeding
+from gem import errors, seeding
+from gem.answers import parsing
 
 MEGABYTE = 1_000_000
 

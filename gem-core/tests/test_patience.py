@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gem.patience import Patience
+from gem.http.patience import Patience
 
 SECONDS = 30.0
 LONGEST_PAUSE = 1.0
@@ -34,7 +34,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("gem.patience.time", SimpleNamespace(monotonic=clock.monotonic))
+    monkeypatch.setattr("gem.http.patience.time", SimpleNamespace(monotonic=clock.monotonic))
     return clock
 
 

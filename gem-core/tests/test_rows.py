@@ -1,4 +1,4 @@
-"""`each_row` and `gemx eval --each-row`: every row of a data set is asked exactly once."""
+"""`each_row`: every row of a data set is asked exactly once."""
 
 import itertools
 import json
@@ -7,14 +7,11 @@ import signal
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 from dataset_envs import sums
 from vector_backends import BACKENDS, MORTAL
 
 import gem
-from gem.cli.main import main
 from gem.errors import ConfigError
-from gem.record import read
 from gem.rollout import each_row, rollout
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -69,45 +66,6 @@ def test_it_asks_each_row_once_if_a_worker_is_killed_which_costs_one_answer_at_m
     assert all(episode.success for episode in played if not episode.failure)
 
 
-def test_gemx_eval_plays_each_row_and_then_those_that_its_recording_lacks(many, tmp_path):
-    recording = tmp_path / "out" / "episodes.jsonl"
-    data = json.dumps({"name": many["data"], "limit": 30})
-
-    def run(*options):
-        words = ["eval", TELLING, "--each-row", "--model", "expert", "--arg", f"data={data}", *options]
-        done = CliRunner().invoke(main, [*words, "--num-envs", "7", "--out", str(recording.parent), "--json"])
-        return json.loads(done.stdout)
-
-    first = run()
-    lines = recording.read_text().splitlines()
-    recording.write_text("\n".join(lines[:12]) + "\n")
-    again = run()
-
-    assert (first["episodes"], first["success"], first["asked"], first["resumed"]) == (30, 1.0, 30, 0)
-    assert (again["episodes"], again["success"], again["resumed"]) == (30, 1.0, 12)
-    assert sorted(record.options["index"] for record in read(recording)) == list(range(30))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["core:Echo-v0"], "'core:Echo-v0' does not ask the rows of one data set, so its rows cannot be played each"),
-        ([TELLING, "--arg", "data=./none"], "there is no such file or folder"),
-        ([TELLING], "TellingSums needs data"),
-        (
-            [TELLING, "--arg", "data=dataset_envs:made", "--episodes", "5"],
-            "there are rows: leave episodes out",
-        ),
-    ],
-)
-def test_what_cannot_be_played_row_by_row_is_one_line(words, message):
-    done = CliRunner().invoke(main, ["eval", *words, "--each-row"])
-
-    assert done.exit_code == 1
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 def test_each_row_of_several_ids_is_played_once_by_its_own_id(many):
     ids = ["dataset_envs:Sums", TELLING, TELLING]
     kwargs = {"data": {"name": many["data"], "limit": 5}}
@@ -118,4 +76,4 @@ def test_each_row_of_several_ids_is_played_once_by_its_own_id(many):
     assert played == Counter((id, index) for id in ("dataset_envs:Sums", TELLING) for index in range(5))
     assert starts == each_row(ids, seed=3, env_kwargs=kwargs) != each_row(ids, seed=4, env_kwargs=kwargs)
     with pytest.raises(ConfigError, match="does not ask the rows of one data set"):
-        each_row(TELLING, wrappers={"name": "curriculum", "levels": [{}, {}]}, env_kwargs=kwargs)
+        each_row("core:Echo-v0")

@@ -9,12 +9,11 @@ from click.testing import CliRunner
 
 import gem
 from gem.cli.main import main
-from gem.errors import PackError, RecordError, SpecError, UnknownId
-from gem.evals.plan import expand
+from gem.errors import PackError, SpecError, UnknownId
 from gem.packs import registry
 from gem.packs.discovery import Pack
 from gem.packs.spec import EnvId
-from gem.record import Recorder, read, reproduce
+from gem.record import Recorder, read
 from gem.rollout import rollout
 from gem.rollout.policy import random_policy
 from gem.testing.subject import find_entries
@@ -68,24 +67,7 @@ def test_the_list_names_sources_and_what_they_know_only_when_it_is_asked_for() -
     assert "rounds3" not in gemx("list")
 
 
-def test_the_page_of_cards_has_the_sources_that_the_list_has(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    done = gemx("list", "--html", str(page))
-    assert done == f"{page}: 2 environments, 2 sources of others; open it in a browser\n"
-    for form, description, command in (
-        ("sums:N", "Sums of N numbers", "gemx list sums"),
-        ("far:URL", "Envs elsewhere", "gemx info far:URL"),
-    ):
-        assert f"<h3>{form}</h3><p>{description}</p><pre>{command}</pre>" in page.read_text()
-
-    assert gemx("list", "far", "--html", str(page)).endswith(
-        ": 0 environments, 1 source of others; open it in a browser\n"
-    )
-    assert page.read_text().count("<article>") == 1
-
-
 def test_patterns_info_and_doctor_reach_looked_up_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert expand(["sums:rounds*", FAR]) == ["sums:rounds1", "sums:rounds2", "sums:rounds3", FAR]
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))
     assert json.loads(gemx("info", FAR, "--json"))["pack"] == "source-pack"
     monkeypatch.delattr("source_pack.known")
@@ -101,23 +83,19 @@ def test_check_takes_a_source_as_a_name() -> None:
 
 
 @pytest.mark.parametrize("backend", ["thread", pytest.param("process", marks=pytest.mark.full)])
-def test_looked_up_envs_are_played_recorded_and_reproduced(backend: str, tmp_path: Path) -> None:
+def test_looked_up_envs_are_played_and_recorded(backend: str, tmp_path: Path) -> None:
     path, policy, ids = tmp_path / "episodes.jsonl", random_policy(), ["sums:rounds2", FAR]
     with (
-        gem.make_vec(ids, 2, backend=backend, num_workers=2, info_methods=policy.info_methods, max_turns=3) as envs,
+        gem.make_vec(
+            ids, 2, backend=backend, num_workers=2, info_methods=policy.info_methods, env_kwargs={"max_turns": 3}
+        ) as envs,
         Recorder(path) as recorder,
     ):
         list(recorder.record(rollout(policy, envs, range(6))))
     records = list(read(path))
 
     assert {record.id for record in records} == set(ids)
-    assert [reproduce(record, trust=True) for record in records] == [None] * 6
-    for record in records:
-        if record.id == FAR:
-            with pytest.raises(RecordError, match=r"whose name would be used as it is \(far:URL\)"):
-                reproduce(record)
-        else:
-            assert reproduce(record) is None
+    assert not any(record.failure for record in records)
 
 
 def test_two_packs_cannot_look_up_one_namespace(pack: Pack) -> None:

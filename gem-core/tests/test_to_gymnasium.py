@@ -33,11 +33,6 @@ def test_without_gymnasium_an_error_names_it(monkeypatch: pytest.MonkeyPatch) ->
         gem.to_gymnasium(Parrot())
 
 
-def test_an_id_is_not_an_env() -> None:
-    with pytest.raises(ConfigError, match=r"gem.make\(id\), not 'core:Echo-v0'"):
-        gem.to_gymnasium("core:Echo-v0")  # pyright: ignore[reportArgumentType]
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("render_mode", [None, "ansi"])
 @pytest.mark.parametrize("make", [lambda: gem.make("core:Echo-v0"), Parrot])

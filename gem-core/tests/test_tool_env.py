@@ -11,7 +11,7 @@ from tool_samples import Asks, Listener, book, broken, note, notes, now, python,
 
 import gem
 from gem.core import ContentPart
-from gem.errors import ConfigError, EpisodeOver, ResetNeeded, UnknownId
+from gem.errors import EpisodeOver, ResetNeeded
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
 from gem.testing.spawned import SpawnedProcesses
@@ -227,22 +227,8 @@ def test_nested_tool_envs_in_the_same_format_pass_on_each_others_calls() -> None
     assert refused.info["stop"] == ["</tool_call>"]
 
 
-def test_tools_are_found_by_name_and_two_tools_with_the_same_name_are_refused() -> None:
-    by_name = ToolEnv(Listener(), "tool_samples:python, tool_samples:now")
-
-    assert by_name.tools == {"python": python, "now": now}
-    with pytest.raises(UnknownId, match="no installed pack has a tool 'pyton'"):
-        ToolEnv(Listener(), "pyton")
-    with pytest.raises(ConfigError, match="two tools are called 'now'"):
-        ToolEnv(Listener(), [now, now])
-    with pytest.raises(ConfigError, match="at least one tool"):
-        ToolEnv(Listener(), [])
-
-
-@pytest.mark.parametrize("settings", [{"max_calls": 0}, {"max_refused": -1}, {"max_result": 0}, {"format": "xml"}])
-def test_a_setting_out_of_range_is_refused(settings: dict) -> None:
-    with pytest.raises(ConfigError):
-        ToolEnv(Listener(), [now], **settings)
+def test_tools_are_found_by_name() -> None:
+    assert ToolEnv(Listener(), "tool_samples:python, tool_samples:now").tools == {"python": python, "now": now}
 
 
 def test_an_expert_and_random_play_may_call_tools_as_long_as_there_are_calls() -> None:

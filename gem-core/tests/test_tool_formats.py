@@ -7,10 +7,9 @@ import re
 import pytest
 from tool_samples import book, now, python, search
 
-from gem.errors import ConfigError
-from gem.escaping import escape_marks
-from gem.tool import FORMATS, BadCall, Tool, ToolCall, find_format
+from gem.tool import FORMATS, BadCall, Tool, ToolCall
 from gem.tool.content import map_texts
+from gem.tool.escaping import escape_marks
 from gem.tool.formats.base import without_thoughts
 
 TOOLS = {each.name: each for each in (python, search, book, now)}
@@ -189,11 +188,6 @@ def test_a_long_reply_is_read_in_linear_time(format: str, piece: str) -> None:
     read = FORMATS[format].read(piece * (200_000 // len(piece)), TOOLS)
 
     assert not isinstance(read, ToolCall)
-
-
-def test_a_format_that_does_not_exist_is_named_with_near_ones() -> None:
-    with pytest.raises(ConfigError, match=r"no call format 'hermis'\. Did you mean 'hermes'\?"):
-        find_format("hermis")
 
 
 FORGED = [

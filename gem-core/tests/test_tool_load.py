@@ -221,9 +221,9 @@ def test_after_episodes_that_end_in_every_way_nothing_is_left() -> None:
     assert {end: ends.count(end) for end in ENDS} == dict.fromkeys(ENDS, EPISODES // 50)
     gc.collect()
     deadline = time.monotonic() + 30
-    while own.states_in_use and time.monotonic() < deadline:
+    while own.states.in_use and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert (own.states_in_use, own.states_idle) == (0, 0)
+    assert (own.states.in_use, own.states.idle) == (0, 0)
     assert held()["children"] <= before["children"]
     own.close()
     # What earlier tests have left may end meanwhile, so there may be less than before.

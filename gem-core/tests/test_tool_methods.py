@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from tool_samples import Lamp, now, python
 
-import gem
-from gem.errors import ConfigError, EpisodeOver
+from gem.errors import EpisodeOver
 from gem.tool import Resource, Tool, ToolError, ToolRuntime, tool, tools_of
 from gem.wrappers.tool_env import ToolEnv
 
@@ -154,22 +153,6 @@ def test_after_call_cannot_continue_the_episode_after_the_last_refusal() -> None
     step = env.step("<brighten>")
     assert (step.truncated, step.info["success"]) == (True, False)
     assert step.observation.endswith("It is at 0.\n</result>")
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (lambda: ToolEnv(gem.make("core:Echo-v0")), "needs at least one tool: .* methods of the env"),
-        (lambda: ToolEnv(Lamp(), [Lamp.dim]), "the tool 'dim' is a method"),
-        (lambda: ToolEnv(Lamp(), [Lamp().dim]), "two tools are called 'dim'"),
-        (lambda: tool(pure=True)(Lamp.brighten.function), "is a method: .* neither pure nor retried"),
-        (lambda: tool(max_concurrency=1)(Lamp.brighten.function), "never overlap"),
-        (lambda: tool(timeout=1)(Lamp.brighten.function), "a method with a timeout must be async"),
-    ],
-)
-def test_a_method_that_cannot_be_a_tool_is_refused(make, why: str) -> None:
-    with pytest.raises(ConfigError, match=why):
-        make()
 
 
 class Lamps(Resource[Lamp]):

@@ -11,7 +11,7 @@ from collections.abc import Generator
 import pytest
 from tool_samples import python, search
 
-from gem.errors import BadArguments, ConfigError, ToolError, ToolTimeout
+from gem.errors import BadArguments, ToolError, ToolTimeout
 from gem.tool import ToolRuntime, shared_runtime, tool
 from gem.tool.cache import Cache, key_of
 
@@ -138,7 +138,7 @@ def test_calls_from_many_threads_share_the_limits(own: ToolRuntime) -> None:
 
 def test_coroutines_of_any_loop_call_too(own: ToolRuntime) -> None:
     async def main() -> tuple[object, object]:
-        return await own.acall(python, {"code": "1"}), await own.acall_many([(python, {"code": "2"})] * 2)
+        return await own.acall(python, {"code": "1"}), await asyncio.gather(*[own.acall(python, {"code": "2"})] * 2)
 
     assert asyncio.run(main()) == ("ran 1", ["ran 2", "ran 2"])
 
@@ -336,7 +336,7 @@ def test_an_async_tool_that_waits_for_its_own_runtime_raises_instead_of_hanging(
         """Call another."""
         return str(own.call(python, {"code": "1"}))
 
-    with pytest.raises(RuntimeError, match="cannot wait for the runtime that runs it"):
+    with pytest.raises(RuntimeError, match="cannot wait for the loop: use await"):
         own.call(nested, {})
 
 
@@ -386,12 +386,6 @@ def test_a_program_ends_even_if_a_tool_hangs() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False)
 
     assert (done.stdout, done.stderr, done.returncode) == ("late\n", "", 0)
-
-
-@pytest.mark.parametrize("settings", [{"max_concurrency": 0}, {"cache_room": -1}])
-def test_a_setting_out_of_range_is_refused(settings: dict[str, int]) -> None:
-    with pytest.raises(ConfigError):
-        ToolRuntime(**settings)
 
 
 def test_a_process_shares_one_runtime() -> None:

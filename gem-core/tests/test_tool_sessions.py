@@ -89,13 +89,13 @@ def test_a_renewed_state_is_used_by_the_next_session_unless_a_call_on_it_failed(
         session = own.session()
         assert own.call(sip, {}, session) == "1"
         session.close()
-    assert (cups.opened, cups.closed, own.states_idle) == (1, 0, 1)
+    assert (cups.opened, cups.closed, own.states.idle) == (1, 0, 1)
     session = own.session()
     with pytest.raises(ValueError, match="spilt"):
         own.call(sip, {"spill": True}, session)
     assert own.call(sip, {}, session) == "1"
     session.close()
-    assert (cups.opened, cups.closed, own.states_idle, own.states_in_use) == (2, 1, 1, 0)
+    assert (cups.opened, cups.closed, own.states.idle, own.states.in_use) == (2, 1, 1, 0)
 
 
 def test_a_state_that_cannot_be_opened_is_a_fault_and_the_next_call_tries_again(own: ToolRuntime) -> None:
@@ -118,7 +118,7 @@ def test_a_state_that_cannot_be_opened_is_a_fault_and_the_next_call_tries_again(
         own.call(ask, {}, session)
     assert own.call(ask, {}, session) == "yes"
     session.close()
-    assert (shy.closed, own.states_in_use) == (1, 0)
+    assert (shy.closed, own.states.in_use) == (1, 0)
 
 
 def test_a_fault_in_closing_one_state_is_raised_after_the_others_are_closed(own: ToolRuntime) -> None:
@@ -142,7 +142,7 @@ def test_a_fault_in_closing_one_state_is_raised_after_the_others_are_closed(own:
     own.call_many([(one, {}), (two, {})], session)
     with pytest.raises(OSError, match="stuck"):
         session.close()
-    assert (cups.closed, own.states_in_use) == (1, 0)
+    assert (cups.closed, own.states.in_use) == (1, 0)
 
 
 def test_closing_cancels_what_runs_closes_every_state_and_ends_the_threads() -> None:
@@ -238,10 +238,10 @@ def test_a_state_is_opened_by_the_first_call_and_given_back_however_the_episode_
     env = ToolEnv(Listener(), [note], runtime=own)
     for end in ("end", "crash", "fault", "reset", "refuse", "close"):
         env.reset(seed=0)
-        assert own.states_in_use == 0
+        assert own.states.in_use == 0
         env.step("<note>a</note>")
         assert "a | b" in env.step("<note>b</note>").observation
-        assert own.states_in_use == 1
+        assert own.states.in_use == 1
         match end:
             case "end":
                 for _ in range(3):
@@ -259,7 +259,7 @@ def test_a_state_is_opened_by_the_first_call_and_given_back_however_the_episode_
                 env.close()
             case _:
                 env.reset(seed=1)
-        assert own.states_in_use == 0, end
+        assert own.states.in_use == 0, end
 
 
 def test_an_env_that_is_garbage_collected_gives_its_states_back(own: ToolRuntime) -> None:
@@ -270,9 +270,9 @@ def test_an_env_that_is_garbage_collected_gives_its_states_back(own: ToolRuntime
     del env
 
     deadline = time.monotonic() + 10
-    while own.states_in_use and time.monotonic() < deadline:
+    while own.states.in_use and time.monotonic() < deadline:
         time.sleep(0.001)
-    assert own.states_in_use == 0
+    assert own.states.in_use == 0
 
 
 def test_an_open_state_without_snapshots_raises_and_an_unopened_one_does_not() -> None:

@@ -1,19 +1,12 @@
 """What is left is not played in vain, if what the envs depend on cannot be reached."""
 
-import asyncio
-
 import pytest
 from lost_envs import Far
-from session_samples import tokenizer
 
 import gem
-from gem.chat import ChatEncoder
+from gem.episode import Completion
 from gem.errors import Unreachable
-from gem.evals import evaluate
-from gem.record import Recorder, read, reproduce, rescore
 from gem.rollout import rollout
-from gem.rollout.transcript import Completion
-from gem.session import Session, Sessions
 from gem.vector.reach import IN_A_ROW
 
 pytestmark = pytest.mark.usefixtures("core_only")
@@ -102,11 +95,6 @@ def test_episodes_that_are_truncated_in_between_have_reached_it(server):
     with gem.make_vec(FAR, 1) as envs:
         failed = [episode.seed for episode in rollout(full, envs, one_in_two()) if episode.failure]
     assert failed == list(range(1, 4 * IN_A_ROW, 2))
-    with Session(FAR, ChatEncoder(tokenizer())) as session:
-        for seed in one_in_two():
-            if session.start(seed) is not None:
-                session.truncate()
-            assert bool(session.result.failure) == bool(seed % 2)
 
 
 def test_an_id_that_can_be_played_does_not_hide_one_that_cannot(server):
@@ -115,62 +103,6 @@ def test_an_id_that_can_be_played_does_not_hide_one_that_cannot(server):
         episodes = play(envs, range(1000))
     assert {episode.id for episode in episodes if episode.failure} == {FAR}
     assert len(episodes) < 100
-
-
-def test_sessions_end_likewise(server):
-    chat = ChatEncoder(tokenizer())
-    server.unlink()
-    with Session(FAR, chat) as session:
-        for seed in range(IN_A_ROW - 1):
-            assert session.start(seed) is None
-            assert session.result.failure
-        with pytest.raises(Unreachable, match=LOST):
-            session.start(9)
-        assert session.result.failure
-
-    async def main():
-        async with Sessions(FAR, chat, most=2) as sessions:
-            each = [sessions.session() for _ in range(IN_A_ROW)]
-            return await asyncio.gather(*(session.start(0) for session in each), return_exceptions=True)
-
-    heard = asyncio.run(main())
-    assert [type(each) for each in heard].count(Unreachable) == 1
-    assert heard.count(None) == IN_A_ROW - 1
-
-
-def test_an_evaluation_keeps_what_was_played_and_resumes(server, tmp_path):
-    asked = 0
-
-    def answer(observation: str) -> str:
-        nonlocal asked
-        asked += 1
-        if asked == 30:
-            server.unlink()
-        return "x"
-
-    what = {"episodes": 200, "num_envs": 4, "floors": False, "out": tmp_path / "out"}
-    with pytest.raises(Unreachable, match=LOST):
-        evaluate(FAR, answer, **what)
-    kept = list(read(tmp_path / "out" / "episodes.jsonl"))
-    sound = sum(record.failure is None for record in kept)
-    assert sound >= 6
-    assert len(kept) - sound <= IN_A_ROW + 2 * 4
-
-    server.touch()
-    evaluation = evaluate(FAR, answer, **what)
-    assert (evaluation.resumed, evaluation.played, evaluation.failures) == (sound, 200, 0)
-
-
-def test_a_recording_is_not_said_to_differ_because_its_server_cannot_be_reached(server, tmp_path):
-    with Recorder(tmp_path / "a.jsonl") as recorder, gem.make_vec(FAR, 1) as envs:
-        for episode in rollout(says_x, envs, [0]):
-            recorder.write(episode)
-    (record,) = read(tmp_path / "a.jsonl")
-    assert reproduce(record, trust=True) is None
-    server.unlink()
-    for replay in (reproduce, rescore):
-        with pytest.raises(Unreachable, match="server cannot be reached"):
-            replay(record, trust=True)
 
 
 def test_a_vector_is_not_made_where_nothing_can_be_reached(monkeypatch):

@@ -9,12 +9,10 @@ import sys
 import tempfile
 import textwrap
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from vector_backends import BACKENDS, PARALLEL, vector
+from vector_backends import BACKENDS, PARALLEL, is_running, vector, wait_for
 from vector_envs import Traced
 
 from gem.vector.backends.process import ProcessWorkerHandle
@@ -23,14 +21,6 @@ pytestmark = pytest.mark.usefixtures("core_only")
 
 TESTS = Path(__file__).parent
 LINUX = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Whether `condition` comes true within a time that is long enough for any machine."""
-    until = time.monotonic() + seconds
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    return condition()
 
 
 def children() -> set[int]:
@@ -55,14 +45,6 @@ def belongings() -> set[object]:
     """Processes, threads, open files, and temporary files. Those of earlier tests may end at any time."""
     gc.collect()
     return {*children(), *threading.enumerate(), *open_files(), *os.listdir(tempfile.gettempdir())}
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is such a process that is more than a corpse."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @LINUX
@@ -236,29 +218,3 @@ def test_a_script_may_hold_the_env_itself(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("True\n", "")
     assert refused.returncode == 1
     assert "if __name__ == '__main__':" in refused.stderr
-
-
-@LINUX
-@pytest.mark.parametrize("backend", [pytest.param("thread", marks=pytest.mark.full), "process"])
-def test_ctrl_c_in_gemx_eval_leaves_nothing(backend: str, tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("gemx")), "eval", "vector_envs:Walk", "--arg", "length=1000000"]
-    started = tmp_path / "pids"
-    environ = os.environ | {"PYTHONPATH": str(TESTS), "WALK_PIDS": str(started)}
-    with subprocess.Popen(
-        [*command, "--num-envs", "64", "--backend", backend],
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
-        assert wait_for(lambda: started.exists() and len(started.read_text().splitlines()) == 64)
-        running.send_signal(signal.SIGINT)
-        try:
-            _, errors = running.communicate(timeout=30)
-        finally:
-            running.kill()
-    pids = {int(pid) for pid in started.read_text().split()}
-
-    assert running.returncode == 130
-    assert "Traceback" not in errors
-    assert wait_for(lambda: not any(is_running(pid) for pid in pids))

@@ -10,10 +10,9 @@ import pytest
 from vector_backends import BACKENDS, MORTAL, PARALLEL, RAY, WALK, alone, episode_seed, needs_ray, vector, without_pid
 
 from gem.core import Step
-from gem.errors import ConfigError, SpecError
-from gem.failure import failure_of
+from gem.errors import ConfigError, SpecError, failure_of
 from gem.vector import VectorEnv, VectorStep
-from gem.vector.backends import process
+from gem.work import process
 
 pytestmark = pytest.mark.usefixtures("core_only")
 

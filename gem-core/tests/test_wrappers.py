@@ -6,7 +6,7 @@ import pytest
 from sample_envs import Sum
 
 from gem.core import Env, Step
-from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem.errors import EpisodeOver
 from gem.turn_env import TurnEnv
 from gem.wrappers import (
     Concat,
@@ -68,16 +68,6 @@ def test_an_episode_that_ends_by_itself_at_the_limit_is_terminated() -> None:
     assert env.step("done") == Step("Bye.", 1.0, True, False, {"success": True})
     with pytest.raises(EpisodeOver):
         env.step("e")
-
-
-def test_a_limit_needs_a_reset_and_a_sensible_number() -> None:
-    with pytest.raises(ResetNeeded):
-        TurnLimit(Parrot(), max_turns=3).step("a")
-    for build in (partial(TurnLimit, max_turns=0), partial(TimeLimit, seconds=0), partial(TimeLimit, seconds=-1.0)):
-        with pytest.raises(ConfigError):
-            build(Parrot())
-    with pytest.raises(ConfigError, match="nan"):
-        TimeLimit(Parrot(), seconds=float("nan"))
 
 
 def test_a_limit_overwrites_a_success_that_an_ongoing_step_reports() -> None:

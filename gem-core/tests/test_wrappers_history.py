@@ -148,13 +148,6 @@ def test_content_parts_are_refused_in_text_and_handed_to_a_template() -> None:
     assert shown(env, ["on"]) == [repr(parts)] * 2
 
 
-@pytest.mark.parametrize("wrapper", [Concat, ConcatWithAction, ConcatChat, ConcatChatOnReset])
-@pytest.mark.parametrize("length", [0, -1, 1.5])
-def test_a_history_too_short_for_the_last_turn_is_refused(wrapper, length) -> None:
-    with pytest.raises(ConfigError, match="max_history_length"):
-        wrapper(Script(["a", "b"]), max_history_length=length)
-
-
 def test_gems_names_are_found_and_composed(core_only) -> None:
     env = gem.make("core:Echo-v0", wrappers="concat_with_action, episode_tracking")
     rules, info = env.reset(seed=0)

@@ -1,7 +1,10 @@
 """What the tests of the vector engine share: the backends, and episodes as they should be."""
 
-from collections.abc import Sequence
+import inspect
+import time
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +26,12 @@ MORTAL = ["process", RAY]
 """Those whose workers can die."""
 
 
-def vector(backend: str, num_envs: int = 3, id: Any = WALK, **kwargs: Any) -> VectorEnv:
-    """A vector for a test: at most two workers, because starting one takes time."""
+def vector(backend: str, num_envs: int = 3, id: Any = WALK, **settings: Any) -> VectorEnv:
+    """A vector for a test: at most two workers, because starting one takes time; other settings are its envs'."""
     if backend in ("process", "ray"):
-        kwargs.setdefault("num_workers", min(2, num_envs))
-    return gem.make_vec(id, num_envs, backend=backend, **kwargs)
+        settings.setdefault("num_workers", min(2, num_envs))
+    kwargs = {name: settings.pop(name) for name in settings.keys() - inspect.signature(gem.make_vec).parameters}
+    return gem.make_vec(id, num_envs, backend=backend, env_kwargs=kwargs, **settings)
 
 
 def episode_seed(seed: int, slot: int, episode: int) -> int:
@@ -47,3 +51,19 @@ def without_pid(step: Step) -> Step:
     """The step as it is in every process."""
     info = {name: value for name, value in step.info.items() if name != "pid"}
     return step._replace(info=info)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
+    """Whether `condition` comes true within a time that is long enough for any machine."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that is more than a corpse."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -18,10 +18,7 @@ PROGRAMS = {
     "javascript": "const n = Number(require('fs').readFileSync(0, 'utf8')); console.log(SIGN n * n)",
 }
 COMMAND = {"cpp": "g++", "javascript": "node"}
-BROKEN = {
-    "cpp": ("int main() { return x; }", "it does not compile"),
-    "javascript": ("let x = ;", "an error"),
-}
+BROKEN = {"cpp": ("int main() { return x; }", "it does not compile"), "javascript": ("let x = ;", "an error")}
 
 
 @pytest.fixture(params=PROGRAMS)

@@ -9,7 +9,6 @@ import puzzle_oracles
 import puzzle_searches
 import pytest
 
-from gem.errors import ConfigError
 from gem_envs_code.puzzles.env import LEVELS, Puzzles
 from gem_envs_code.puzzles.puzzle import Puzzle, make
 from gem_envs_code.tasks import CallTest, StdinTest
@@ -147,18 +146,3 @@ def test_puzzles_in_other_languages_read_standard_input() -> None:
 
     program = f"console.log(Number(require('fs').readFileSync(0, 'utf8')) + {env.puzzle.draft.facts['k']})"
     assert env.step(f"```javascript\n{program}\n```").reward == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"difficulty": "hrd"}, "not one of easy, medium, hard. Did you mean 'hard'"),
-        ({"kinds": ["list_step"]}, "Did you mean 'list_steps'"),
-        ({"kinds": []}, "kinds is a list of one or more of"),
-        ({"kinds": "path"}, "kinds is a list of one or more of"),
-    ],
-)
-def test_settings_that_do_not_exist_are_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        Puzzles(**settings)
-    assert words in str(caught.value)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from gem.errors import Fault
 from gem_envs_code.rows import tests_of as read_tests
 from gem_envs_code.tasks import AssertTest, CallTest, StdinTest
 
@@ -56,11 +55,3 @@ def test_of_assertions():
     assert read_tests("def check(f):\n    assert f(1)\ncheck(f)") == (
         AssertTest("def check(f):\n    assert f(1)\ncheck(f)"),
     )
-
-
-@pytest.mark.parametrize(
-    "column", [{}, {"inputs": [1]}, {"inputs": [1], "outputs": []}, [3], "[1", 7, None, [{"a": 1}]]
-)
-def test_of_an_unknown_form_are_a_fault_that_names_the_known_ones(column):
-    with pytest.raises(Fault, match=r"unknown form.*Known are"):
-        read_tests(column)

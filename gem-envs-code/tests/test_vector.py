@@ -36,7 +36,7 @@ if __name__ == "__main__":
     backend, level = sys.argv[1:]
     ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: orphans become children of this process
     workers = {"num_workers": 2} if backend == "process" else {}
-    with gem.make_vec("code:Basics-v0", 4, backend=backend, level=level, **workers) as envs:
+    with gem.make_vec("code:Basics-v0", 4, backend=backend, env_kwargs={"level": level}, **workers) as envs:
         envs.reset(seed=0)
         assert envs.step(["```\\nprint(input())\\n```"] * 4).terminated.all()
         print(*sorted(below(os.getpid())))

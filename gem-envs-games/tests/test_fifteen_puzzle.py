@@ -4,7 +4,6 @@ from itertools import permutations
 import pytest
 
 import gem
-from gem.errors import ConfigError
 from gem_envs_games.fifteen_puzzle import FifteenPuzzle
 from gem_envs_games.fifteen_puzzle.solver import lower_bound, solve, solved
 
@@ -171,8 +170,3 @@ def test_no_fixed_list_of_moves_wins_most_small_boards(id, most):
         }
     won = (sum(starts[start] for start, end in zip(boards, ends, strict=True) if end == solved(2)) for ends in reached)
     assert max(won) / 600 <= most
-
-
-def test_a_scramble_without_fixed_settings_is_refused():
-    with pytest.raises(ConfigError, match="scramble"):
-        FifteenPuzzle(None, None, scramble=5)

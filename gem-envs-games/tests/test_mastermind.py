@@ -3,7 +3,6 @@ from random import Random
 
 import pytest
 
-from gem.errors import ConfigError
 from gem_envs_games.mastermind import Mastermind
 from gem_envs_games.mastermind.solver import Marked, best_guess, consistent_codes, pegs
 
@@ -141,9 +140,3 @@ def test_the_expert_finds_every_code_in_few_guesses(length, numbers, repeats, mo
         while not step.done:
             step = env.step(env.expert_action())
         assert step.info["success"]
-
-
-def test_without_repeats_a_code_is_no_longer_than_there_are_numbers():
-    with pytest.raises(ConfigError, match="duplicate_numbers"):
-        Mastermind(5, 4)
-    Mastermind(5, 4, duplicate_numbers=True)

@@ -3,7 +3,6 @@ from collections import deque
 
 import pytest
 
-from gem.errors import ConfigError
 from gem_envs_games.sokoban import Sokoban
 from gem_envs_games.sokoban.rules import Level, Position
 from gem_envs_games.sokoban.solver import solve
@@ -193,9 +192,3 @@ def test_the_expert_wins_after_detours():
                 break
         else:
             assert step.info["success"]
-
-
-@pytest.mark.parametrize("room", [6, (6,), (6, 6, 6), "66", (4, 6), (6, 11), (6.0, 6)])
-def test_a_room_that_is_not_a_pair_of_sizes_is_refused(room):
-    with pytest.raises(ConfigError, match="dim_room"):
-        Sokoban(room, 20, 1)

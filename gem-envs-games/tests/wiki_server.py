@@ -30,7 +30,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.troubles, self.gone, self.slow, self.requests = deque(), set(), 0.0, []
-        self.body, self.trickle, self.headers = None, False, {}
+        self.body = None
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 
@@ -43,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
             status, headers = server.troubles.popleft()
             return self.answer(status, b"trouble", headers)
         if server.body is not None:
-            return self.answer(200, server.body, server.headers)
+            return self.answer(200, server.body)
         url = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == "/w/api.php":
@@ -60,9 +60,6 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         try:
-            for byte in body if self.server.trickle else ():
-                self.wfile.write(bytes([byte]))
-                time.sleep(0.05)
             self.wfile.write(body)
         except OSError:
             return  # who asked has lost patience

@@ -8,7 +8,7 @@ import random
 import re
 from fractions import Fraction
 
-from gem.number import read_number
+from gem.answers.number import read_number
 from gem_envs_math.problem import DIFFICULTIES
 
 DRAWS = 25

@@ -1,14 +1,12 @@
 """`math:Arithmetic-v0`: questions, answers, rewards and arguments."""
 
-import random
 import re
 
 import pytest
 
 import gem
+from gem.answers.number import read_number
 from gem.core import Step
-from gem.errors import ConfigError
-from gem.number import read_number
 from gem_envs_math.arithmetic import Arithmetic
 
 IDS = ("math:Arithmetic-v0", "math:Arithmetic-v0-easy", "math:Arithmetic-v0-hard")
@@ -17,10 +15,6 @@ IDS = ("math:Arithmetic-v0", "math:Arithmetic-v0-easy", "math:Arithmetic-v0-hard
 def result_of(question):
     """The result by Python's own arithmetic, from the question alone."""
     return eval(re.match(r"What is (.*)\?\n", question)[1])
-
-
-def test_the_pack_offers_its_ids():
-    assert {spec.id for spec in gem.all_specs() if spec.namespace == "math"} >= set(IDS)
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -80,43 +74,6 @@ def test_a_reply_without_an_integer_in_a_box_is_malformed(use_format_error_rewar
         assert (step.reward, step.terminated, step.info) == (reward, True, {"success": False, "malformed": True})
 
 
-def test_no_junk_raises():
-    rng = random.Random(0)
-    pieces = ["\\boxed{", "}", "{", "9" * 5000, "1,", "-", "$", "\x00", "٣", "🧮", "\ud800", " ", "\n", "x" * 1000]
-    junk = ["".join(rng.choices(pieces, k=rng.randrange(40))) for _ in range(500)]
-    junk += [
-        "\\boxed{" * 15_000,
-        "{" * 100_000,
-        "\\boxed{" + "{" * 50_000 + "}" * 50_000 + "}",
-        "\\boxed{" + "9" * 100_000 + "}",
-    ]
-    env = Arithmetic()
-    for reply in junk:
-        env.reset(seed=1)
-        assert env.step(reply).info["success"] is False
-
-
 def test_the_arguments_determine_the_form_of_the_expression():
     question, _ = Arithmetic(operands=8, digits=1, operators="*").reset(seed=0)
     assert re.match(r"What is [1-9]( \* [1-9]){7}\?\n", question)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"operands": 1},
-        {"operands": 21},
-        {"operands": 2.5},
-        {"operands": "three"},
-        {"digits": 0},
-        {"digits": 10},
-        {"digits": 1.0},
-        {"digits": True},
-        {"operators": ""},
-        {"operators": "+/"},
-        {"operators": "++"},
-    ],
-)
-def test_arguments_out_of_range_are_refused(arguments):
-    with pytest.raises(ConfigError, match=next(iter(arguments))):
-        Arithmetic(**arguments)

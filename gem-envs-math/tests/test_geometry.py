@@ -13,7 +13,6 @@ from drawn_problems import cases, draws, ids, integers, real
 from PIL import Image, ImageChops
 
 import gem
-from gem.errors import ConfigError
 from gem_envs_math.figures import png
 from gem_envs_math.geometry.env import Geometry
 
@@ -299,8 +298,3 @@ def test_labels_cover_no_lines(kind, level):
         before, after = (Image.open(BytesIO(png(each))) for each in (bare, figure))
         was_dark, is_white = before.point([255] * 90 + [0] * 166), after.point([0] * 200 + [255] * 56)
         assert ImageChops.darker(was_dark, is_white).histogram()[255] < 12, problem
-
-
-def test_another_kind_of_figure_is_refused():
-    with pytest.raises(ConfigError, match="figure is 'text' or 'image', not 'video'"):
-        Geometry(figure="video")

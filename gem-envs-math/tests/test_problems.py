@@ -1,4 +1,4 @@
-"""What all generated problems have in common: difficulties and kinds, reading and grading, attempts, a curriculum."""
+"""What all generated problems have in common: difficulties and kinds, reading and grading, attempts."""
 
 import random
 import re
@@ -9,7 +9,6 @@ from drawn_problems import cases, draws, ids
 
 import gem
 from gem.core import Step
-from gem.errors import ConfigError
 from gem_envs_math.algebra import Algebra
 from gem_envs_math.calculus import Calculus
 from gem_envs_math.combinatorics import Combinatorics
@@ -189,29 +188,6 @@ def test_chosen_kinds_are_asked_and_no_others():
     env = NumberTheory("easy", kinds=["division", "next_prime"])
     assert {env.kind for seed in range(30) if env.reset(seed=seed)} == {"division", "next_prime"}
     assert gem.make("math:NumberTheory-v0-easy", kinds="division").unwrapped.kinds == ("division",)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"difficulty": "extreme"}, "difficulty is 'easy', 'medium' or 'hard', not 'extreme'"),
-        ({"kinds": ["quadratics"]}, r"no medium kind is called 'quadratics'\. Did you mean 'quadratic'\?"),
-        ({"difficulty": "easy", "kinds": "cubic"}, "no easy kind is called 'cubic'"),
-    ],
-)
-def test_settings_that_do_not_exist_are_refused(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        Algebra(**settings)
-
-
-def test_a_curriculum_leads_from_easy_to_hard_problems():
-    levels = [{"difficulty": difficulty} for difficulty in ("easy", "medium", "hard")]
-    env = gem.make("math:Algebra-v0", wrappers=[{"name": "curriculum", "levels": levels, "window": 2}])
-    seen = []
-    for seed in range(6):
-        seen.append((env.reset(seed=seed)[1]["level"], env.unwrapped.difficulty))
-        env.step(env.expert_action())
-    assert seen == [(level, levels[level]["difficulty"]) for level in (0, 0, 1, 1, 2, 2)]
 
 
 @pytest.mark.parametrize("form", [INTEGER, NUMBER, NUMBERS, IN_ORDER, EXPRESSION])

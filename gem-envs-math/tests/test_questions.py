@@ -7,7 +7,6 @@ from small_image import png
 
 import gem
 from gem.core import Step
-from gem.errors import ConfigError
 from gem.testing.replies import JUNK
 from gem_envs_math.figure_questions import FigureQuestion
 from gem_envs_math.questions import MathQuestion
@@ -64,9 +63,7 @@ def test_a_reply_without_a_box_is_malformed_and_costs_what_the_env_says(settings
 
 def test_what_counts_as_right_is_a_setting():
     assert graded("3.1416", "\\boxed{3.14}").reward == 0.0
-    assert graded("3.1416", "\\boxed{3.14}", rules={"tolerance": 0.01}).reward == 1.0
-    with pytest.raises(ConfigError, match="'tolerence' is not a rule of grading"):
-        MathQuestion(GSM8K, rules={"tolerence": 0.01})
+    assert graded("3.1416", "\\boxed{3.14}", tolerance=0.01).reward == 1.0
 
 
 def test_with_several_attempts_the_agent_reads_that_it_is_wrong_and_tries_again():
@@ -90,12 +87,6 @@ def test_junk_and_hostile_answers_are_graded_below_the_right_one():
         assert env.step(reply).reward < 1.0, reply[:60]
         env.reset(seed=0)
         assert env.step(env.expert_action()).reward == 1.0
-
-
-@pytest.mark.parametrize("answer", [None, [], [None], {"value": 1}])
-def test_a_row_without_a_usable_answer_is_refused(answer):
-    with pytest.raises(ConfigError, match="an answer, which is text, a number, or a list of these"):
-        MathQuestion([{"problem": "?", "answer": answer}]).reset(seed=0)
 
 
 def test_the_expert_and_random_play_continue_where_a_box_cannot_hold_the_answer():
@@ -135,18 +126,3 @@ def test_a_row_may_have_one_image_or_none_and_those_without_a_mark_come_first(im
     row = {"problem": "Find $x$.", "answer": "1", "images": images}
     question, _ = FigureQuestion([row], instruction=False).reset(seed=0)
     assert [part["type"] for part in question] == ["image_url"] * (parts - 1) + ["text"]
-
-
-@pytest.mark.parametrize(
-    ("images", "message"),
-    [
-        ([], "1 marks <image>, and 0 images"),
-        ([b"BM not a kind"], "is a PNG, JPEG, GIF or WebP file; this one begins with"),
-        (["data:text/html,<b>"], "the data URL of an image"),
-        (["/nowhere/figure.png"], "'/nowhere/figure.png' cannot be read"),
-        ([{"bytes": None, "path": None}], "the bytes of its file, a data URL or a path, not NoneType"),
-    ],
-)
-def test_an_unusable_image_is_refused(images, message):
-    with pytest.raises(ConfigError, match=message):
-        FigureQuestion([{"problem": "<image>?", "answer": "1", "images": images}]).reset(seed=0)

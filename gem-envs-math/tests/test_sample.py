@@ -10,8 +10,8 @@ from sample_notations import NOTATIONS
 from sample_values import agrees
 
 import gem
+from gem.answers.parsing import boxed
 from gem.data import open_table
-from gem.parsing import boxed
 
 ROWS = list(open_table("gem_envs_math:sample.jsonl"))
 CHECKS = {**sample_numbers.CHECKS, **sample_forms.CHECKS}

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 import gem
-from gem.matching import normalized
+from gem.answers.matching import normalized
 
 ROWS, DOCUMENTS = (
     [json.loads(line) for line in files("gem_envs_qa").joinpath(f"{name}.jsonl").read_text("utf-8").splitlines()]

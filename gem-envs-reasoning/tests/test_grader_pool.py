@@ -1,24 +1,15 @@
 """Integrals, which other processes grade: right and wrong answers, slow ones, and when the processes end."""
 
 import os
-import signal
-import subprocess
-import sys
-import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import gem
-from gem_envs_reasoning import antiderivative, grader_pool
-
-
-@pytest.fixture(scope="module")
-def pool():
-    pool = grader_pool.GraderPool(2)
-    yield pool
-    pool.stop()
+from gem.work.fork_pool import WorkerLost, WorkersFailed
+from gem_envs_reasoning import antiderivative
+from gem_envs_reasoning.grader_pool import POOL, is_antiderivative
 
 
 def processes(parent):
@@ -72,39 +63,31 @@ def test_an_answer_that_is_not_an_expression_is_malformed(answer):
     assert env.step(f"<answer>{answer}</answer>").info == {"success": False, "malformed": True}
 
 
-def test_an_answer_that_takes_too_long_is_wrong_and_the_next_one_is_graded(pool):
+def test_an_answer_that_takes_too_long_is_wrong_and_the_next_one_is_graded():
     product = "*".join(f"tan({n}*x)" for n in range(1, 60))
-    assert not pool.is_antiderivative("9**9**9", "x**2", "x")
-    assert not pool.is_antiderivative(f"x**3/3 + ({product})/({product} + 1e-30)*1e-40", "x**2", "x")
-    assert pool.is_antiderivative("x**3/3", "x**2", "x")
+    assert not is_antiderivative("9**9**9", "x**2", "x")
+    assert not is_antiderivative(f"x**3/3 + ({product})/({product} + 1e-30)*1e-40", "x**2", "x")
+    assert is_antiderivative("x**3/3", "x**2", "x")
 
 
-def test_threads_get_their_own_answers(pool):
-    answers = {}
-
-    def ask(power):
-        answers[power] = pool.is_antiderivative(f"x**{power}/3", "x**2", "x")
-
-    threads = [threading.Thread(target=ask, args=[power]) for power in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [power for power, right in answers.items() if right] == [3]
-    assert len(answers) == 8
+def test_threads_get_their_own_answers():
+    with ThreadPoolExecutor(8) as threads:
+        right = list(threads.map(lambda power: is_antiderivative(f"x**{power}/3", "x**2", "x"), range(8)))
+    assert right == [power == 3 for power in range(8)]
 
 
-def test_a_grader_that_was_killed_is_replaced(pool):
-    assert pool.is_antiderivative("x**3/3", "x**2", "x")
-    for grader in pool._idle:
-        os.kill(grader._process.pid, signal.SIGKILL)
-    assert pool.is_antiderivative("x**3/3", "x**2", "x")
+def test_an_answer_that_ends_processes_is_wrong_and_no_processes_are_a_fault(monkeypatch):
+    errors = [WorkerLost("twice"), WorkersFailed("no memory")]
 
+    def ask(*_):
+        raise errors.pop(0)
 
-def test_a_grader_that_cannot_answer_is_a_fault_and_not_a_wrong_answer(monkeypatch):
-    monkeypatch.setattr(grader_pool, "_PROGRAM", "pass")
-    with pytest.raises(grader_pool.GraderLost, match="memory"):
-        grader_pool.GraderPool(1).is_antiderivative("x", "1", "x")
+    monkeypatch.setattr(POOL, "ask", ask)
+    assert not is_antiderivative("x", "1", "x")
+    with gem.make("rg:simple_integration") as env:
+        env.reset(seed=0)
+        with pytest.raises(WorkersFailed):
+            env.step("<answer>x</answer>")
 
 
 def test_the_envs_of_a_process_share_one_grader_which_is_kept_when_they_are_closed():
@@ -116,36 +99,6 @@ def test_the_envs_of_a_process_share_one_grader_which_is_kept_when_they_are_clos
                 env.step("<answer>x</answer>")
         running.append(processes(os.getpid()))
     assert running[0] == running[1] != []
-
-
-OPEN = """
-import os, sys, gem
-env = gem.make("rg:simple_integration")
-env.reset(seed=0)
-env.step("<answer>x</answer>")
-child = os.fork()
-if child == 0:
-    env.reset(seed=0)
-    print(env.step(env.expert_action()).reward, flush=True)
-    os._exit(0)
-os.waitpid(child, 0)
-from pathlib import Path
-print(*[each._process.pid for each in __import__("gem_envs_reasoning.grader_pool").grader_pool._pool._idle], flush=True)
-if sys.argv[1] == "killed":
-    os.kill(os.getpid(), 9)
-"""
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("end", [pytest.param("left", marks=pytest.mark.full), "killed"])
-def test_nothing_is_left_of_a_process_that_ends_without_closing(end):
-    ran = subprocess.run([sys.executable, "-c", OPEN, end], capture_output=True, text=True, timeout=120, check=False)
-    reward, grader = ran.stdout.split()
-    assert float(reward) == 1.0
-    until = time.monotonic() + 30
-    while Path(f"/proc/{grader}").exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    assert not Path(f"/proc/{grader}").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What verifiers finds by the id `gem-verifiers`, because it imports a module of that name: `gem_interop.verifiers`."""
+"""`gem_interop.verifiers` under the name of a top-level module, which verifiers imports for the id `gem-verifiers`."""
 
 from gem_interop.verifiers import GemEnv, GemHarness, GemTaskset
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 import gem
-from gem.rollout.segments import Segment
-from gem.session import Result
+from gem.episode.segments import Segment
+from gem_interop.session import Result
 
 
 @dataclass

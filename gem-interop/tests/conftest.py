@@ -1,11 +1,14 @@
-"""Tests of a framework are collected where it is installed: `make interop-NAME` makes an environment for each."""
+"""Tests of a framework are collected where it is installed: `make interop-NAME` makes an environment for each.
+
+Samples of the core's tests serve here too.
+"""
 
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 # pytest's importlib mode puts nothing on the path, and an env is found by its module's name.
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2] / "gem-core" / "tests")]
 
 FRAMEWORKS = {
     "gymnasium": "gymnasium",

@@ -1,13 +1,14 @@
 """What the tests of every source of environments ask: checks of the contract, and a vector that is recorded."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import gem
+from gem.episode import Episode
 from gem.packs.make import bind
 from gem.packs.registry import registry
-from gem.record import EpisodeRecord, Recorder, read, reproduce
+from gem.record import Recorder, read
 from gem.rollout import rollout
 from gem.rollout.policy import random_policy
 from gem.testing.checks import CHECKS
@@ -26,7 +27,7 @@ def broken_checks(id: str, leave_out: Collection[str] = (), **kwargs: Any) -> di
     return {outcome.check: outcome.what for outcome in outcomes if outcome.state == "failed"}
 
 
-def recorded(path: Path, ids: Sequence[str], backend: Any, episodes: int, **kwargs: Any) -> list[EpisodeRecord]:
+def recorded(path: Path, ids: Sequence[str], backend: Any, episodes: int, **kwargs: Any) -> list[Episode]:
     """That many random episodes of each id, played in a vector and recorded."""
     policy = random_policy()
     with (
@@ -42,6 +43,20 @@ def recorded(path: Path, ids: Sequence[str], backend: Any, episodes: int, **kwar
     return records
 
 
-def differing(records: Sequence[EpisodeRecord], **settings: Any) -> list[Any]:
+def differing(records: Sequence[Episode]) -> list[Any]:
     """What came out differently when these episodes were played again."""
-    return [difference for difference in (reproduce(record, **settings) for record in records) if difference]
+    return [found for record in records for found in _differences(record)]
+
+
+def _differences(record: Episode) -> Iterator[Any]:
+    """Observation and reward of each step that differs: recorded, and now."""
+    assert record.spec is not None
+    with gem.make(record.id, **record.spec.kwargs) as env:
+        now, _ = env.reset(seed=record.seed, options=record.options)
+        recorded = [*(turn.observation for turn in record.turns[1:]), record.observation]
+        if record.turns and now != record.turns[0].observation:
+            yield (record.turns[0].observation, 0.0), (now, 0.0)
+        for turn, then in zip(record.turns, recorded, strict=True):
+            step = env.step(turn.action)
+            if (step.observation, step.reward) != (then, turn.reward):
+                yield (then, turn.reward), (step.observation, step.reward)

@@ -12,8 +12,7 @@ from gymnasium import spaces
 from sources import broken_checks, differing, recorded
 
 import gem
-from gem.errors import ConfigError, MissingExtra, RecordError, SnapshotError, UnknownId
-from gem.record import reproduce
+from gem.errors import ConfigError, MissingExtra, SnapshotError, UnknownId
 from gem_interop.envs.gymnasium import GymnasiumEnv, names, resolve
 from gem_interop.envs.spaces import actions_of, check_readable, shown
 
@@ -157,19 +156,10 @@ def test_what_does_not_repeat_itself_is_said_and_its_snapshot_refused() -> None:
         with gem.make("gymnasium:Fickle-v0") as env:
             env.reset(seed=0)
             assert env.step("1").info["gymnasium"] == {"arrays": [0.0, 0.0], "object": "Discrete(2)"}
-            with pytest.raises(SnapshotError, match="the same seed and actions led to another observation, '4'"):
+            with pytest.raises(SnapshotError, match="another observation, '4'"):
                 env.restore(env.snapshot())
     finally:
         del gymnasium.registry["Fickle-v0"]
-
-
-def test_an_untrusted_recording_may_name_an_environment_but_not_its_arguments(tmp_path: Path) -> None:
-    plain = recorded(tmp_path / "a.jsonl", IDS[:1], "thread", 1)[0]
-    slick = recorded(tmp_path / "b.jsonl", IDS[:1], "thread", 1, is_slippery=False)[0]
-
-    assert reproduce(plain) is reproduce(slick, trust=True) is None
-    with pytest.raises(RecordError, match="the setting 'is_slippery' of 'gymnasium:FrozenLake-v1'"):
-        reproduce(slick)
 
 
 @pytest.mark.parametrize("id", [IDS[0], *(pytest.param(id, marks=FULL) for id in IDS[1:])])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gem
-from gem.errors import MissingExtra, SpecError
+from gem.errors import MissingExtra
 from gem.packs.registry import registry
 
 
@@ -52,10 +52,3 @@ def test_every_source_leads_to_a_function():
     for source in sources.values():
         for at in filter(None, (source.resolve, source.names)):
             assert at.partition(":")[2] in functions_of(at.partition(":")[0]), at
-
-
-@pytest.mark.parametrize("id", ["openenv:localhost:8000", "nemo:host", "openenv:http://a b"])
-def test_an_address_that_is_none_is_refused(id):
-    message = r"not an environment id|the address of a server is like"
-    with pytest.raises((SpecError, gem.errors.ConfigError), match=message):
-        gem.make(id)

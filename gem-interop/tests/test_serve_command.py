@@ -27,7 +27,7 @@ def test_what_is_wrong_is_said_before_the_server_starts(tmp_path, monkeypatch):
     assert "either --token-file or --no-token" in gemx("serve", "--no-token", "--token-file", f"{tmp_path}/token")[1]
     assert "Did you mean 'core:Echo-v0'" in gemx("serve", "core:Eco-v0")[1]
     assert "need ids" in gemx("serve", "--arg", "max_turns=3")[1]
-    for module in [name for name in sys.modules if name.startswith(("gem_interop.serve", "gem.client_timeouts"))]:
+    for module in [name for name in sys.modules if name.startswith(("gem_interop.serve", "gem.http.client_timeouts"))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "websockets", None)
     monkeypatch.setitem(sys.modules, "uvicorn.protocols.websockets.websockets_sansio_impl", None)

@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from gem import client_timeouts
+from gem.http import client_timeouts
 from gem_interop.serve.app import EnvServer
 from gem_interop.serve.envs import ServedEnvs
 from gem_interop.serve.server import serving

@@ -13,9 +13,8 @@ import pytest
 
 import gem
 from gem.errors import Unreachable
-from gem.evals import evaluate
-from gem.listening import listen
-from gem.record import read
+from gem.http.listening import listen
+from gem.rollout import rollout
 from gem.vector.reach import IN_A_ROW
 
 HANG_LIMIT = 60
@@ -81,7 +80,7 @@ def served(kind, port):
 
 
 @pytest.mark.parametrize("kind", ["nemo", pytest.param("openenv", marks=pytest.mark.full)])
-def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_another(kind, tmp_path):
+def test_a_rollout_ends_soon_after_its_server(kind):
     port = free_port()
     url, asked, num_envs = f"http://127.0.0.1:{port}", 0, 16
 
@@ -93,25 +92,15 @@ def test_an_evaluation_ends_soon_after_its_server_and_resumes_when_there_is_anot
             server.wait()
         return "end" if asked % 2 else "more"
 
-    what = {
-        "episodes": 100,
-        "num_envs": num_envs,
-        "floors": False,
-        "out": tmp_path,
-        "env_kwargs": {"patience": 1},
-    }
     with served(kind, port) as server:
         lost = rf"{url}.* refused.*; \d+ episodes of {kind}:{url} in a row failed for this reason"
-        with pytest.raises(Unreachable, match=lost):
-            evaluate(f"{kind}:{url}", answer, **what)
-    kept = list(read(tmp_path / "episodes.jsonl"))
-    sound = sum(record.failure is None for record in kept)
+        episodes = []
+        envs = gem.make_vec(f"{kind}:{url}", num_envs, env_kwargs={"patience": 1})
+        with envs, pytest.raises(Unreachable, match=lost):
+            episodes += rollout(answer, envs, range(100))
+    sound = sum(episode.failure is None for episode in episodes)
     assert sound >= 10
-    assert len(kept) - sound <= IN_A_ROW + 3 * num_envs
-
-    with served(kind, port) as server:
-        evaluation = evaluate(f"{kind}:{url}", answer, **what)
-    assert (evaluation.resumed, evaluation.played, evaluation.failures) == (sound, 100, 0)
+    assert len(episodes) - sound <= IN_A_ROW + 3 * num_envs
 
 
 def copy(source, target):
@@ -162,9 +151,10 @@ def test_a_server_that_restarts_costs_the_episodes_that_it_played(kind, through)
                 servers.callback(servers.enter_context(start(kind, port)).kill)
             return "end" if asked % 2 else "more"
 
-        evaluation = evaluate(f"{kind}:http://127.0.0.1:{ours}", answer, episodes=100, num_envs=num_envs, floors=False)
-    assert evaluation.played == 100
-    assert evaluation.failures <= num_envs
+        with gem.make_vec(f"{kind}:http://127.0.0.1:{ours}", num_envs) as envs:
+            episodes = list(rollout(answer, envs, range(100)))
+    assert len(episodes) == 100
+    assert sum(episode.failure is not None for episode in episodes) <= num_envs
 
 
 def test_an_error_whose_text_does_not_arrive_is_named_by_its_status():

@@ -20,9 +20,9 @@ from agreement import (
 from samples import tiny_model, tokenizer
 from starting import EVALUATION, IDS, SEED, TRAINING
 
+from gem.episode import Completion
 from gem.errors import ConfigError
-from gem.rollout.transcript import Completion
-from gem.session import Result
+from gem_interop.session import Result
 from gem_interop.skyrl import EpisodeFailed, GemTextEnv, WithoutFailed, register, rows
 
 pytestmark = pytest.mark.filterwarnings("default")  # SkyRL's own
@@ -147,7 +147,7 @@ def test_a_failure_ends_the_training_unless_the_generator_leaves_it_out():
     broken = next(text for text in map(str, range(1000)) if sum(map(ord, text)) % 13 == 0)
     env = text_env()
     env.init([])
-    with pytest.raises(EpisodeFailed, match="interop_envs:Talk from seed 0: OSError: the env is broken"):
+    with pytest.raises(EpisodeFailed, match="OSError: the env is broken"):
         env.step(broken)
 
 
@@ -193,7 +193,7 @@ def test_bad_rows_and_tools_that_skyrl_cannot_pass_are_refused():
         GemTextEnv(extras={})
     with pytest.raises(ConfigError, match="score is 'return' or 'success', not 'best'"):
         register("other", score="best")
-    with pytest.raises(ConfigError, match="SkyRL passes no tools to interop_envs:Talk: choose a call format of text"):
+    with pytest.raises(ConfigError, match="choose a call format of text"):
         text_env(wrappers={"name": "tool_env", "tools": "interop_envs:add", "format": "openai"}).init([])
 
 

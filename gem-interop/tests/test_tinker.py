@@ -21,7 +21,7 @@ from agreement import (
 from samples import tiny_model, tokenizer
 from tinker_cookbook.rl import train
 
-from gem.session import Result
+from gem_interop.session import Result
 from gem_interop.tinker import WITHOUT_FAILED, GemDatasetBuilder, GemGroup
 
 pytestmark = pytest.mark.filterwarnings("default")  # the frameworks' own

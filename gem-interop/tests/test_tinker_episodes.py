@@ -102,9 +102,7 @@ def test_a_call_in_text_ends_a_reply_and_nothing_behind_it_is_trained(dataset):
     assert sum(mask) == sum(len(turn.ac.tokens) for turn in played.transitions)
 
     group = dataset(wrappers=tools, group_size=1)[0].get_batch(0)[0]
-    with pytest.raises(
-        EpisodeFailed, match=rf"\d+ ids were sampled for a reply that ended after {len(call)}, and the cookbook would"
-    ):
+    with pytest.raises(EpisodeFailed, match=f"ended after {len(call)}"):
         play(group, Says(call + " and more<|im_end|>"), strategy=None)
 
 
@@ -166,7 +164,7 @@ def test_an_episode_whose_start_does_not_fit_the_context_is_left_out_and_stops_a
     group = dataset(max_context=3)[0].get_batch(0)[0]
     with pytest.raises(AllTrajectoriesFailedError):  # which the cookbook's loop counts as a skipped group
         play(group, Says())
-    with pytest.raises(EpisodeFailed, match=r"Talk from seed \d+: .* no room for a reply in max_context=3"):
+    with pytest.raises(EpisodeFailed, match="no room for a reply in max_context=3"):
         play(group, Says(), strategy=None)
     fits = dataset(max_context=120)[0].get_batch(0)[0]
     ends = {each.stop_reason for each in play(fits, Says("a" * 500)).trajectories_G}

@@ -110,7 +110,7 @@ def test_a_failed_episode_has_no_output_and_stops_workers_that_need_one(folder):
     failing = Says("\r<|im_end|>")  # 13, which Talk does not bear
     assert play(folder, failing) == []
     assert len(failing.asked) == 3
-    with pytest.raises(RuntimeError, match=r"failed, and only verl's V1 trainers .* OSError: the env is broken"):
+    with pytest.raises(RuntimeError, match="OSError: the env is broken"):
         play(folder, failing, of_v1=False, retries=0)
     assert play(folder, Says("a", stop_reason="aborted"), retries=0) == []
 
@@ -145,7 +145,7 @@ def test_an_episode_whose_history_is_rewritten_is_several_outputs_or_is_kept_as_
 
     kept = play(folder, server, chat=FORGETS, of_v1=False)
     assert sum(kept.response_mask) == len(outputs) * len(server.ids)
-    with pytest.raises(ConfigError, match="several segments, which only verl's V1 trainers take"):
+    with pytest.raises(ConfigError, match="several segments"):
         play(folder, server, chat=FORGETS, of_v1=False, history="template")
 
 
@@ -157,7 +157,7 @@ def test_a_reply_has_the_room_that_verl_has_for_it(folder):
     assert asked[-1] < 50
     assert len(output.response_ids) <= 120
     assert all(params["stop_token_ids"] and params["temperature"] == 1.0 for _, _, params in server.asked)
-    with pytest.raises(ConfigError, match=r"a prompt has \d+ ids, and rollout.prompt_length is 10"):
+    with pytest.raises(ConfigError, match="prompt_length is 10"):
         play(folder, server, "data.max_prompt_length=10", of_v1=False)
 
 

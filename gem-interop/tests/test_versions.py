@@ -6,16 +6,9 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import MissingExtra
 from gem_interop import versions
 from gem_interop.versions import check
-
-
-def test_a_missing_framework_is_named():
-    with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install no-such-trainer==1\.2\.0"):
-        check("no-such-trainer", "1.0.0", "1.2.0")
-    with pytest.raises(MissingExtra, match=r"no-such-trainer is not installed: pip install git\+https://host/it"):
-        check("no-such-trainer", "1.0.0", "1.2.0", "git+https://host/it")
 
 
 @pytest.mark.parametrize(
@@ -32,9 +25,7 @@ def test_a_module_names_its_missing_framework_before_it_imports_it(module, monke
         importlib.import_module(f"gem_interop.{module}")
 
 
-def test_versions_that_were_not_run_are_named():
-    with pytest.raises(ConfigError, match=r"pytest \S+ is too old, and GEM needs 999\.1: pip install pytest==999\.2"):
-        check("pytest", "999.1", "999.2")
-    with pytest.warns(UserWarning, match=r"pytest \S+ is newer than 1\.2\.0, the last version"):
+def test_a_version_that_was_not_run_is_named():
+    with pytest.warns(UserWarning, match="is newer than 1.2.0"):
         check("pytest", "1.0.0", "1.2.0")
     check("pytest", "1.0", "999.0rc1")

@@ -4,7 +4,6 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,47 +18,31 @@ MIB = 1 << 20
 WHOLE = ("memory", "output", "disk", "inodes", "threads", "open_files")
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "an unknown limit": (lambda: sandbox.run("", memry=3), r"no limit 'memry'\. Did you mean 'memory'\?"),
-    "a limit like nothing": (lambda: sandbox.run("", xyz=3), r"no limit 'xyz'\. The limits are timeout, wall, memory"),
-    "an unknown argument": (lambda: sandbox.run("", stdn="x"), r"'stdn'\. Did you mean 'stdin'\?"),
-    "memory in words": (lambda: sandbox.run("", memory="1G"), r"memory, in bytes, must be an integer .* not '1G'"),
-    "no timeout": (lambda: sandbox.run("", timeout=None), "timeout is a number of seconds above 0"),
-    "limits in a dict": (lambda: sandbox.run("", limits={"memory": 3}), "limits is of type Limits, not dict"),
-    "input": (lambda: sandbox.run("", stdin=7), "stdin is of type str or bytes, not int"),  # pyright: ignore
-    "code": (lambda: sandbox.run(3), "code is of type str, not int"),  # pyright: ignore
-    "a list of files": (lambda: sandbox.run("", files=["a"]), "files is of type Mapping, not list"),  # pyright: ignore
-    "no list of files": (lambda: sandbox.run("", files=[]), "files is of type Mapping, not list"),  # pyright: ignore
-    "a file's name": (lambda: sandbox.run("", files={3: "x"}), "the name of a file is of type str"),  # pyright: ignore
-    "a file's content": (lambda: sandbox.run("", files={"a": 3}), "the file 'a' is of type str or bytes, not int"),  # pyright: ignore
-    "a level": (lambda: sandbox.run("", level="landlok"), "level is one of .* Did you mean 'landlock'"),  # pyright: ignore
+    "an unknown limit": (lambda: sandbox.run("", memry=3), "no limit 'memry'. Did you mean 'memory'"),
+    "a limit like nothing": (lambda: sandbox.run("", xyz=3), "The limits are timeout, wall"),
+    "an unknown argument": (lambda: sandbox.run("", stdn="x"), "Did you mean 'stdin'"),
+    "memory in words": (lambda: sandbox.run("", memory="1G"), "memory, in bytes, must be"),
+    "no timeout": (lambda: sandbox.run("", timeout=None), "timeout is a number"),
+    "a level": (lambda: sandbox.run("", level="landlok"), "Did you mean 'landlock'"),  # pyright: ignore
     "a list of levels": (lambda: sandbox.run("", level=["unshare"]), "level is one of"),  # pyright: ignore
     "no min_level": (lambda: sandbox.run("", min_level=None), "min_level is one of"),  # pyright: ignore
     "a level of a sandbox": (lambda: Sandbox(min_level="x"), "min_level is one of"),  # pyright: ignore
-    "slots in words": (lambda: Sandbox(slots="2"), "slots must be an integer >= 1, not '2'"),  # pyright: ignore
-    "no slots": (lambda: Sandbox(slots=0), "slots must be an integer >= 1, not 0"),
-    "a sandbox's limits": (lambda: Sandbox(limits=3), "limits is of type Limits, not int"),  # pyright: ignore
-    "one module": (lambda: Sandbox(modules="numpy"), r"write modules=\['numpy'\]"),
-    "a module": (lambda: Sandbox(modules=[re]), "each of modules is of type str, not module"),  # pyright: ignore
-    "modules": (lambda: Sandbox(modules=3), "modules is of type Iterable, not int"),  # pyright: ignore
-    "one path": (lambda: Sandbox(readable="/bin"), r"write readable=\['/bin'\]"),
-    "a path": (lambda: Sandbox(readable=[Path("/bin")]), "each of readable is of type str"),  # pyright: ignore
-    "one job": (lambda: sandbox.run_many("print(1)"), "jobs is a list of programs, not one"),
-    "a job": (lambda: sandbox.run_many([3]), "code is of type str, not int"),  # pyright: ignore
-    "jobs": (lambda: sandbox.run_many(3), "jobs is of type Iterable, not int"),  # pyright: ignore
-    "cases": (lambda: sandbox.run_tests("", 3), "cases is of type Iterable, not int"),  # pyright: ignore
-    "a case": (lambda: sandbox.run_tests("", [("", ""), "ab"]), r"cases\[1\] is of type tuple or list"),  # pyright: ignore
-    "half a case": (lambda: sandbox.run_tests("", [("a",)]), r"cases\[0\] is a pair"),  # pyright: ignore
-    "an output": (lambda: sandbox.run_tests("", [("a", 3)]), r"half of cases\[0\] is of type str"),  # pyright: ignore
-    "a comparison": (lambda: sandbox.run_tests("", [("a", "b")], same="="), "same is a function"),  # pyright: ignore
+    "slots in words": (lambda: Sandbox(slots="2"), "slots must be"),  # pyright: ignore
+    "one module": (lambda: Sandbox(modules="numpy"), "write modules=['numpy']"),
+    "one path": (lambda: Sandbox(readable="/bin"), "write readable=['/bin']"),
+    "a path that is not there": (lambda: Sandbox(readable=["a"]), "absolute and exists"),
+    "one job": (lambda: sandbox.run_many("print(1)"), "jobs is a list"),
+    "no cases": (lambda: sandbox.run_tests("", []), "at least one"),
+    "a reason to stop": (lambda: sandbox.run_tests("", [("", "")], stop="first"), "never, failure"),  # pyright: ignore
     "a limit of a test": (lambda: sandbox.run_tests("", [("a", "b")], timout=3), "Did you mean 'timeout'"),
-    "the limits of a job": (lambda: Job(code="", limits=3), "limits is of type Limits, not int"),  # pyright: ignore
+    "a language": (lambda: Job(code="", language="c++"), "not one of python, cpp"),  # pyright: ignore
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_an_argument_of_another_kind_is_refused_in_words(name: str) -> None:
+def test_an_argument_that_makes_no_sense_is_refused_in_words(name: str) -> None:
     call, words = REFUSED[name]
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=re.escape(words)):
         call()
 
 
@@ -103,16 +86,10 @@ def test_limits_by_name_change_those_of_the_sandbox_and_no_others() -> None:
         assert not box.run("print('x' * 20)", limits=Limits()).truncated
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../x", "a/../../x", "", ".", "a\0b"])
-def test_files_stay_in_the_folder(name: str) -> None:
-    with pytest.raises(ConfigError, match="folder"):
-        Job(code="", files={name: "x"})
-
-
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a/": ""}, "folder"),
+        *(({name: ""}, "folder") for name in ("/etc/passwd", "../x", "a/../../x", "", ".", "a\0b", "a/")),
         ({"a/.": ""}, "folder"),
         ({"\ud800": ""}, "UTF-8"),
         ({"a/\udc80": ""}, "UTF-8"),

@@ -161,7 +161,7 @@ def test_a_program_that_ends_while_what_it_has_is_counted_ends_as_any_other() ->
 
 def left(box: Sandbox) -> set[str]:
     """What programs of a sandbox of one slot have left on disk: each begins in an empty folder, as the tests see."""
-    (slot,) = box._idle["python"]
+    (slot,) = box._state.idle["python"]
     folder = slot._server.folder
     return set(os.listdir(f"{folder}/left")) if folder else set()
 
@@ -181,7 +181,7 @@ with Sandbox(slots=1, level="landlock") as box:
             print(name, result.reason, most)
         if box.run("print(1)").stdout != "1\\n":
             print("after", name)
-    folder, end = box._idle["python"][0]._server.folder, time.monotonic() + 60
+    folder, end = box._state.idle["python"][0]._server.folder, time.monotonic() + 60
     while os.listdir(folder + "/left") and time.monotonic() < end:
         time.sleep(0.01)
     print(os.listdir(folder + "/left"), folder[:9])

@@ -16,14 +16,7 @@ REFUSED = ERRNO | errno.EPERM
 ASK = 0x7FC00000
 BUSY = ERRNO | errno.EBUSY
 UNDONE = ERRNO  # the call does nothing and reports success
-TABLES = (
-    syscalls.PLAIN,
-    syscalls.WRITING,
-    syscalls.ATTRIBUTES,
-    syscalls.FORKING,
-    syscalls.EXECUTING,
-    syscalls.CHECKED,
-)
+TABLES = (syscalls.PLAIN, syscalls.WRITING, syscalls.ATTRIBUTES, syscalls.FORKING, syscalls.EXECUTING, syscalls.CHECKED)
 
 
 def verdict(program: bytes, number: int, *arguments: int, arch: int) -> int:

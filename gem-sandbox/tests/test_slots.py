@@ -79,10 +79,10 @@ def test_a_slot_outlives_the_thread_that_started_it(box: Sandbox) -> None:
     starter = threading.Thread(target=box.run, args=("",))
     starter.start()
     starter.join()
-    (slot,) = box._idle["python"]
+    (slot,) = box._state.idle["python"]
 
     assert box.run("import time\ntime.sleep(0.2)\nprint(1)").stdout == "1\n"
-    assert box._idle["python"] == [slot]
+    assert box._state.idle["python"] == [slot]
 
 
 def test_coroutines_wait_without_blocking_each_other(box: Sandbox) -> None:
@@ -247,3 +247,30 @@ def test_ctrl_c_reaches_the_caller_and_ends_every_program() -> None:
 
     assert "KeyboardInterrupt" in stderr
     assert eventually(lambda: not any(is_alive(pid) for pid in family))
+
+
+def test_a_forked_child_neither_uses_nor_keeps_the_slots_of_its_parent() -> None:
+    code = """
+import os, warnings
+import gem_sandbox as sandbox
+warnings.simplefilter("ignore")
+box = sandbox.Sandbox(level="process")
+box.run("")
+[slot] = box._state.idle["python"]
+read, write = os.pipe()
+pid = os.fork()
+if pid == 0:
+    os.read(read, 1)
+    outputs = {box.run(f"print({i})").stdout for i in range(9)}
+    print(len(outputs), slot in box._state.idle["python"], flush=True)
+    box.close()
+    os._exit(0)
+print(box.run("print(1)").stdout.strip(), box._state.idle["python"] == [slot])
+box.close()
+print(slot._server.process.returncode, flush=True)  # it has ended by itself: no end of its socket is open
+os.write(write, b"1")
+os.waitpid(pid, 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+    assert done.stdout == "1 True\n0\n9 False\n", done.stderr

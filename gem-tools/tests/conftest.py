@@ -1,4 +1,4 @@
-"""What the tests of the tools share."""
+"""Shared parts of the tests of the tools."""
 
 import sys
 from pathlib import Path

@@ -38,13 +38,13 @@ def test_values_are_those_of_python(expression, value):
 @pytest.mark.parametrize(
     ("expression", "reason"),
     [
-        ("", "no expression"),
-        ("2 +", "no expression"),
-        ("x = 3", "no expression"),
-        ("1; 2", "no expression"),
+        ("", "not an expression"),
+        ("2 +", "not an expression"),
+        ("x = 3", "not an expression"),
+        ("1; 2", "not an expression"),
         ("1 / 0", "no value: division by zero"),
         ("sqrt(-1)", "no value"),
-        ("(-8) ** 0.5", "no real number"),
+        ("(-8) ** 0.5", "not a real number"),
         ("log(0)", "no value"),
         ("x + 1", "does not know 'x'"),
         ("True + 1", "does not know 'True'"),
@@ -61,10 +61,10 @@ def test_values_are_those_of_python(expression, value):
         ("10 ** 3000 * 10 ** 3000", "too large"),
         ("round(5, -1000000000)", "rounded"),
         ("exp(1000)", "no value"),
-        ("(" * 900 + "1" + ")" * 90, "no expression|no value"),
-        ("-" * 900 + "1", "no expression|no value|1"),
+        ("(" * 900 + "1" + ")" * 90, "not an expression|no value"),
+        ("-" * 900 + "1", "not an expression|no value|1"),
         ("1+" * 600 + "1", "at most 1000 characters"),
-        ("1\0", "no value|no expression"),
+        ("1\0", "no value|not an expression"),
     ],
 )
 def test_what_cannot_be_computed_is_answered_with_the_reason(expression, reason):

@@ -1,4 +1,4 @@
-"""What an agent is shown of each tool: its description and its whole schema."""
+"""Texts of each tool for an agent: its description and its whole schema."""
 
 import json
 

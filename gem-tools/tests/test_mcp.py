@@ -13,12 +13,9 @@ from pathlib import Path
 
 import mcp.client.stdio
 import pytest
-from click.testing import CliRunner
 
 import gem
-from gem.cli.main import main
-from gem.errors import BadArguments, ConfigError, EpisodeOver, SnapshotError, ToolError, Unreachable
-from gem.packs.lookup import find_tools
+from gem.errors import BadArguments, EpisodeOver, SnapshotError, ToolError, Unreachable
 from gem.rollout import rollout
 from gem.tool import FORMATS, ToolCall, ToolRuntime, shared_runtime, tool
 from gem.vector.reach import IN_A_ROW
@@ -44,7 +41,7 @@ def until(condition):
 
 
 def alive(pid):
-    """Whether the process runs; one that has ended and was not waited for does not."""
+    """True if the process runs; one that has ended and was not waited for does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -107,13 +104,13 @@ def wake() -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left(http):
-    """No process and no thread, but those of the runtime that all tests share, and the server by HTTP."""
+    """No process and no thread, but those that the process shares, and the server by HTTP."""
     shared_runtime().call(wake, {})
     processes, threads = children(), set(threading.enumerate())
     yield
     # asyncio's thread that waits for a process ends a moment after the process.
     until(lambda: children() == processes)
-    until(lambda: {thread.name for thread in set(threading.enumerate()) - threads} <= {"gem-tool"})
+    until(lambda: {thread.name for thread in set(threading.enumerate()) - threads} <= {"gem-tool", "gem-loop"})
 
 
 @pytest.fixture
@@ -158,7 +155,7 @@ def test_a_servers_tools_have_its_schemas_results_and_errors(config):
         assert (episode.call("note", text="a"), episode.call("note", text="b")) == ("a", "a b")
         with pytest.raises(ToolError, match="not on a Sunday"):
             episode.call("refuse")
-        with pytest.raises(BadArguments, match=r"the argument 'point\.y': 'up' is not of type 'integer'"):
+        with pytest.raises(BadArguments, match="'up' is not of type"):
             episode.call("mirror", point={"x": 1, "y": "up"})
         unknown = asyncio.run(episode.state.call("server", "no_such_tool", {}))
         assert (unknown.is_error, unknown.content[0].text) == (True, "Unknown tool: no_such_tool")
@@ -325,12 +322,6 @@ def test_a_server_that_cannot_be_started_is_a_fault_of_make_and_a_failed_episode
     assert all("could not be started" in info["failure"].error for info in infos)
 
 
-def test_on_the_command_line_a_server_that_cannot_be_started_is_one_line():
-    done = CliRunner().invoke(main, ["play", "core:Echo-v0", "--tools", json.dumps(NOT_THERE)])
-    assert (done.exit_code, type(done.exception)) == (1, SystemExit)
-    assert "gemx: the MCP server 'server' (no-such-program-here) could not be started" in done.output
-
-
 def test_the_sessions_of_twenty_concurrent_episodes_are_separate(http):
     episodes = [Episode(http.url) for _ in range(20)]
     for _ in range(2):
@@ -381,13 +372,6 @@ def test_the_tools_of_a_configuration_go_by_one_name(tmp_path):
     with gem.make("core:Echo-v0", wrappers=[tools]) as env:
         assert {*env.tools} == {"note", "process", "sleep", "die", "calculator"}
         assert env.spec.wrappers == (tools,)
-
-
-def test_settings_out_of_range_are_refused():
-    with pytest.raises(ConfigError, match="'episode' or 'shared'"):
-        mcp_tools(PLAIN, sessions=["mine"])
-    with pytest.raises(ConfigError, match=r"config is .*, not 3"):
-        find_tools("mcp", config=3)
 
 
 FORKED = """
@@ -455,21 +439,6 @@ def test_in_an_env_a_server_that_dies_fails_only_that_episode():
             env.step(say("process"))
         env.reset(seed=1)
         assert "<tool_response>" in env.step(say("process")).observation
-
-
-def test_envs_that_share_tools_share_sessions_and_the_last_one_closes_them(http):
-    own = ToolRuntime()
-    tools = mcp_tools(http.url, sessions="shared")
-    envs = [gem.ToolEnv(gem.make("core:Echo-v0"), tools, runtime=own) for _ in range(3)]
-    for env in envs:
-        env.reset(seed=0)
-    observations = [env.step("<note>x</note>").observation for env in envs]
-    assert observations == [f"<result>\n{' '.join('x' * times)}\n</result>" for times in (1, 2, 3)]
-    for env in envs:
-        env.close()
-    own.close()
-    with Episode(http.url, sessions="shared") as another:
-        assert another.call("note", text="y") == "y"
 
 
 def test_only_shared_sessions_can_be_saved(http):

@@ -19,7 +19,7 @@ from mcp_types import (
 
 import gem
 import gem.tool
-from gem.errors import BadArguments, ConfigError, Fault, MissingExtra
+from gem.errors import Fault, MissingExtra
 from gem_tools.mcp import mcp_tools
 from gem_tools.mcp.arguments import usable_schema, validator_of
 from gem_tools.mcp.config import HttpServer, StdioServer, digest, read_servers
@@ -46,49 +46,11 @@ def test_the_configuration_of_other_clients_is_read_from_an_object_and_from_a_fi
 
 def test_the_configuration_of_vs_code_is_read_as_well():
     assert read_servers({"inputs": [], "servers": TWO["mcpServers"]}) == {"files": FILES, "web": WEB}
-    key = {"type": "stdio", "command": "npx", "env": {"KEY": "${input:key}"}}
-    with pytest.raises(ConfigError, match=r"'files': '\$\{input:…\}' works only in VS Code; write the value"):
-        read_servers({"inputs": [{"id": "key"}], "servers": {"files": key}})
 
 
 def test_one_server_needs_no_name():
     assert read_servers(TWO["mcpServers"]["files"]) == {"server": FILES}
     assert read_servers("http://localhost:8000/mcp") == {"server": HttpServer(url="http://localhost:8000/mcp")}
-
-
-@pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        ({}, "at least one MCP server"),
-        ({"mcpServers": {}}, "at least one MCP server"),
-        ({"mcpServers": {"a": "npx"}}, "'a' is an object with a command"),
-        ({"mcpServers": {"a": {}}}, "'a' needs a 'command' or a 'url', and has nothing"),
-        ({"a": {"cmd": "x", "env": {}}}, r"'a' needs .* and has 'cmd', 'env'\. Did you mean 'command'\?"),
-        ({"mcpServers": {"a": {"type": "http", "uri": "http://x"}}}, r"and has 'type', 'uri'\. Did you mean 'url'\?"),
-        ({"mcpServers": 3}, "are given by their names, as in .*, not 3"),
-        ({"mcpServers": [{"command": "npx"}]}, "are given by their names"),
-        (3, "config is an MCP server's URL, the path of a JSON file, or .*, not 3"),
-        (None, "config is .*, not None"),
-        ({"mcpServers": {"a": {"command": ""}}}, "command: String should have at least 1"),
-        ({"mcpServers": {"a": {"command": "npx", "args": "-y"}}}, "args: "),
-        ({"mcpServers": {"a": {"command": "npx", "env": {"N": 1}}}}, r"env\.N: "),
-        ({"mcpServers": {"a": {"url": "ftp://x"}}}, "url: "),
-        ({"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}, "stdio or streamable HTTP .*not by 'sse'"),
-        ({"mcpServers": {"a": {"type": ["http"], "url": "http://x"}}}, "not by \\['http'\\]"),
-        ({"mcpServers": {"a": {"type": "http", "command": "npx"}}}, "type: "),
-        ("nowhere.json", "neither an MCP server's URL nor a file to read: No such file"),
-    ],
-)
-def test_an_invalid_configuration_is_refused_with_the_server_and_the_reason(config, reason):
-    with pytest.raises(ConfigError, match=reason):
-        read_servers(config)
-
-
-@pytest.mark.parametrize(("text", "reason"), [("{", "is not JSON"), ("[]", "not hold a JSON object")])
-def test_a_file_without_a_configuration_is_refused(tmp_path, text, reason):
-    (tmp_path / "mcp.json").write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=reason):
-        read_servers(tmp_path / "mcp.json")
 
 
 def test_digests_are_equal_for_equal_configurations_alone():
@@ -105,21 +67,6 @@ ADD = {
     "additionalProperties": False,
     "$defs": {"Point": POINT},
 }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({}, "'a' is a required property"),
-        ({"a": "two"}, "the argument 'a': 'two' is not of type 'integer'"),
-        ({"a": 1, "b": 2}, r"'b' was unexpected"),
-        ({"a": 1, "at": {"x": 1, "y": "up"}}, r"the argument 'at\.y': 'up' is not of type 'integer'"),
-        ({"a": "9" * 1000, "at": []}, r"the argument 'a': '9{199}…; the argument 'at': \[\] is not of type 'object'"),
-    ],
-)
-def test_arguments_that_do_not_fit_a_servers_schema_are_named_with_what_is_wrong(arguments, reason):
-    with pytest.raises(BadArguments, match=reason):
-        validator_of(ADD)(arguments)
 
 
 def test_arguments_that_fit_are_accepted_and_an_invalid_schema_accepts_all():
@@ -168,12 +115,6 @@ def test_no_schema_of_a_server_hangs_or_crashes_and_what_cannot_be_checked_is_ac
             "hermes",
             "fenced",
         )
-
-
-def test_the_valid_parts_of_an_invalid_schema_are_still_checked():
-    odd = {"properties": {"a": {"type": "string", "pattern": "("}, "b": {"type": "integer"}}, "required": ["b"]}
-    with pytest.raises(BadArguments, match="'b': 'x' is not of type 'integer'"):
-        validator_of(odd)({"a": "1", "b": "x"})
 
 
 def tool(name):

@@ -5,8 +5,6 @@ from statistics import mean
 
 import pytest
 
-import gem
-from gem.errors import ConfigError
 from gem.wrappers.tool_env import ToolEnv
 from gem_tools.multi_hop.env import MultiHop
 from gem_tools.multi_hop.relations import RELATIONS, SUBJECTS
@@ -181,15 +179,3 @@ def test_a_number_is_right_in_every_notation_and_no_other_is(reply, right):
 
     assert env.step(f"\\boxed{{{reply}}}").info["success"] == right
     assert not any(thing.title[0].isdecimal() for thing in world().things.values())
-
-
-def test_hops_are_one_to_three():
-    for hops in (0, 4, "2", 1.5):
-        with pytest.raises(ConfigError, match="hops"):
-            MultiHop(hops)
-
-
-def test_the_variants_have_one_two_and_three_hops():
-    hops = {id: gem.make(id).hops for id in ("tools:MultiHop-v0-easy", "tools:MultiHop-v0", "tools:MultiHop-v0-hard")}
-
-    assert list(hops.values()) == [1, 2, 3]

@@ -1,6 +1,5 @@
 """The search server with clients that ask for too much, are too slow, or come all at once."""
 
-import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -8,10 +7,10 @@ from time import sleep
 from urllib.parse import urlsplit
 
 import pytest
-import urllib3
 from held_retriever import HANG_LIMIT, HeldRetriever
 
-from gem import client_timeouts
+from gem.http import client_timeouts
+from gem.http.client import HttpClient, encoded
 from gem_tools.search import server
 from gem_tools.search.corpus import Document
 from gem_tools.search.protocol import MOST_TOGETHER
@@ -22,9 +21,8 @@ from gem_tools.search.shared import shared_index
 
 
 def post(url, **request):
-    with urllib3.PoolManager() as pool:
-        answer = pool.request("POST", url, body=json.dumps(request), retries=False, timeout=HANG_LIMIT)
-    return answer.status, answer.data
+    answer = HttpClient(url, timeout=HANG_LIMIT).call("POST", "", encoded(request))
+    return answer.status, answer.body
 
 
 def echo(text="text"):
@@ -91,7 +89,7 @@ def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeyp
         until(lambda: held.batches)
         waiting = pool.submit(Remote(url, timeout=HANG_LIMIT).search, list("bcdef"), 1)
         sleep(0.5)
-        with pytest.raises(SearchFault, match=r"answers 503: .*too many queries are waiting"):
+        with pytest.raises(SearchFault, match=r"answers 503 .*too many queries are waiting"):
             Remote(url, retries=0).search(["g"], 1)
         held.go.set()
         assert (len(first.result()), len(waiting.result())) == (1, 5)
@@ -99,7 +97,7 @@ def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeyp
 
 
 def until_released(connection):
-    """What the server still sends before it closes a connection."""
+    """Rest that the server sends before it closes a connection."""
     connection.settimeout(HANG_LIMIT)
     received = b""
     with suppress(ConnectionError):

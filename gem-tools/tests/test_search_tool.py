@@ -4,13 +4,9 @@ import pytest
 from scripted_server import answering
 
 import gem
-from gem.errors import ConfigError
 from gem.packs.lookup import find_tools
-from gem.tool import ToolError
-from gem.wrappers.tool_env import ToolEnv
 from gem_tools.search.corpus import Corpus, Document
 from gem_tools.search.dense import Dense
-from gem_tools.search.retriever import SearchFault
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 from gem_tools.search.tool import fetch_tool, search_tool
@@ -30,11 +26,8 @@ def test_search_shows_the_best_documents_as_gem_llm_does():
     assert search_tool(topk=1)(query="Dunholt").startswith("Doc 1(Title: Dunholt) Dunholt is a")
 
 
-def test_a_query_without_hits_is_answered_and_one_without_words_is_refused():
+def test_a_query_without_hits_is_answered():
     assert search_tool()(query="zebra") == "No document matches this query. Try other words."
-    for query in ("", "  ", "?!"):
-        with pytest.raises(ToolError, match="no words"):
-            search_tool()(query=query)
 
 
 @pytest.mark.parametrize("query", ["\ud800 Dunholt", "Dunholt \x00", "Dunholt " * 100_000])
@@ -68,23 +61,10 @@ def test_the_variable_search_url_names_a_server_with_gem_llms_protocol(monkeypat
     assert asked == [b"\x83\xa5query\xa1x\xa4topk\x03\xadreturn_scores\xc3"]
 
 
-def test_a_server_that_is_gone_is_a_fault_and_not_an_answer():
-    with serving(shared_index()) as url:
-        pass
-    env = ToolEnv(gem.make("core:Echo-v0"), [search_tool(url)])
-    env.reset(seed=0)
-    with pytest.raises(SearchFault, match="does not answer"):
-        env.step("<search>x</search>")
-
-
 def test_equal_settings_are_the_same_tool_so_that_its_limits_and_its_cache_are_shared():
     assert search_tool() is search_tool() is find_tools("search")[0]
     assert search_tool(topk=2) is find_tools("search", topk=2)[0] is not search_tool()
     assert fetch_tool() is find_tools("fetch")[0]
-    with pytest.raises(ConfigError, match="one of search-r1, gem-llm, not 'gem'"):
-        search_tool("http://127.0.0.1:1/retrieve", protocol="gem")
-    with pytest.raises(ConfigError, match="topk"):
-        search_tool(topk=0)
 
 
 def test_fetch_gives_a_document_by_its_title_or_id():
@@ -92,23 +72,6 @@ def test_fetch_gives_a_document_by_its_title_or_id():
 
     for name in ("Dunholt", " dunholt\n", '"Dunholt"', document.id):
         assert fetch_tool()(title=name) == f"Dunholt\n{document.text}"
-
-
-@pytest.mark.parametrize(
-    ("asked", "near"),
-    [("Dunhollt", "Dunholt"), ("the Dunholt town", "Dunholt"), ("Restless Hourglas", "The Restless Hourglass")],
-)
-def test_an_unknown_title_is_answered_with_the_nearest_ones(asked, near):
-    with pytest.raises(ToolError, match=near) as caught:
-        fetch_tool()(title=asked)
-    assert repr(asked) in str(caught.value)
-
-
-def test_a_title_without_similar_ones_is_answered_too():
-    with pytest.raises(ToolError, match=r"'qqqqq'\.$"):
-        fetch_tool()(title="qqqqq")
-    with pytest.raises(ToolError):
-        fetch_tool()(title="\ud800" * 100_000)
 
 
 @pytest.mark.parametrize(("name", "reward"), [("search_tool", 0.3), ("search_tool_no_int_reward", 0.0)])

@@ -20,7 +20,7 @@ OUT = Path(__file__).parents[1] / "src/gem_tools/data/world.jsonl"
 ROLES = {"writer": 36, "painter": 16, "composer": 14, "architect": 16, "climber": 14, "founder": 44, "scholar": 44,
          "politician": 40}  # fmt: skip
 LIVING = 1940
-"""Who was born then or later may hold an office."""
+"""Year of birth since which a person may hold an office."""
 
 
 class WorldBuilder:

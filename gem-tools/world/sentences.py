@@ -30,7 +30,7 @@ STAND_INS = {
     "company": "the company", "institute": "the school", "building": "the house", "book": "the book",
     "painting": "the picture", "opera": "the opera", "prize": "the prize",
 }  # fmt: skip
-"""What a thing is called after its first sentence, where it is not "it". People are "she" or "he"."""
+"""Pronoun of a thing after its first sentence, where it is not "it". People are "she" or "he"."""
 
 FACTS = {
     ("person", "birthplace"): ("{s} was born in {v}.", "{s} came into the world in {v}.", "{v} is {p} birthplace."),
@@ -96,5 +96,5 @@ COLOURS = {
     "colour": ("grey", "ochre", "deep blue", "green", "rust-red"),
     "merit": ("a first novel", "work in astronomy", "courage at sea", "the best new song", "the study of plants"),
 }  # fmt: skip
-"""What may fill the rest of an opening; no question asks for it. A profession depends on the person's role, a
+"""Fillers of the rest of an opening; no question asks for it. A profession depends on the person's role, a
 product on the company's name."""

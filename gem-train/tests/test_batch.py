@@ -2,15 +2,16 @@
 
 import pytest
 
-from gem.errors import NothingToLearn
-from gem.failure import Failure
-from gem.rollout.transcript import Completion, Episode, FinishReason, Turn
+from gem.episode import Completion, Episode, FinishReason, Trace, Turn
+from gem.errors import Failure, NothingToLearn
 from gem_train.batch import collate
 
 
 def episode(*completions: Completion) -> Episode:
     turns = tuple(Turn("?", completion, 1.0, {}) for completion in completions)
-    return Episode("test", 0, 0, turns, "", terminated=True, truncated=False, success=False)
+    return Episode(
+        id="test", seed=0, traces=(Trace(turns),), observation="", terminated=True, truncated=False, success=False
+    )
 
 
 def test_an_episode_that_ended_before_its_first_turn_has_no_sequence():
@@ -26,7 +27,16 @@ def played(id: str, seed: int, *replies: Completion, failed: bool = False, rewar
     gained = rewards or (1.0,) * len(replies)
     turns = tuple(Turn("", reply, reward, {}) for reply, reward in zip(replies, gained, strict=True))
     failure = Failure("Boom: gone", "") if failed else None
-    return Episode(id, seed, 0, turns, "", terminated=False, truncated=True, success=seed == 1, failure=failure)
+    return Episode(
+        id=id,
+        seed=seed,
+        traces=(Trace(turns),),
+        observation="",
+        terminated=False,
+        truncated=True,
+        success=seed == 1,
+        failure=failure,
+    )
 
 
 def reply(reason: FinishReason = "stop", versions: tuple[int, ...] = ()) -> Completion:

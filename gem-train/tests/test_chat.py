@@ -8,8 +8,9 @@ from transformers import GenerationConfig, PreTrainedModel
 
 import gem
 from gem.chat.encoder import ChatEncoder
+from gem.episode import Completion
 from gem.errors import ConfigError
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 from gem.tool.formats import FORMATS
 from gem.wrappers import ConcatChat
 from gem_train.chat.make import make_chat

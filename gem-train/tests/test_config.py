@@ -20,26 +20,40 @@ def test_settings_override_the_tiny_preset():
     assert load_config([ECHO, {"model": "some/model"}]).warmup.steps == 0
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ("stepps=3", "there is no setting 'stepps'. Did you mean 'steps'?"),
-        ("optim.lrr=1", "there is no setting 'optim.lrr'. Did you mean 'optim.lr'"),
-        ("credit.gama=1", "there is no setting 'credit.gama'. Did you mean 'credit.gamma'"),
-        ("credit.clip=-1", "credit.clip = -1"),
-        ("credit.importance_cap=2", "credit: importance_cap compares learner and engine, so it needs old_logprobs"),
-        ("rollouts.episodes=3", "Did you mean 'rollout'?"),
-        ("rollout.engine=hff", "there is no engine 'hff'. Did you mean 'hf'? Known: hf"),
-        ("engine.speed=9", "there is no setting 'engine.speed'"),
-        ("optim.lr=-1", "optim.lr = -1"),
-        ("optim.lr=fast", "optim.lr = 'fast'"),
-        ("rollout.history=forget", "rollout.history = 'forget'"),
-        ("wrappers.name=tool_env", "wrappers is names separated by commas, or a list of tables: [[wrappers]]"),
-    ],
-)
-def test_the_error_of_a_wrong_setting_names_it_and_suggests_another(setting, message):
-    with pytest.raises(ConfigError) as caught:
-        load_config([ECHO, parse_setting(setting)])
+WRONG = [
+    ("stepps=3", "there is no setting 'stepps'. Did you mean 'steps'?"),
+    ("optim.lrr=1", "Did you mean 'optim.lr'"),
+    ("credit.gama=1", "Did you mean 'credit.gamma'"),
+    ("credit.clip=-1", "credit.clip = -1"),
+    ("credit.importance_cap=2", "it needs old_logprobs"),
+    ("rollouts.episodes=3", "Did you mean 'rollout'?"),
+    ("rollout.engine=hff", "there is no engine 'hff'. Did you mean 'hf'? Known: hf"),
+    ("rollout.max_lag=2 credit.old_logprobs=learner", "or set credit.importance_cap"),
+    ("engine.speed=9", "there is no setting 'engine.speed'"),
+    ("optim.lr=-1", "optim.lr = -1"),
+    ("optim.lr=fast", "optim.lr = 'fast'"),
+    ("rollout.history=forget", "rollout.history = 'forget'"),
+    ("wrappers.name=tool_env", "wrappers is names separated by commas"),
+    ("seed=-1", "seed = -1"),
+    ("optim.lr", "key=value"),
+    ("weights=bfloat16", "set dtype=bfloat16, too"),
+    ("attention=flash_atention_2 dtype=bfloat16", "Did you mean 'flash_attention_2'"),
+    ("attention=a/b/c dtype=bfloat16", "Known: auto, sdpa"),
+    ("attention=flash_attention_2", "set dtype=bfloat16"),
+    ("algorithm=reinforce credit.per_env=true", "there is no setting 'credit.per_env'"),
+    ("algorithm=rebm", "Did you mean 'rebn'"),
+    ('mix=[{id="core:Echo-v0",wieght=2}]', "no setting 'mix.0.wieght'. Did you mean 'mix.0.weight'"),
+    ('mix=[{id="core:Echo-v0",weight=0}]', "mix.0.weight = 0: input should be greater than 0"),
+    ('id=a:B mix=[{id="core:Echo-v0"}]', "the ids are those of the tables [[mix]], core:Echo-v0: leave"),
+    ("mix=[{weight=1}]", "mix.0.id is not set"),
+    ("algorithm=gem_train.algorithms.rebn:ReBNSettings", "is not an algorithm"),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), WRONG, ids=[settings for settings, _ in WRONG])
+def test_the_error_of_wrong_settings_names_them_and_suggests_others(settings, message):
+    with pytest.raises((ConfigError, UnknownId)) as caught:
+        load_config([ECHO, *map(parse_setting, settings.split())])
     assert message in str(caught.value)
 
 
@@ -47,28 +61,15 @@ def test_late_episodes_need_a_correction_for_the_weights_that_they_were_sampled_
     late = [ECHO, {"rollout": {"max_lag": 2}}]
     assert load_config(late).rollout.max_lag == 2
     assert load_config([*late, {"credit": {"old_logprobs": "learner", "importance_cap": 2.0}}]).rollout.max_lag == 2
-    with pytest.raises(ConfigError, match=r"leave credit\.old_logprobs at 'engine'.*or set credit\.importance_cap"):
-        load_config([*late, {"credit": {"old_logprobs": "learner"}}])
 
 
 def test_each_algorithm_has_settings_of_its_own():
     assert load_config([ECHO, parse_setting("credit.per_env=true")]).credit.model_dump()["per_env"]
-    with pytest.raises(ConfigError, match=r"there is no setting 'credit\.per_env'"):
-        load_config([ECHO, {"algorithm": "reinforce", "credit": {"per_env": True}}])
 
 
-def test_an_algorithm_is_found_by_the_path_of_its_class_and_a_wrong_one_is_refused():
+def test_an_algorithm_is_found_by_the_path_of_its_class():
     config = load_config([ECHO, {"algorithm": "gem_train.algorithms.rebn:ReBN"}])
     assert config.credit == load_config([ECHO]).credit
-    with pytest.raises(UnknownId, match="Did you mean 'rebn'"):
-        load_config([ECHO, {"algorithm": "rebm"}])
-    with pytest.raises(ConfigError, match="is not an algorithm"):
-        load_config([ECHO, {"algorithm": "gem_train.algorithms.rebn:ReBNSettings"}])
-
-
-def test_a_setting_without_an_equals_sign_is_refused():
-    with pytest.raises(ConfigError, match="key=value"):
-        parse_setting("optim.lr")
 
 
 def test_values_are_read_as_toml_or_otherwise_as_text():

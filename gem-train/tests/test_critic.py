@@ -10,6 +10,7 @@ import torch
 from gem_train.algorithms.actions import regroup
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
+from gem_train.config.sections import UpdateConfig
 from gem_train.learning.critic import Critic, explained_variance, states, value_loss
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
@@ -33,7 +34,7 @@ def batch() -> Batch:
 def critic(**settings) -> Critic:
     policy = tiny_model(tiny_tokenizer([]), seed=0).eval()
     chosen = CriticSettings(**{"lr": 1e-2, "minibatches": 1, **settings})
-    return Critic(policy, chosen, micro_tokens=16, seed=3)
+    return Critic(policy, chosen, UpdateConfig(micro_tokens=16), seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def test_the_first_gradient_is_that_of_the_mean_squared_error_over_unpacked_pref
         )
     weight = -(torch.from_numpy(TARGETS)[:, None] * hidden).mean(0)
     expected = (weight.square().sum() + float(TARGETS.mean()) ** 2).sqrt().item()
-    made = Critic(policy, CriticSettings(minibatches=1), micro_tokens=micro_tokens, seed=3)
+    made = Critic(policy, CriticSettings(minibatches=1), UpdateConfig(micro_tokens=micro_tokens), seed=3)
     metrics = made.update(batch, TARGETS, np.zeros(4, np.float32), 0)
     assert metrics["value_grad_norm"] == pytest.approx(expected, rel=1e-4)
 
@@ -127,7 +128,7 @@ def test_states_without_an_action_are_valued_and_not_learned(batch: Batch):
 def test_the_policy_is_not_changed_by_its_critic(batch: Batch):
     policy = tiny_model(tiny_tokenizer([]), seed=0).eval()
     before = [parameter.detach().clone() for parameter in policy.parameters()]
-    learner = Critic(policy, CriticSettings(lr=1e-2), micro_tokens=16, seed=3)
+    learner = Critic(policy, CriticSettings(lr=1e-2), UpdateConfig(micro_tokens=16), seed=3)
     learner.update(batch, TARGETS, learner.values(batch), 0)
     assert all(torch.equal(old, new) for old, new in zip(before, policy.parameters(), strict=True))
     assert learner.values(batch).any()

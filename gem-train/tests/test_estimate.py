@@ -20,7 +20,7 @@ from gem_train.learning.packing import pack
 from gem_train.learning.recomputation import recomputed
 from gem_train.learning.scoring import score_tokens
 from gem_train.learning.simulation import simulate
-from gem_train.models.loading import _prepare
+from gem_train.models.loading import _prepared
 from gem_train.models.lora import choose_trained
 from gem_train.runs.estimate import estimate
 
@@ -76,7 +76,7 @@ def test_the_predicted_peak_of_an_update_is_the_measured_one(
     )
     torch.manual_seed(0)
     made = transformers.AutoModelForCausalLM.from_config(config).eval()
-    model = _prepare(made, torch.device("cpu"), types["dtype"], types["weights"], "sdpa")
+    model = _prepared(made, None, torch.device("cpu"), types["dtype"], types["weights"], "sdpa").model
     choose_trained(model, others.get("lora", LoraConfig()), 0)
     rng = np.random.default_rng(0)
     sequences: list[TokenSequence] = []

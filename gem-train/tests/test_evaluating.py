@@ -1,6 +1,7 @@
 """Evaluations have an environment, a temperature and an interval of their own, and leave training as it is."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from gem.episode import Episode
 from gem.errors import GemError
-from gem.record import EpisodeRecord, read
+from gem.record import read
 from gem_train.config.training import load_config
 from gem_train.preflight import check
 from gem_train.runs.display import Display
@@ -39,14 +41,14 @@ class Chat(QuestionEnv[str]):
     def sample_action(self):
         return self.action_rng.choice(["yes", "no", "perhaps"])
 '''
-CURRICULUM = {"name": "curriculum", "levels": [{"level": level} for level in range(6)], "window": 2}
+LEVELS = [{"id": "chat_env:Chat", "env": {"level": level}, "level": level} for level in range(6)]
 SMALL: dict[str, Any] = {
-    "id": "chat_env:Chat",
+    "mix": LEVELS,
+    "curriculum": {"window": 2},
     "steps": 5,
     "rollout": {"episodes": 8, "num_envs": 8, "max_new_tokens": 8, "record": 8},
     "warmup": {"steps": 20, "episodes": 8},
     "eval": {"episodes": 12},
-    "wrappers": [CURRICULUM],
     "keep_checkpoints": 9,
     "watch": {"stop": False},
 }
@@ -76,7 +78,7 @@ def lines(out: Path, phase: str) -> list[dict]:
     return [{k: v for k, v in line.items() if not k.startswith(clock)} for line in every if line["phase"] == phase]
 
 
-def episodes(out: Path, phase: str) -> list[EpisodeRecord]:
+def episodes(out: Path, phase: str) -> list[Episode]:
     return [record for record in read(out / "episodes.jsonl") if record.labels["phase"] == phase]
 
 
@@ -102,8 +104,9 @@ def test_evaluations_have_their_own_env_split_wrappers_and_temperature(runs):
     own, plain = (episodes(out, "evaluation") for out in (often, usual))
     assert {turn.observation for record in own for turn in record.turns} == {"Level 5 of test."}
     assert len({record.turns[0].action for record in own}) == 1  # as good as greedy
-    # By default the env of training with a curriculum that begins again, at the temperature of training.
-    assert plain[0].turns[0].observation == "Level 0 of train."
+    # By default all levels of training, in equal shares, at the temperature of training.
+    asked = Counter(str(record.turns[0].observation) for record in plain)
+    assert asked == {f"Level {level} of train.": 2 for level in range(6)}
     assert len({record.turns[0].action for record in plain}) > 1
 
 

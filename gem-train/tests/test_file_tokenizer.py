@@ -10,8 +10,9 @@ from replicas import FAMILIES, PARTS, PLAIN, byte_level, family, lowercase, meta
 from transformers import AutoTokenizer
 
 from gem.chat import ChatEncoder, FileTokenizer
+from gem.episode import Completion
 from gem.errors import ConfigError
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 
 DEFAULT = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # What templates of models use besides: macros, loops with conditions and `break`, blocks that mark replies, dates.

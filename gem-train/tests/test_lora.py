@@ -173,7 +173,6 @@ def test_an_adapter_is_trained_further_from_a_run(trained: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lora.dropout": 0.1}, "lora.dropout must be 0"),
         ({"lora.targets": "q_prj"}, "Its linear layers: down_proj, gate_proj, k_proj"),
         ({"model": "tiny"}, "an adapter is added to a trained model"),
         ({"model": "TRAINED", "lora.rank": 8}, "--set lora.rank=4 --set lora.alpha=8"),

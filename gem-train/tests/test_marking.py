@@ -6,7 +6,8 @@ from tokenizers import AddedToken
 from transformers import ByT5Tokenizer
 
 from gem.chat.encoder import ChatEncoder
-from gem.rollout.transcript import Completion, Transcript
+from gem.episode import Completion
+from gem.rollout.transcript import Transcript
 
 SHORT = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}♠{% endfor %}"

@@ -41,21 +41,16 @@ def exhaust_gpu() -> None:
 )
 def test_an_error_of_any_allocator_names_the_settings_that_memory_depends_on(allocation, size):
     config = load_config([SMALL])
-    with pytest.raises(TrainingStopped) as stopped, enough_memory("play", config, "gemx train x --out run"):
+    with pytest.raises(TrainingStopped) as stopped, enough_memory("play", config.as_data(), "gemx train x --out run"):
         allocation()
     reason = str(stopped.value)
-    assert reason.startswith(
-        f"out of memory, trying to play ({size} more did not fit). What was saved is kept: resume with a smaller "
-        "rollout.num_envs (now 8) or "
-    )
-    assert reason.endswith(
-        ": gemx train x --out run --set …; otherwise, start again with a smaller rollout.max_new_tokens (now 8). What "
-        "needs memory, for conversations of so many ids: gemx train x --out run --estimate 4096"
-    )
+    for part in (f"({size} more did not fit)", "a smaller rollout.num_envs (now 8)", "--out run --estimate 4096"):
+        assert part in reason
+    assert reason.index("rollout.num_envs") < reason.index("otherwise, start again") < reason.index("max_new_tokens")
 
 
 def test_other_errors_pass_unchanged():
-    with pytest.raises(ZeroDivisionError), enough_memory("play", load_config([SMALL]), ""):
+    with pytest.raises(ZeroDivisionError), enough_memory("play", load_config([SMALL]).as_data(), ""):
         _ = 1 / 0
     assert not is_out_of_memory(RuntimeError("shapes do not fit"))
 
@@ -64,7 +59,7 @@ def test_other_errors_pass_unchanged():
 def test_every_setting_of_the_advice_exists_with_the_value_that_is_named(doing):
     config = load_config([{**SMALL, "model": "some/model"}])
     settings = flat(config.model_dump())
-    now, restart = advice(doing, config)
+    now, restart = advice(doing, config.as_data())
     assert now or restart
     for text in now + restart:
         [key] = [key for key in settings if key in text]

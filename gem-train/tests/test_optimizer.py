@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 import torch
 
-from gem.errors import ConfigError
-from gem_train.config.training import load_config
 from gem_train.learning.optimizer import MasterAdamW, make_optimizer
 from gem_train.models.loading import make_tiny
 
@@ -96,8 +94,3 @@ def test_the_bytes_of_a_parameter_are_those_that_the_guide_says(
     count = sum(weight.numel() for weight in model.parameters())
     found = own // count, gradients // count, masters // count, kept // count
     assert found == expected
-
-
-def test_weights_in_bfloat16_need_arithmetic_in_bfloat16() -> None:
-    with pytest.raises(ConfigError, match="set dtype=bfloat16, too"):
-        load_config([{"id": "core:Echo-v0", "weights": "bfloat16"}])

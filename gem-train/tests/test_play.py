@@ -3,7 +3,8 @@
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 
 import gem
 from gem import seeding
+from gem.episode import Completion, Episode, Trace
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.rollout.starts import Curriculum
+from gem.rollout.transcript import Transcript
 from gem_train.build import build, make_evaluation
 from gem_train.config.training import load_config
+from gem_train.distributed.world import ALONE
 from gem_train.play import Play, Played, drawn, played_in_order
 from gem_train.runs.display import Display
 from gem_train.runs.step_metrics import play_metrics
@@ -141,7 +145,9 @@ def test_the_histogram_of_the_lag_counts_the_oldest_reply_of_each_episode() -> N
 
     def of(*versions: int) -> Episode:
         turns = [gem.Turn("", Completion("", weight_versions=(each,)), 0.0, {}) for each in versions]
-        return Episode("", 0, 0, tuple(turns), "", terminated=True, truncated=False, success=True)
+        return Episode(
+            id="", seed=0, traces=(Trace(tuple(turns)),), observation="", terminated=True, truncated=False, success=True
+        )
 
     metrics = play_metrics([of(7, 7), of(5, 7), of(6), of(5, 6), of()], version=7)
     assert {name: metrics[name] for name in metrics if name.startswith("lag/")} == {"lag/0": 1, "lag/1": 1, "lag/2": 2}
@@ -259,39 +265,93 @@ def test_tools_of_random_latency_on_threads_leave_the_actions_as_they_are() -> N
     assert sum(one == other for one, other in zip(*actions, strict=True)) >= 0.99 * len(actions[0])
 
 
-LEVELS = [{"longest": longest} for longest in (2, 3, 4, 5)]
-CURRICULUM = {"name": "curriculum", "levels": LEVELS, "window": 2, "promote": 0.5, "demote": 0.1}
+LEVELS = [
+    {"id": f"{HERE}:Walk", "env": {"longest": longest}, "level": level} for level, longest in enumerate((2, 3, 4, 5))
+]
+CURRICULUM = {"mix": LEVELS, "curriculum": {"window": 8, "promote": 0.5, "demote": 0.1}}
 
 
-@pytest.mark.parametrize("max_lag", [0, 1])
+class Forgetful(Curriculum):
+    """The planted fault: a sampler that keeps no successes, so that a resumed run needs more of them."""
+
+    def state(self) -> Any:
+        return {**super().state(), "successes": []}
+
+
+@pytest.mark.parametrize(("sampler", "max_lag"), [(Curriculum, 0), (Curriculum, 1), (Forgetful, 0)])
 @pytest.mark.parametrize("made", [False, True])
-def test_resumed_play_is_on_the_levels_that_the_curricula_had_reached(max_lag: int, made: bool) -> None:
-    settings = {"seed": 3, "steps": 4, "episodes": 8, "max_lag": max_lag}
+def test_resumed_play_has_the_starts_of_a_run_that_was_not_stopped_and_a_sampler_that_forgets_is_found(
+    sampler: type[Curriculum], max_lag: int, made: bool
+) -> None:
+    config = load_config([CURRICULUM, {"curriculum": {"window": 12}}])
+    states: dict[tuple[int, bool], Any] = {}
 
-    def levels(played: Played) -> list[int]:
-        return [episode.turns[-1].info["level"] for episode in played.episodes]
+    def played(versions: Iterable[int], state: Any = None) -> list[dict[int, Any]]:
+        """Seed and settings of each episode, by step."""
+        with gem.make_vec(config.trained.ids, 4) as envs:
+            starts = sampler(envs, config.trained.levels, **config.curriculum.model_dump())
+            running = Play(Player(), envs, starts, seed=3, steps=8, episodes=8, max_lag=max_lag)
+            if state is not None:
+                running.restore(state)
+            steps: list[dict[int, Any]] = []
+            for version in versions:
+                episodes = running.step(version).episodes
+                states.setdefault((version, False), json.dumps(running.state(version)))
+                starts.ended(episodes)
+                states.setdefault((version, True), json.dumps(running.state(version + 1)))
+                steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
+            return steps
 
-    with gem.make_vec(f"{HERE}:Walk", 4, wrappers=[CURRICULUM]) as envs:
-        whole = Play(Player(), envs, **settings)
-        first = [levels(whole.step(version)) for version in range(2)]
-        state = json.loads(json.dumps(whole.state(2 if made else 1)))
-        rest = [levels(whole.step(version)) for version in (2, 3)]
-    with gem.make_vec(f"{HERE}:Walk", 4, wrappers=[CURRICULUM]) as envs:
-        resumed = Play(Player(), envs, **settings)
-        resumed.restore(state)
-        again = [levels(resumed.step(version)) for version in range(2 if made else 1, 4)]
+    whole = played(range(8))
+    assert len({str(step) for step in map(Counter, (step.values() for step in whole))}) > 2, "several levels"
+    found: list[bool] = []
+    for version in range(7):
+        state = json.loads(states[version, made])
+        resumed = played(range(version + made, 8), state)
+        if max_lag == 0:
+            found.append(resumed == whole[version + made :])
+        else:  # which episodes share a step depends on time, what is played from a seed that was given does not
+            every = {seed: longest for step in whole for seed, longest in step.items()}
+            again = {seed: longest for step in resumed for seed, longest in step.items()}
+            given = [start["seed"] for _, start, _ in state["upcoming"]]
+            found.append({seed: again[seed] for seed in given} == {seed: every[seed] for seed in given} != {})
+    assert all(found) == (sampler is Curriculum)
 
-    assert sum(first[0]) < sum(rest[0])
-    if max_lag == 0:
-        assert again == (rest if made else [first[1], *rest])
-    assert sum(again[0]) > sum(first[0])
+
+def test_processes_that_play_a_part_each_choose_alike_and_others_can_resume() -> None:
+    config = load_config([CURRICULUM])
+
+    def played(processes: int, versions: Sequence[int], state: Any = None) -> tuple[list[dict[int, Any]], list[Any]]:
+        steps: list[dict[int, Any]] = []
+        with ExitStack() as stack:
+            runs: list[tuple[Curriculum, Play]] = []
+            for rank in range(processes):
+                envs = stack.enter_context(gem.make_vec(config.trained.ids, 4))
+                starts = Curriculum(envs, config.trained.levels, **config.curriculum.model_dump())
+                groups = range(8 * rank // processes, 8 * (rank + 1) // processes)
+                runs.append((starts, Play(Player(), envs, starts, seed=3, steps=6, episodes=8, groups=groups)))
+                if state:
+                    runs[-1][1].resume(state, ALONE)
+            for version in versions:
+                episodes = [episode for _, play in runs for episode in play.step(version).episodes]
+                for starts, _ in runs:
+                    starts.ended(episodes)
+                steps.append({each.seed: each.spec and each.spec.kwargs["longest"] for each in episodes})
+            return steps, [json.loads(json.dumps(play.state(versions[-1] + 1))) for _, play in runs]
+
+    whole, _ = played(1, range(6))
+    first, states = played(3, range(3))
+    rest, _ = played(1, range(3, 6), states)
+
+    assert first + rest == whole
+    assert len({longest for step in whole for longest in step.values()}) > 2
+    assert states[0] == states[1] == states[2]
 
 
 @pytest.mark.full
 def test_a_run_resumes_on_the_levels_that_its_curriculum_had_reached(tmp_path: Path) -> None:
     settings = {
-        "id": f"{HERE}:Walk",
-        "wrappers": [CURRICULUM],
+        **CURRICULUM,
         "rollout": {"episodes": 8, "num_envs": 4, "max_new_tokens": 3},
         "warmup": {"steps": 1, "episodes": 4},
         "eval": {"episodes": 4},
@@ -319,7 +379,7 @@ def test_no_seed_of_an_evaluation_is_played_in_training() -> None:
     trained = {episode.seed for played in steps for episode in (*played.episodes, *played.failed)}
 
     assert len(trained) > 200
-    assert trained.isdisjoint(make_evaluation(config).seeds())
+    assert trained.isdisjoint(make_evaluation(config, config.evaluated).seeds())
 
 
 @pytest.mark.full
@@ -353,17 +413,7 @@ def test_a_run_that_plays_while_it_learns_keeps_the_bound_evaluates_and_resumes(
     assert sum(line["failures"] for line in made) == 0
 
 
-def test_episodes_are_in_the_order_of_their_starts_and_each_slot_plays_its_share_however_fast_it_is():
-    levels = [{"longest": 2}] * 3
-    wrappers = [{"name": "curriculum", "levels": levels, "window": 1, "promote": 1.0, "demote": 0.0}]
-
-    def play(slowest: int) -> tuple[list[int], Any]:
-        with gem.make_vec(f"{HERE}:Walk", 4, wrappers=wrappers) as envs:
-            starts = [gem.rollout.Start(seed) for seed in range(12)]
-            episodes = played_in_order(Player(slowest), envs, starts)
-            return [episode.seed for episode in episodes], envs.progress()
-
-    seeds, progress = play(1)
-    assert seeds == list(range(12))
-    assert len({kept["level"] for kept in progress}) > 1
-    assert play(1000) == (seeds, progress)
+def test_episodes_are_in_the_order_of_their_starts_however_fast_each_is():
+    with gem.make_vec(f"{HERE}:Walk", 4) as envs:
+        starts = [gem.rollout.Start(seed) for seed in range(12)]
+        assert [episode.seed for episode in played_in_order(Player(1000), envs, starts)] == list(range(12))

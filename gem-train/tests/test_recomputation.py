@@ -11,7 +11,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from gem.errors import ConfigError
 from gem_train.learning.recomputation import recomputed, without_dropout
-from gem_train.models.loading import _prepare
+from gem_train.models.loading import _prepared
 
 MakeModel = Callable[..., PreTrainedModel]
 DROPOUT = {
@@ -44,7 +44,7 @@ def gradients(model: PreTrainedModel, *, again: bool, length: int = 24) -> tuple
 def test_layers_computed_again_give_the_same_gradient_without_dropout(
     make_model: MakeModel, name: str, dtype: str
 ) -> None:
-    model = _prepare(make_model(name, **DROPOUT[name]), torch.device("cpu"), dtype, "float32", "auto")
+    model = _prepared(make_model(name, **DROPOUT[name]), None, torch.device("cpu"), dtype, "float32", "auto").model
     kept, _ = gradients(model, again=False)
     found, _ = gradients(model, again=True)
     assert (found - kept).abs().max() <= 1e-5 * kept.abs().max()

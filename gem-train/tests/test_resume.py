@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 import torch
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 from safetensors.torch import load_file
 
 from gem.cli.main import main
-from gem.record import EpisodeRecord, read
+from gem.episode import Episode
+from gem.record import read
 from gem_train.learning.learner import Learner
 from gem_train.runs.checkpoints import checkpoints
 
@@ -61,9 +63,9 @@ def steps(out: Path) -> list[int]:
     return [line["step"] for line in metrics(out) if line["phase"] == "train"]
 
 
-def episodes(out: Path) -> list[EpisodeRecord]:
+def episodes(out: Path) -> list[Episode]:
     """The recorded episodes without the fields that depend on the clock."""
-    return [record.model_copy(update={"started": None, "seconds": 0.0}) for record in read(out / "episodes.jsonl")]
+    return [replace(record, started=None, seconds=0.0, key="") for record in read(out / "episodes.jsonl")]
 
 
 @pytest.fixture(scope="module")

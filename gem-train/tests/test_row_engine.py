@@ -11,7 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
-from gem.rollout.transcript import Completion, Start, Transcript
+from gem.episode import Completion, Start
+from gem.rollout.transcript import Transcript
 from gem_train.engines import row_attention
 from gem_train.engines.conversations import shared_length
 from gem_train.engines.hf import HFSampler
@@ -46,11 +47,7 @@ def made(model: PreTrainedModel, template: str | None = None, length: int = 8, *
     tokenizer = tiny_tokenizer([])
     tokenizer.chat_template = template or tokenizer.chat_template
     return HFSampler(
-        model,
-        ChatEncoder(tokenizer),
-        max_new_tokens=length,
-        temperature=TEMPERATURE,
-        settings=HFSettings(**settings),
+        model, ChatEncoder(tokenizer), max_new_tokens=length, temperature=TEMPERATURE, settings=HFSettings(**settings)
     )
 
 

@@ -12,7 +12,7 @@ from gem import make, make_vec, seeding
 from gem.record import read
 from gem.rollout import Start, rollout, table_of
 from gem.rollout.policy import random_policy
-from gem.wrappers import Curriculum, EpisodeTracking
+from gem.wrappers import EpisodeTracking
 from gem_train.config.training import load_config
 from gem_train.rows import Rows, split
 from gem_train.runs.display import Display
@@ -75,13 +75,12 @@ def test_in_a_mix_only_data_sets_have_rows_and_what_has_none_is_played_by_its_se
     assert split({}, {}, seed=0, most=9).train(Start(1)) == Start(1)
 
 
-def test_the_table_of_a_data_set_is_found_in_wrappers_but_not_in_a_curriculum() -> None:
+def test_the_table_of_a_data_set_is_found_in_wrappers() -> None:
     table = Capital().rows
 
     assert table_of(make("play_envs:Capital")) is table
     assert table_of(EpisodeTracking(Capital())) is table
     assert table_of(Walk()) is None
-    assert table_of(Curriculum(Capital(), levels=[{}])) is None
 
 
 def test_the_rows_of_starts_are_asked() -> None:

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from gem.chat.encoder import ChatEncoder
-from gem.rollout.transcript import Completion, Start, Transcript
+from gem.episode import Completion, Start
+from gem.rollout.transcript import Transcript
 from gem_train.engines.hf import HFSampler
 from gem_train.engines.noise import Noise, draw
 from gem_train.models.tiny import tiny_model, tiny_tokenizer

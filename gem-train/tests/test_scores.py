@@ -16,7 +16,7 @@ from gem_train.algorithms.ppo import PPO, PPOSettings
 from gem_train.algorithms.rebn import ReBN, ReBNSettings
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, TokenSequence
-from gem_train.config.sections import OptimConfig
+from gem_train.config.sections import OptimConfig, UpdateConfig
 from gem_train.learning.critic import Critic
 from gem_train.learning.learner import Learner
 from gem_train.learning.token_table import TokenTable
@@ -43,7 +43,7 @@ def learner(algorithm: Algorithm, *, temperature: float = 1.0, dtype: str = "flo
     model = tiny_model(tiny_tokenizer([]), seed=0).eval()
     if dtype == "bfloat16":
         model.forward = torch.autocast("cpu", torch.bfloat16)(model.forward)
-    critic = algorithm.critic and Critic(model, algorithm.critic, micro_tokens=64, seed=0)
+    critic = algorithm.critic and Critic(model, algorithm.critic, UpdateConfig(micro_tokens=64), seed=0)
     config = OPTIM.model_copy(update=optim)
     return Learner(model, config, steps=4, temperature=temperature, seed=7, critic=critic)
 

@@ -46,14 +46,8 @@ def test_the_server_that_shares_no_gpu_gets_the_others(monkeypatch):
 
 def test_arguments_of_vllms_engine_become_those_of_its_command():
     given = {"max_model_len": 8, "enforce_eager": True, "async_scheduling": False, "dtype": None, "config": {"a": "b"}}
-    assert flags(given) == [
-        "--max-model-len",
-        "8",
-        "--enforce-eager",
-        "--no-async-scheduling",
-        "--config",
-        '{"a": "b"}',
-    ]
+    expected = "--max-model-len 8 --enforce-eager --no-async-scheduling --config"
+    assert flags(given) == [*expected.split(), '{"a": "b"}']
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -102,7 +96,7 @@ def info(mode: str) -> tuple[int, dict[str, object]]:
         ({"/server_info": (200, {"version": "1"})}, "cannot sample for training: 'vllm_config'"),
         (
             {"/server_info": info("processed_logprobs"), "/inference/v1/generate": (403, {"error": "scale-out"})},
-            r"cannot sample for training: .*/generate with status 403: .*scale-out.*docs/engines\.md says how",
+            r"cannot sample for training: .*/generate with status 403 .*scale-out.*docs/engines\.md says how",
         ),
         (
             {"/server_info": info("raw_logprobs"), "/inference/v1/generate": (200, {})},
@@ -141,7 +135,7 @@ def test_weights_that_do_not_fit_into_a_file_go_in_several(server, monkeypatch, 
     weights = {"a": torch.ones(10), "b": torch.ones(10), "c": torch.ones(7, 10), "d": torch.ones(2)}
     FileTransfer(client, torch.float32, str(tmp_path)).send(list(weights.items()))
     server.replies["/update_weights"] = (500, {"error": "no such layer"})
-    with pytest.raises(TrainingStopped, match=r"/update_weights with status 500: .*no such layer"):
+    with pytest.raises(TrainingStopped, match=r"/update_weights with status 500 .*no such layer"):
         FileTransfer(client, torch.float32, str(tmp_path)).send(list(weights.items()))
     client.close()
     assert server.asked[:5] == [

@@ -1,32 +1,32 @@
 """`gemx sft`: what is imitated, what enters the loss, resuming, and what the folder is good for."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from msgspec.structs import replace
 from replicas import family
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
 from gem.chat.encoder import ChatEncoder
 from gem.cli.main import main
+from gem.episode import Completion, Episode, Trace, Turn
 from gem.record import Recorder, read
+from gem.results import Result
+from gem.results.intervals import wilson_interval
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
-from gem.rollout.report import Report, wilson_interval
-from gem.rollout.transcript import Completion, Episode, Turn
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
 from gem_train.runs.display import Display
 from gem_train.sft.config import SFTOptimConfig, load_sft_config
 from gem_train.sft.demonstrations import encode, load, split
-from gem_train.sft.folder import SFTSummary
 from gem_train.sft.imitation import Imitator, tokenized
-from gem_train.sft.training import sft
+from gem_train.sft.training import SFTSummary, sft
 
 ECHO = {"id": "core:Echo-v0", "data": {"episodes": 200}, "eval_every": 50}
 SHORT = {"steps": 9, "checkpoint_every": 4, "eval_every": 3, "data": {"episodes": 40}, "optim": {"episodes": 8}}
@@ -198,7 +198,15 @@ def test_the_gradient_is_that_of_the_chosen_tokens_each_counted_once(target, mic
 
 def episode(*turns: tuple[str, str], seed: int = 0, success: bool = True, reward: float = 1.0) -> Episode:
     made = tuple(Turn(asked, Completion(said), reward / len(turns), {}) for asked, said in turns)
-    return Episode("core:Echo-v0", seed, 0, made, "", terminated=True, truncated=False, success=success)
+    return Episode(
+        id="core:Echo-v0",
+        seed=seed,
+        traces=(Trace(made),),
+        observation="",
+        terminated=True,
+        truncated=False,
+        success=success,
+    )
 
 
 def test_observations_do_not_enter_the_loss_of_actions_with_a_real_template():
@@ -227,7 +235,7 @@ def test_an_episode_that_is_longer_than_the_models_context_loses_its_last_turns(
     long, tiny = episode(*turns), episode(("asked " * 50, "said"))
     [sequence] = collate([tokenized(long, chat)]).sequences
     limit = len(sequence) - 1
-    found = encode([long, replace(long, turns=long.turns[:2]), tiny], chat, limit)
+    found = encode([long, long.each_trace(lambda trace: replace(trace, turns=trace.turns[:2])), tiny], chat, limit)
     assert [len(each[0].turn[each[0].sampled]) > 0 if each else False for each in found.episodes] == [True, True, False]
     assert found.cut == 2
     assert max(found.episodes[0][0].turn) == 4
@@ -262,7 +270,7 @@ def test_of_a_recording_only_the_wanted_episodes_are_imitated(recording, tmp_pat
         assert (summary.held_out_episodes, summary.held_out_loss_after) == (0, None)
     kept = load(tmp_path / "successful" / "demonstrations.jsonl")
     assert [each.seed for each in kept] == succeeded
-    assert Report.of(kept, id="", policy="", seed=0).success == 1.0
+    assert Result.of(kept).success == 1.0
     recording.unlink()  # a run has its own copy
     assert run(tmp_path / "all", wanted, {"steps": 2}).steps == 2
 

@@ -2,18 +2,16 @@
 
 import pytest
 
-from gem.failure import Failure
-from gem.rollout.transcript import Completion, Episode, Turn
+from gem.episode import Completion, Episode, Trace, Turn
+from gem.errors import Failure
 from gem_train.runs.step_metrics import StepClock, play_metrics
 
 
 def episode(*replies: Completion, rewards: tuple[float, ...], id: str = "a", **other: object) -> Episode:
     infos = [{} for _ in replies]
-    if "level" in other:
-        infos[-1]["level"] = other.pop("level")
     turns = tuple(Turn("", *each) for each in zip(replies, rewards, infos, strict=True))
     facts = {"terminated": True, "truncated": False, "success": rewards[-1] > 0, **other}
-    return Episode(id, 0, 0, turns, "", **facts)
+    return Episode(id=id, seed=0, traces=(Trace(turns),), observation="", **facts)
 
 
 def reply(*versions: int, **other: object) -> Completion:
@@ -23,8 +21,8 @@ def reply(*versions: int, **other: object) -> Completion:
 def test_the_metrics_count_replies_segments_and_lags_as_by_hand():
     found = play_metrics(
         [
-            episode(reply(3, new_segment=True), reply(3, 5), rewards=(0.0, 1.0), level=2),
-            episode(reply(5), reply(5, new_segment=True, finish_reason="context"), rewards=(0.0, 0.0), level=1),
+            episode(reply(3, new_segment=True), reply(3, 5), rewards=(0.0, 1.0)),
+            episode(reply(5), reply(5, new_segment=True, finish_reason="context"), rewards=(0.0, 0.0)),
             episode(reply(4, finish_reason="length"), rewards=(0.0,), failure=Failure("E: x", "")),
         ],
         version=5,
@@ -37,7 +35,6 @@ def test_the_metrics_count_replies_segments_and_lags_as_by_hand():
     assert found["segments"] == pytest.approx(1 + 1 / 3)  # the first reply of an episode starts no new one
     assert found["lag"] == pytest.approx((2 + 2 + 0 + 0 + 1) / 5)
     assert found["lag_max"] == 2
-    assert found["level"] == 1.5
     assert found["alike"] == 0.0
 
 
@@ -48,7 +45,6 @@ def test_episodes_are_alike_if_they_were_rewarded_alike_turn_by_turn(rewards, al
     found = play_metrics(each, version=0)
     assert found["alike"] == alike
     assert {"success/a", "success/b"} <= found.keys()
-    assert "level" not in found
 
 
 def test_the_clock_of_a_step_starts_again_at_the_next():

@@ -6,7 +6,8 @@ import pytest
 
 from gem.chat.encoder import ChatEncoder
 from gem.chat.stops import StopTexts
-from gem.rollout.transcript import Completion, Episode, Transcript, Turn
+from gem.episode import Completion, Episode, Trace, Turn
+from gem.rollout.transcript import Transcript
 from gem_train.engines.hf import HFSampler
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 
@@ -17,7 +18,14 @@ REPLIES = 12
 @pytest.fixture(scope="module")
 def policy() -> HFSampler:
     turn = Turn("Compute 7 é.", Completion("<python>print(7)</python>"), 0.0, {})
-    tokenizer = tiny_tokenizer([Episode("", 0, 0, (turn,), "", True, False, True)] * 4)
+    tokenizer = tiny_tokenizer(
+        [
+            Episode(
+                id="", seed=0, traces=(Trace((turn,)),), observation="", terminated=True, truncated=False, success=True
+            )
+        ]
+        * 4
+    )
     return HFSampler(tiny_model(tokenizer, 0), ChatEncoder(tokenizer), max_new_tokens=64)
 
 

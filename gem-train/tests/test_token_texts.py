@@ -4,7 +4,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 
-from gem.rollout.transcript import Completion, Episode, Turn
+from gem.episode import Completion, Episode, Trace, Turn
 from gem_train.algorithms.actions import regroup
 from gem_train.batch import collate
 from gem_train.models.tiny import tiny_tokenizer
@@ -42,14 +42,22 @@ def test_the_mask_says_what_the_batch_left_out(cut_replies, masks, actions):
 
     def played(seed, *replies):
         turns = tuple(Turn("?", reply, 1.0, {}) for reply in replies)
-        return Episode("lab:A", seed, 0, turns, "", True, False, True)
+        return Episode(
+            id="lab:A",
+            seed=seed,
+            traces=(Trace(turns),),
+            observation="",
+            terminated=True,
+            truncated=False,
+            success=True,
+        )
 
     episodes = [
         played(0, said((5, 6), "length")),
         played(1, said((1, 2, 3)), said((4, 5), "length"), said((6,))),
     ]
     batch = regroup(collate(episodes), actions, cut_replies, gamma=1.0)
-    shown = with_token_texts(episodes[1], TINY, trained_ids(batch, 1))
+    shown = with_token_texts(episodes[1], TINY, {"agent": trained_ids(batch, 1)})
 
     tokens = [turn.completion.tokens for turn in shown.turns]
     assert tuple(each.mask for each in tokens) == masks

@@ -8,9 +8,10 @@ import torch
 from transformers import PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
+from gem.episode import Completion
 from gem.errors import ConfigError
 from gem.rollout import Start, rollout
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 from gem.vector import make_vec
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm.in_process import VLLMSampler

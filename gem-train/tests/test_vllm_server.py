@@ -19,10 +19,11 @@ import torch
 from transformers import PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
+from gem.episode import Completion, Episode
 from gem.errors import TrainingStopped
 from gem.rollout import Start, rollout
 from gem.rollout.named_policies import make_policy
-from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.rollout.transcript import Transcript
 from gem.vector import Share, make_vec
 from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.engines.settings import ServerSettings

@@ -101,15 +101,20 @@ def test_an_adapter_is_trained_and_served_over_its_base_by_a_server(interrupted)
 
 
 def test_a_server_that_cannot_run_the_model_says_why(tmp_path):
-    settings = {"id": "core:Echo-v0", "rollout": {"engine": "vllm_server"}}
+    settings = {
+        "id": "core:Echo-v0",
+        "rollout": {"engine": "vllm_server"},
+        "engine": {"kv_cache_gib": 1e-4, "max_model_len": 512},
+    }
+    config = load_config([settings])
     loaded = make_tiny([], 0, head_dim=32)
     with pytest.raises(
         ConfigError,
         match=r"ended before it was ready. It ended with status 1. ValueError: No available memory for the cache",
     ):
-        make_sampler(loaded, load_config([settings, {"engine": {"kv_cache_gib": 1e-4, "max_model_len": 512}}]))
+        make_sampler(loaded, config.rollout, config.engine)
     with pytest.raises(ConfigError, match="heads of at least 32 dimensions, and this model's have 16"):
-        make_sampler(make_tiny([], 0), load_config([settings]))
+        make_sampler(make_tiny([], 0), config.rollout, config.engine)
 
 
 ORPHAN = """

@@ -23,12 +23,7 @@ def findings(*stretches: tuple[int, dict[str, float]], **settings: object) -> li
     [
         ([(20, {"success": 0.0, "return": 0.0, "signal": 0.0})], 10, "collapse", "nothing to learn from"),
         ([(5, {}), (20, {"success": 1.0, "return": 1.0, "signal": 0.0})], 15, "solved", "every episode of the last 10"),
-        (
-            [(5, {}), (20, {"entropy": math.log(512) - 0.1})],
-            6,
-            "collapse",
-            "6.14 nats per token, 6.24 is",
-        ),
+        ([(5, {}), (20, {"entropy": math.log(512) - 0.1})], 6, "collapse", "6.14 nats per token, 6.24 is"),
         ([(5, {}), (20, {"entropy": 0.001})], 6, "warning", "larger optim.entropy (now 0.02)"),
         # With a critic, or without a baseline, there is a signal where nothing differs.
         ([(20, {"success": 0.0, "alike": 1.0})], 10, "collapse", "nothing to learn from. Give"),

@@ -17,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from gem import errors, parsing, rollout, seeding, tool, wrappers
+    from gem import answers, errors, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
+    from gem.episode import Completion, Episode, Turn
     from gem.gymnasium import to_gymnasium
     from gem.packs.hookspecs import CommandSpec, EnvSource, hookimpl
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
     from gem.packs.spec import EnvId, EnvSpec
-    from gem.rollout.policy import Completion, Policy
-    from gem.rollout.report import Report
-    from gem.rollout.transcript import Episode, Transcript, Turn
+    from gem.results import Result
+    from gem.rollout.policy import Policy
+    from gem.rollout.transcript import Transcript
     from gem.tool import Tool
     from gem.turn_env import TurnEnv
     from gem.vector import VectorEnv, make_vec
@@ -34,68 +35,35 @@ if TYPE_CHECKING:
 
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
-    "gem.rollout.report": ("Report",),
+    "gem.results": ("Result",),
     "gem.gymnasium": ("to_gymnasium",),
     "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
-    "gem.rollout.policy": ("Completion", "Policy"),
+    "gem.episode": ("Completion", "Episode", "Turn"),
+    "gem.rollout.policy": ("Policy",),
     "gem.packs.make": ("make",),
     "gem.packs.registry": ("all_specs", "get_spec", "register"),
     "gem.packs.spec": ("EnvId", "EnvSpec"),
     "gem.tool": ("Tool",),
     "gem.wrappers.tool_env": ("ToolEnv",),
-    "gem.rollout.transcript": ("Episode", "Transcript", "Turn"),
+    "gem.rollout.transcript": ("Transcript",),
     "gem.turn_env": ("TurnEnv",),
     "gem.vector": ("VectorEnv", "make_vec"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
-_SUBMODULES = ("errors", "parsing", "rollout", "seeding", "tool", "wrappers")
+_SUBMODULES = ("errors", "answers", "rollout", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
-    "CommandSpec",
-    "Completion",
-    "ContentPart",
-    "Env",
-    "EnvId",
-    "EnvSource",
-    "EnvSpec",
-    "Episode",
-    "Info",
-    "Observation",
-    "Policy",
-    "Report",
-    "Step",
-    "Tool",
-    "ToolEnv",
-    "Transcript",
-    "Turn",
-    "TurnEnv",
-    "VectorEnv",
-    "Wrapper",
-    "__version__",
-    "all_specs",
-    "errors",
-    "get_spec",
-    "hookimpl",
-    "make",
-    "make_vec",
-    "parsing",
-    "register",
-    "rollout",
-    "seeding",
-    "to_gymnasium",
-    "tool",
-    "wrappers",
-]
+    "CommandSpec", "Completion", "ContentPart", "Env", "EnvId", "EnvSource", "EnvSpec", "Episode", "Info",
+    "Observation", "Policy", "Result", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
+    "Wrapper", "__version__", "all_specs", "answers", "errors", "get_spec", "hookimpl", "make", "make_vec", "register",
+    "rollout", "seeding", "to_gymnasium", "tool", "wrappers",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"gem.{name}")
     if name not in _MODULE_OF:
-        from gem.gem_llm import TOP, instead_of
-
-        if name in TOP:
-            raise instead_of(name, TOP[name])
         raise AttributeError(f"module 'gem' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value

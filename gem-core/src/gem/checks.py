@@ -10,11 +10,7 @@ from gem.errors import ConfigError, did_you_mean
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """`value` as an `int`, if it is an integer from `low` to `high` (None for no bound).
-
-    Raises:
-        ConfigError: it is not; the message calls it `name`.
-    """
+    """`value` as an `int` from `low` to `high` (None for no bound); else a `ConfigError` that calls it `name`."""
     if not is_int(value) or value < low or (high is not None and value > high):
         bounds = f">= {low}" if high is None else f"from {low} to {high}"
         raise ConfigError(f"{name} must be an integer {bounds}, not {value!r}")
@@ -27,11 +23,7 @@ def is_int(value: object) -> bool:
 
 
 def finite(name: str, value: Any) -> float:
-    """`value` as a `float`, if it is a finite number.
-
-    Raises:
-        ConfigError: it is not; the message calls it `name`.
-    """
+    """`value` as a finite `float`; else a `ConfigError` that calls it `name`."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise ConfigError(f"{name} is a finite number, not {value!r}")
     return float(value)

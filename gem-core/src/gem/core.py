@@ -5,12 +5,11 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, NotRequired, Self, TypedDict
 
 from gem import seeding, snapshots
 from gem.checks import check_int
 from gem.errors import ConfigError, EpisodeOver, ResetNeeded
-from gem.gem_llm import Renamed
 from gem.packs.spec import EnvSpec
 from gem.snapshots import ConstructorCall
 
@@ -31,7 +30,7 @@ class ChatMessage(TypedDict):
 
 
 Observation = str | list[ContentPart]
-"""What the agent sees: text, or a list of content parts."""
+"""An observation of the agent: text, or a list of content parts."""
 
 Info = dict[str, Any]
 """Side information for logs and tests. The agent never needs it to act."""
@@ -71,7 +70,7 @@ class Step(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether the episode is over, for either reason."""
+        """True if the episode is over, for either reason."""
         return self.terminated or self.truncated
 
 
@@ -133,8 +132,7 @@ class Env(ABC):
         """Carry out `action`, the text of one whole reply of the agent.
 
         Raises:
-            EpisodeOver: the episode has ended; call `reset`.
-            ResetNeeded: there was no `reset` yet.
+            EpisodeOver, ResetNeeded: the episode has ended, or not begun; call `reset`.
             TypeError: the action is not text.
         """
 
@@ -164,20 +162,6 @@ class Env(ABC):
         """
         self._replace_attributes(snapshots.load(self, self._compared_call(), state))
 
-    def progress(self) -> Any:
-        """What the env keeps from one episode to the next, as JSON, such as the level of a curriculum; None: nothing.
-
-        An episode of an env follows from its seed, its options and the actions; only wrappers keep more.
-        """
-        return None
-
-    def set_progress(self, progress: Any) -> None:
-        """Continue from what `progress` of an env like this returned, at the next reset.
-
-        Raises:
-            ConfigError: it is of an env with other settings.
-        """
-
     def fork(self, n: int) -> list[Self]:
         """`n` independent copies in the state of this env, generators included.
 
@@ -205,13 +189,9 @@ class Env(ABC):
     def close(self) -> None:
         """Release files, processes and connections. Closing twice is fine."""
 
-    if not TYPE_CHECKING:  # hidden from type checkers
-        sample_random_action = Renamed("sample_action()")
-        spawn = Renamed("gem.make(env.spec, …) for a new env, and fork(n) for copies in this state")
-
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gem.make` built this env from, overridden kwargs included; None if it was built by hand."""
+        """The spec that `gem.make` built this env from, overridden kwargs included; None if it was built by hand."""
         return self._spec
 
     @spec.setter
@@ -253,11 +233,7 @@ class Env(ABC):
     def rebuild(self, **changes: Any) -> Self:
         """A new instance from the constructor call that built this one; envs among the arguments are rebuilt too.
 
-        Args:
-            changes: other values for arguments of the innermost env.
-
-        Raises:
-            ConfigError: the env does not have such arguments, or refuses the values.
+        `changes` are other values for arguments of the innermost env; `ConfigError` if it refuses them.
         """
         args, kwargs = self._constructor_call
         if changes:
@@ -330,12 +306,6 @@ class Wrapper(Env):
         self.env.restore(inner)
         self._replace_attributes(own)
 
-    def progress(self) -> Any:
-        return self.env.progress()
-
-    def set_progress(self, progress: Any) -> None:
-        self.env.set_progress(progress)
-
     def close(self) -> None:
         self.env.close()
 
@@ -371,16 +341,7 @@ def _rebuild(value: Any, **changes: Any) -> Any:
 
 
 def check_step(env: Env, over: bool | None, action: object) -> None:
-    """Refuse a step that cannot be carried out.
-
-    Args:
-        env: whose step it is.
-        over: whether its episode has ended; None before the first reset.
-        action: what `step` was given.
-
-    Raises:
-        ResetNeeded, EpisodeOver, TypeError: see `Env.step`.
-    """
+    """Refuse a step with the errors of `Env.step`; `over` is None before the first reset."""
     if over is None:
         raise ResetNeeded(f"{type(env).__name__}: call reset() before the first step()")
     if over:

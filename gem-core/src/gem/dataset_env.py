@@ -22,9 +22,8 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
     r"""One question per episode: subclasses define `_reset` (the question), `_read` and `_grade`.
 
     The first right answer ends the episode, and so does the last of `max_attempts`, with its grade. An attempt before
-    that earns 0 (without an answer `format_error_reward`), and the observation after it is `_feedback`.
-
-    `Answer` is the type that `_read` returns: a number, a program, a text.
+    that earns 0 (without an answer `format_error_reward`), and the observation after it is `_feedback`. `Answer` is the
+    type that `_read` returns.
 
     ```python
     class Capital(QuestionEnv[str]):
@@ -37,7 +36,7 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
             return f"What is the capital of {self.country}? Answer with a {self.answer_form}."
 
         def _read(self, reply):
-            return gem.parsing.boxed(reply)
+            return gem.answers.boxed(reply)
 
         def _grade(self, answer):
             success = answer == CAPITALS[self.country]
@@ -53,7 +52,7 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
     """
 
     answer_form = "answer in the form that the question asks for"
-    """What a reply must contain, without an article: otherwise the message is "Your reply has no …"."""
+    """The parts that a reply must have, without an article, for the message "Your reply has no …"."""
 
     def __init__(self, *, format_error_reward: float = FORMAT_ERROR_REWARD, max_attempts: int = 1) -> None:
         super().__init__(max_turns=check_int("max_attempts", max_attempts, 1))
@@ -68,8 +67,8 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
         """The last step of the episode: `Step.final(…)`. If the grader fails, raise: that is not a wrong answer."""
 
     def _feedback(self, step: Step) -> str:
-        """What an agent that may try again reads after `step`, the grade of a wrong answer. It must not give the right
-        answer away. By default the observation of that step."""
+        """The text after `step`, the grade of a wrong answer, for an agent that may try again; by default its
+        observation. It must not give the right answer away."""
         return str(step.observation)
 
     def _step(self, action: str) -> Step:
@@ -90,8 +89,7 @@ class QuestionEnv(TurnEnv, Generic[Answer]):
 class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     r"""A `QuestionEnv` on the rows of a data set: subclasses define `_question`, `_read`, `_grade` and `_gold`.
 
-    Each episode draws one row uniformly from `self.rng`; `reset(options={"index": 3})` chooses it instead. The rows are
-    opened at the first reset, once in a process.
+    Each episode draws one row uniformly from `self.rng`; `reset(options={"index": 3})` chooses it instead.
 
     ```python
     class Capitals(DatasetEnv[Mapping[str, Any], str]):
@@ -104,7 +102,7 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
             return row["question"]
 
         def _read(self, reply):
-            return gem.parsing.boxed(reply)
+            return gem.answers.boxed(reply)
 
         def _grade(self, answer):
             success = answer == self.row["answer"]
@@ -130,7 +128,7 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     """Role → column: the columns that a row must have, and their names where `data` does not give others. In a row
     they are called by their roles."""
     default_instruction: ClassVar[str] = ""
-    """How to answer."""
+    """The instruction on how to answer."""
     _unsaved = QuestionEnv._unsaved | {"data", "_rows"}
 
     index: int = 0
@@ -146,23 +144,19 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
     ) -> None:
         super().__init__(format_error_reward=format_error_reward, max_attempts=max_attempts)
         self.instruction = self.default_instruction if instruction is True else instruction or ""
-        """What follows the question."""
+        """The text after the question."""
         self.data = data if data is None else source_of(data) or data
         self._rows: Sequence[Any] | None = None
 
     @property
     def source(self) -> DataSource | None:
-        """Where the rows come from; None for rows and functions that were given, and for a table of the class."""
+        """The place of the rows; None for rows and functions that were given, and for a table of the class."""
         return self.data if isinstance(self.data, DataSource) else None
 
     @property
     def rows(self) -> Sequence[Any]:
-        """The rows, the same for the same arguments of the env. Override it for a table of the class itself: keep that
-        in a cached function of the module, so that all envs share it.
-
-        Raises:
-            DataUnavailable, ConfigError, MissingExtra: see `gem.data.open_table`.
-        """
+        """The rows, the same for the same arguments of the env; see `gem.data.open_table`. Override it for a table of
+        the class itself: keep that in a cached function of the module, so that all envs share it."""
         if self._rows is None:
             if self.data is None:
                 raise ConfigError(f"{type(self).__name__} needs data, such as data='rows.jsonl'")
@@ -204,12 +198,11 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         # Rows that were given would make snapshots as large as they are.
         args, kwargs = super()._compared_call()
         given = self.data
-        if not isinstance(given, Sequence):
-            return args, kwargs
-        rows = f"{len(cast('Sequence[Any]', given))} rows"
-        return tuple(rows if each is given else each for each in args), {
-            name: rows if value is given else value for name, value in kwargs.items()
-        }
+        if isinstance(given, Sequence):
+            rows = f"{len(cast('Sequence[Any]', given))} rows"
+            args = tuple(rows if each is given else each for each in args)
+            kwargs = {name: rows if value is given else value for name, value in kwargs.items()}
+        return args, kwargs
 
     def _instructed(self, question: Observation) -> Observation:
         if not self.instruction:

@@ -16,11 +16,7 @@ def dump(env: object, made: ConstructorCall, content: Any) -> bytes:
 
 
 def load(env: object, made: ConstructorCall, state: bytes) -> Any:
-    """The content of a snapshot, for an env that was built with `made`.
-
-    Raises:
-        SnapshotError: it is not a snapshot, or of another class, or of an env that was built with other arguments.
-    """
+    """The content of a snapshot; `SnapshotError` if it is not of such an env, built with the arguments `made`."""
     if not isinstance(state, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SnapshotError(f"a snapshot is the bytes that snapshot() returned, not {state!r:.80}")
     try:
@@ -63,7 +59,7 @@ def _refuse(env_class: type, recorded: ConstructorCall, own: ConstructorCall) ->
 
 
 def _by_name(env_class: type, made: ConstructorCall) -> dict[str, Any]:
-    """All arguments by name, defaults included; lists as tuples."""
+    """The arguments by name, defaults included; lists as tuples."""
     args, kwargs = made
     try:
         bound = inspect.signature(env_class).bind_partial(*args, **kwargs)

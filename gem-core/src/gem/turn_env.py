@@ -28,7 +28,7 @@ class TurnEnv(Env):
             return "I toss a coin. Answer with \\boxed{heads} or \\boxed{tails}."
 
         def _step(self, action):
-            call = gem.parsing.boxed(action)
+            call = gem.answers.boxed(action)
             if call not in ("heads", "tails"):
                 return self.malformed("I found no call in your reply.")
             return Step.final(f"It is {self.side}.", float(call == self.side), success=call == self.side)
@@ -54,11 +54,7 @@ class TurnEnv(Env):
 
     @abstractmethod
     def _reset(self, options: Mapping[str, Any]) -> Observation:
-        """Set up a new episode from `self.rng`, and return the first observation.
-
-        Args:
-            options: the options of `reset`, all of them named in `reset_options`; may be empty.
-        """
+        """Set up a new episode from `self.rng`, and return the first observation; `options` are those of `reset`."""
 
     @abstractmethod
     def _step(self, action: str) -> Step:
@@ -91,17 +87,15 @@ class TurnEnv(Env):
         return step
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
-        takes = ", ".join(self.reset_options) or "none"
         if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
-            raise ConfigError(f"options must be a mapping of names to values, not {options!r}; there are: {takes}")
-        for name in options:
-            if name not in self.reset_options:
-                near = did_you_mean(str(name), self.reset_options)
-                raise ConfigError(f"{type(self).__name__}: reset takes no option {name!r}.{near} It takes: {takes}.")
+            raise ConfigError(f"options must be a mapping of names to values, not {options!r}")
+        for name in options.keys() - set(self.reset_options):
+            near, takes = did_you_mean(str(name), self.reset_options), ", ".join(self.reset_options) or "none"
+            raise ConfigError(f"{type(self).__name__}: reset takes no option {name!r}.{near} It takes: {takes}.")
 
     @property
     def last_turn(self) -> bool:
-        """Whether the turn being played is the last that the limit allows."""
+        """True on the last turn that the limit allows."""
         return self.max_turns is not None and self.turn >= self.max_turns
 
     def malformed(self, observation: Observation, reward: float = FORMAT_ERROR_REWARD) -> Step:

@@ -14,7 +14,7 @@ from gem_envs_code.tasks import AssertTest, CallTest
 from gem_sandbox import Job, Limits, Sandbox, SandboxLost
 
 LIMITS = Limits(timeout=10.0, memory=512 * 2**20, output=2**24)
-"""What the assertions of a test may use, without the program."""
+"""Limits of the assertions of a test, without the program."""
 
 MOST_ROUNDS = 100
 
@@ -23,7 +23,7 @@ Carry = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def assertions_hold(test: AssertTest, box: Sandbox, carry: Carry) -> bool | None:
-    """Whether a program passes a test; None if it could not carry out a step.
+    """Run a test: True if the program passes it, None if it could not carry out a step.
 
     The test and the program run in different processes, in turns: see `gem_envs_code.inside.referee`.
 
@@ -49,13 +49,13 @@ def assertions_hold(test: AssertTest, box: Sandbox, carry: Carry) -> bool | None
             return None
         answers = carry(steps)
         known = list(zip(steps, answers, strict=False))
-        # A step that fails is no failure of the program as long as it is a guess.
+        # As long as a step is a guess, its failure is not the program's.
         stopped = steps[: len(answers) + 1]
     raise Fault(f"a test that takes more than {MOST_ROUNDS} turns with the program: {code[:200]!r}")
 
 
 def _referee(order: dict[str, Any], box: Sandbox) -> dict[str, Any]:
-    """What the referee says after a turn."""
+    """The reply of the referee after a turn."""
     mark = secrets.token_hex(8)
     job = Job(code=inside("referee"), stdin=json.dumps({**order, "mark": mark}), limits=LIMITS)
     ended = box.run_job(job)

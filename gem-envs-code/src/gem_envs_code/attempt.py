@@ -26,14 +26,14 @@ class Verdict(NamedTuple):
     """The result of a program on one test."""
 
     failed: str | None = None
-    """How it failed, or None."""
+    """The kind of failure, or None."""
     said: str | None = None
-    """What the program printed, or what its function returned."""
+    """The program's output, or the result of its function."""
     result: Result | None = None
 
     @property
     def timed_out(self) -> bool:
-        """Whether the program ran out of time."""
+        """True if the program ran out of time."""
         return self.result is not None and self.result.reason in ("cpu", "timeout")
 
 
@@ -173,7 +173,7 @@ def _order(test: StdinTest | CallTest) -> dict[str, Any]:
 
 
 def _kind(result: Result) -> str | None:
-    """How a process failed, or None.
+    """The kind of failure of a process, or None.
 
     Nothing more may be said of some failures: the program chooses its exit status, and the signal that ends it.
     """

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import gem_sandbox
+from gem.answers.parsing import fenced_code
 from gem.core import Step
 from gem.dataset_env import DatasetEnv
-from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.basics_tasks import ProgrammingTask, load_tasks
 from gem_envs_code.grader import Grader, block

@@ -14,7 +14,7 @@ class ProgrammingTask(Task):
     """A task for a program that reads standard input and writes standard output."""
 
     example: StdinTest
-    """Shown to the agent; it is not one of the tests."""
+    """An example for the agent; it is not one of the tests."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""When the output of a program is right."""
+"""Checkers: comparing the output of a program with the one expected."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -10,14 +10,14 @@ from gem_envs_code.tasks import StdinTest, Task
 from gem_sandbox import Limits, Sandbox, SandboxLost
 
 CHECKER_LIMITS = Limits(timeout=10.0, disk=64 * 2**20)
-"""What a checker that is a program may use."""
+"""Limits of a checker that is a program."""
 
 Compare = Callable[[bytes, bytes, float], bool]
-"""Whether an output is the one expected: what was printed, what was expected, and the tolerance for numbers."""
+"""Comparison of what was printed and what was expected, with a tolerance for numbers."""
 
 
 def same_output(printed: bytes, right: bytes, tolerance: float = 0.0) -> bool:
-    """Whether two outputs are the same, line by line.
+    """Compare two outputs line by line.
 
     As in programming contests, spaces at the ends of a line, the number of spaces between words, and empty lines at the
     end are ignored; everything else must be equal byte for byte, or be numbers within the tolerance.
@@ -26,17 +26,17 @@ def same_output(printed: bytes, right: bytes, tolerance: float = 0.0) -> bool:
 
 
 def same_tokens(printed: bytes, right: bytes, tolerance: float = 0.0) -> bool:
-    """Whether two outputs have the same words, wherever their lines end."""
+    """Compare the words of two outputs, wherever their lines end."""
     return _same_words(printed.split(), right.split(), tolerance)
 
 
 def same_bytes(printed: bytes, right: bytes, tolerance: float = 0.0) -> bool:
-    """Whether two outputs are the same, byte for byte but for line breaks at the end."""
+    """Compare two outputs byte for byte, but for line breaks at the end."""
     return printed.rstrip(b"\r\n") == right.rstrip(b"\r\n")
 
 
 def same_lines_in_any_order(printed: bytes, right: bytes, tolerance: float = 0.0) -> bool:
-    """Whether two outputs have the same lines, as words, in any order."""
+    """Compare the lines of two outputs, as words, in any order."""
     return sorted(_lines(printed)) == sorted(_lines(right))
 
 
@@ -62,7 +62,7 @@ def _same_words(ours: list[bytes] | None, theirs: list[bytes] | None, tolerance:
 
 
 def _near(ours: bytes, theirs: bytes, tolerance: float) -> bool:
-    """Whether two words are numbers and near each other. Python reads `1_0` as a number, and contests do not."""
+    """Tell whether two words are numbers and near each other. Python reads `1_0` as a number, contests do not."""
     if b"_" in ours or len(ours) > 400:
         return False
     try:
@@ -72,14 +72,14 @@ def _near(ours: bytes, theirs: bytes, tolerance: float) -> bool:
 
 
 def close(ours: float, theirs: float, tolerance: float) -> bool:
-    """Whether two numbers differ by at most `tolerance`, absolutely or relatively."""
+    """Tell whether two numbers differ by at most `tolerance`, absolutely or relatively."""
     if math.isnan(ours) or math.isnan(theirs):
         return math.isnan(ours) and math.isnan(theirs)
     return ours == theirs or math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def right_output(printed: bytes, test: StdinTest, task: Task, box: Sandbox) -> bool:
-    """Whether the checker of `task` accepts what a program printed on `test`.
+    """Ask the checker of `task` about what a program printed on `test`.
 
     Raises:
         Fault: the checker is a program that failed by itself.

@@ -1,10 +1,11 @@
-"""From a program to a reward: what the environments of this pack share."""
+"""The grader that the environments of this pack share: from a program to a reward."""
 
 import gem_sandbox
 from gem.core import Step
 from gem.errors import ConfigError, Fault
 from gem_envs_code.judge import Failure, judge
 from gem_envs_code.languages import find_language
+from gem_envs_code.report import report
 from gem_envs_code.tasks import Task
 from gem_sandbox.toolchains import tools_of
 
@@ -16,8 +17,7 @@ class Grader:
         language: the language of programs: see `gem_envs_code.languages`.
         partial: whether the reward is the share of tests passed; otherwise it is 1 for all of them and 0 for less, and
             the first failure decides.
-        level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here.
-        min_level: the weakest level to accept if `level` is None.
+        level, min_level: how to isolate programs: see `gem_envs_code.basics.Basics`.
 
     Raises:
         ConfigError: there is no such language or level, or the language needs a compiler that is not installed.
@@ -64,6 +64,12 @@ class Grader:
         else:
             message = f"Your program failed test {number} of {total}: {kind}."
         return Step.final(message, passed / total if self.partial else 0.0, success=False)
+
+    def feedback(self, step: Step, *, shown: bool) -> str:
+        """The text before another attempt; if `shown`, with the first failure of the last program."""
+        return (
+            report(self.failure) if shown and self.failure and "malformed" not in step.info else str(step.observation)
+        )
 
 
 def block(program: str, fence: str = "python") -> str:

@@ -1,4 +1,4 @@
-"""What agents are told about the programs that they write."""
+"""Instructions for agents about the programs that they write."""
 
 from gem_envs_code.assertions import as_call
 from gem_envs_code.languages import Language
@@ -6,7 +6,7 @@ from gem_envs_code.tasks import AssertTest, CallTest, StdinTest, Task, Test
 
 
 def instruction_for(task: Task, language: Language) -> str:
-    """How to answer a task."""
+    """The instruction of a task."""
     limits, many = task.limits, len(task.tests)
     tests = f"{many} hidden tests" if many > 1 else "a hidden test"
     return (
@@ -17,7 +17,7 @@ def instruction_for(task: Task, language: Language) -> str:
 
 
 def how_to_answer(language: Language) -> str:
-    """How a reply gives a program."""
+    """The instruction about the form of a reply."""
     return (
         f"You may think first. Give the whole program in one block that opens with ```{language.fence} and closes with "
         "```, each on a line of its own; only the last block counts."

@@ -15,14 +15,14 @@ class Failure(NamedTuple):
     """The first test that a program failed."""
 
     number: int
-    """Which, counted from 1."""
+    """The number of the test, counted from 1."""
     kind: str
-    """How, in words that the program cannot choose: it could reveal its input with them."""
+    """The kind of failure, in words that the program cannot choose: it could reveal its input with them."""
     test: Test
     said: str | None = None
-    """What the program printed, or what its function returned; of a long text the beginning."""
+    """The program's output, or the result of its function; of a long text the beginning."""
     result: Result | None = None
-    """What became of the program, with 4 KiB of its outputs."""
+    """The end of the program, with 4 KiB of its outputs."""
 
 
 class Judgement(NamedTuple):
@@ -34,7 +34,7 @@ class Judgement(NamedTuple):
 
     @property
     def right(self) -> bool:
-        """Whether the program passed every test."""
+        """True if the program passed every test."""
         return self.failure is None
 
 

@@ -3,8 +3,8 @@
 import functools
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import resources
-from typing import NamedTuple
 
 from gem.errors import ConfigError, did_you_mean
 from gem_envs_code.imports import with_imports
@@ -12,23 +12,24 @@ from gem_sandbox import Job
 from gem_sandbox import Language as Name
 
 
-class Language(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
     """A language that the sandbox runs."""
 
     name: Name
     title: str
-    """What agents call it."""
+    """The name that agents read."""
     fence: str
-    """What stands behind the back-ticks of a code block."""
+    """The word behind the back-ticks of a code block."""
     printing: Callable[[str], str]
     """A program that prints a word."""
-    complete: Callable[[str], str]
-    """What is run in place of what the agent wrote."""
+    complete: Callable[[str], str] = str
+    """The program that is run in place of the agent's."""
     caller: Callable[[str], Job] | None = None
     """A job that runs a program, from its source, on tests in one process: see `gem_envs_code.inside.caller`. Without
     it there are no function calls."""
     together: Callable[[str], bool] = lambda source: False
-    """Whether `caller` may run a program on standard input several times in one process. It is a matter of speed: a
+    """Tell whether `caller` may run a program on standard input several times in one process, for speed: a
     test that is not passed there runs again, alone."""
 
 
@@ -54,56 +55,28 @@ def inside(name: str) -> str:
 
 
 _ALONE = ("threading", "open(0", "os.read", "os.write", "os.dup", "__stdin__", "__stdout__", "/dev/std", "atexit")
-"""What a program contains that needs standard streams with descriptors, or threads that outlive its last line."""
-
-
-def _printing(word: str) -> str:
-    return f"print({word!r})"
-
-
-def _printing_cpp(word: str) -> str:
-    return f"#include <cstdio>\nint main() {{ puts({json.dumps(word)}); }}"
-
-
-def _printing_javascript(word: str) -> str:
-    return f"console.log({json.dumps(word)})"
-
-
-def _caller(source: str) -> Job:
-    return Job(code=inside("caller"))
-
-
-def _as_it_is(source: str) -> str:
-    return source
-
-
-def _together(source: str) -> bool:
-    return not any(sign in source for sign in _ALONE)
+"""Signs of a program that needs standard streams with descriptors, or threads that outlive its last line."""
 
 
 PYTHON = Language(
     name="python",
     title="Python 3",
     fence="python",
-    printing=_printing,
+    printing=lambda word: f"print({word!r})",
     complete=with_imports,
-    caller=_caller,
-    together=_together,
+    caller=lambda source: Job(code=inside("caller")),
+    together=lambda source: not any(sign in source for sign in _ALONE),
 )
-
 CPP = Language(
     name="cpp",
     title="C++17",
     fence="cpp",
-    printing=_printing_cpp,
-    complete=_as_it_is,
+    printing=lambda word: f"#include <cstdio>\nint main() {{ puts({json.dumps(word)}); }}",
 )
 JAVASCRIPT = Language(
     name="javascript",
     title="JavaScript (Node.js)",
     fence="javascript",
-    printing=_printing_javascript,
-    complete=_as_it_is,
+    printing=lambda word: f"console.log({json.dumps(word)})",
 )
-
 LANGUAGES: dict[str, Language] = {language.name: language for language in (PYTHON, CPP, JAVASCRIPT)}

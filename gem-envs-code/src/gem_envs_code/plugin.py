@@ -36,20 +36,5 @@ def gem_envs() -> list[gem.EnvSpec]:
 
 
 @gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not `level` and `min_level`, which can switch isolation off; not `data` and `checker`, which name code; not
-    # `timeout` and `memory`.
-    answering = ("instruction", "max_attempts", "format_error_reward")
-    return {
-        "gem_envs_code.basics:Basics": ("format_error_reward",),
-        "gem_envs_code.puzzles.env:Puzzles": ("difficulty", "kinds", "language", "partial", "show_failure", *answering),
-        sources.QUESTION: ("language", "partial", "max_tests", "show_failure", "tolerance", *answering),
-    }
-
-
-@gem.hookimpl
 def gem_diagnostics() -> dict[str, str]:
-    return {
-        "sandbox": "gem_sandbox.diagnostics:diagnose",
-        "languages": "gem_sandbox.diagnostics:diagnose_languages",
-    }
+    return {"sandbox": "gem_sandbox.diagnostics:diagnose", "languages": "gem_sandbox.diagnostics:diagnose_languages"}

@@ -4,17 +4,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gem_sandbox
+from gem.answers.parsing import fenced_code
 from gem.checks import check_int, finite
 from gem.core import Observation, Step
 from gem.data import Data
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
 from gem.packs.importing import import_path
-from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.grader import Grader, block
 from gem_envs_code.instructions import instruction_for
-from gem_envs_code.report import report
 from gem_envs_code.rows import tests_of
 from gem_envs_code.tasks import Task
 from gem_sandbox import Limits
@@ -47,11 +46,11 @@ class CodeQuestion(DatasetEnv[Task, str]):
         tolerance: how far numbers in outputs and results may be from those expected, absolutely or relatively.
         timeout: seconds of processor time for each test.
         memory: bytes of memory for each test.
-        level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here.
-        min_level: the weakest level to accept if `level` is None.
-        instruction: how to answer: see `gem.dataset_env.DatasetEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        level: how to isolate programs: see `gem_envs_code.basics.Basics`.
+        min_level: how to isolate programs: see `gem_envs_code.basics.Basics`.
+        instruction: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: see `gem.dataset_env.DatasetEnv`.
+        format_error_reward: see `gem.dataset_env.DatasetEnv`.
     """
 
     columns: ClassVar[Mapping[str, str]] = {"question": "problem", "tests": "tests"}
@@ -126,9 +125,7 @@ class CodeQuestion(DatasetEnv[Task, str]):
         return self._grader.grade(answer, self.row)
 
     def _feedback(self, step: Step) -> str:
-        failure = self._grader.failure
-        shown = self.show_failure and failure is not None and "malformed" not in step.info
-        return report(failure) if shown and failure else str(step.observation)
+        return self._grader.feedback(step, shown=self.show_failure)
 
     def _gold(self, row: Task) -> str | None:
         language = self._grader.language

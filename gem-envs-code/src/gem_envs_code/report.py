@@ -17,18 +17,17 @@ def report(failure: Failure) -> str:
 
 
 def _test(failure: Failure) -> list[str]:
-    test, said = failure.test, failure.said
+    test, kind = failure.test, "Result"
     if isinstance(test, AssertTest):
         parts = [f"Assertions:\n{_cut(test.code)}"]
-        return parts if said is None else [*parts, f"Result of your program:\n{_cut(said)}"]
-    if isinstance(test, StdinTest):
-        parts = [f"Input:\n{_cut(test.input)}", f"Expected output:\n{_cut(test.output)}"]
-        return parts if said is None else [*parts, f"Output of your program:\n{_cut(said)}"]
-    given = [repr(each) for each in test.arguments] + [f"{name}={each!r}" for name, each in test.keywords.items()]
-    call = f"{test.function}({', '.join(given)})"
-    expected = test.result[0] if test.or_first else test.result
-    parts = [f"Call:\n{_cut(call)}", f"Expected result:\n{_cut(repr(expected))}"]
-    return parts if said is None else [*parts, f"Result of your program:\n{_cut(said)}"]
+    elif isinstance(test, StdinTest):
+        kind, parts = "Output", [f"Input:\n{_cut(test.input)}", f"Expected output:\n{_cut(test.output)}"]
+    else:
+        given = [repr(each) for each in test.arguments] + [f"{name}={each!r}" for name, each in test.keywords.items()]
+        expected = test.result[0] if test.or_first else test.result
+        call = f"{test.function}({', '.join(given)})"
+        parts = [f"Call:\n{_cut(call)}", f"Expected result:\n{_cut(repr(expected))}"]
+    return parts if failure.said is None else [*parts, f"{kind} of your program:\n{_cut(failure.said)}"]
 
 
 def _cut(text: str) -> str:

@@ -1,4 +1,4 @@
-"""When the result of a function is the one expected."""
+"""Comparing the result of a function with the one expected."""
 
 import math
 from typing import Any, cast
@@ -11,7 +11,7 @@ _MOST_HASHED = 1000
 
 
 def same_result(found: Any, expected: Any, same: Same, tolerance: float = 0.0) -> bool:
-    """Whether the result of a function is the one expected.
+    """Compare the result of a function with the one expected.
 
     Args:
         found: the result as `gem_envs_code.inside.wire.encode` gives it. It comes from the program: no dict or set is
@@ -97,7 +97,7 @@ def _same_dict(pairs: list[Any], expected: dict[Any, Any], same: Same, tolerance
 
 
 def _key(value: Any, same: Same) -> Any:
-    """What two keys, or items of a set, have in common if they are the same."""
+    """The value that two keys, or items of a set, share if they are the same."""
     return value if same == "python" else (type(value).__name__, value)
 
 

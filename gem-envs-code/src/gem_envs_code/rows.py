@@ -76,5 +76,5 @@ def _function_test(function: str, given: Any, output: Any, or_first: bool) -> Ca
 
 
 def _text(given: Any) -> str:
-    """What is read or written: a text, or a list of its lines."""
+    """The text of an input or output: given as such, or as a list of its lines."""
     return "".join(f"{line}\n" for line in cast("list[Any]", given)) if isinstance(given, list) else str(given)

@@ -11,21 +11,17 @@ LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
 """Limits for a test. The wall-clock time is generous: a busy machine is not the program's fault."""
 
 Same = Literal["json", "python"]
-"""When a result is the one expected. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor
+"""The comparison of results. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor
 1.0, but 1.0 may be 1, a tuple may stand for a list, and the keys of a dict count as text. `python`: what `==` of
 Python says."""
 
 Checker = Callable[[str, str, str], bool]
-"""Whether a program passes a test: from the input, what it printed, and the output of the test."""
-
-
-def _nothing() -> Mapping[str, Any]:
-    return {}
+"""A function that judges a program: from the input, what it printed, and the output of the test."""
 
 
 @dataclass(frozen=True, slots=True)
 class StdinTest:
-    """What a program reads from standard input, and what it writes to standard output."""
+    """A test by standard input and the expected standard output."""
 
     __test__: ClassVar[bool] = False
 
@@ -45,10 +41,10 @@ class CallTest:
     function: str
     arguments: tuple[Any, ...]
     result: Any
-    keywords: Mapping[str, Any] = field(default_factory=_nothing)
+    keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
     same: Same = "json"
     or_first: bool = False
-    """Whether the first item of `result` is right, too: TACO and APPS put most results into a list."""
+    """The first item of `result` is right, too: TACO and APPS put most results into a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +90,7 @@ class Task:
             raise ConfigError(f"the task {self.name!r} has no tests")
 
     def at_most(self, count: int) -> "Task":
-        """This task with at most `count` tests: those with the longest inputs, as in gem-llm, in their order."""
+        """The task with at most `count` tests: those with the longest inputs, as in gem-llm, in their order."""
         if len(self.tests) <= count:
             return self
         longest = sorted(range(len(self.tests)), key=lambda each: -_length(self.tests[each]))[:count]

@@ -18,7 +18,7 @@ class BoardGame(TurnEnv):
         return ""
 
     def _partial_reward(self) -> float:
-        """What the last turn earns in addition if it does not end the game."""
+        """The additional reward of the last turn if it does not end the game."""
         return 0.0
 
     @property

@@ -1,6 +1,6 @@
 """The moves of games that are played by directions: up, down, left and right."""
 
-from gem.parsing import boxed
+from gem.answers.parsing import boxed
 
 DIRECTIONS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """Name of a direction → how many rows down and columns to the right a step goes."""

@@ -3,10 +3,10 @@
 import math
 import re
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import box
 

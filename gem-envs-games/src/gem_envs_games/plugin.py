@@ -1,4 +1,4 @@
-"""What this pack offers: a table of games and their variants. Listing imports this module and no game."""
+"""The table of this pack's games and their variants. Listing imports this module and no game."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -37,185 +37,88 @@ def _settings(kwargs: Mapping[str, Any]) -> str:
 
 
 _GAMES = (
-    _Game(
-        "GuessTheNumber",
-        "guess_the_number:GuessTheNumber",
-        "Find a number from the answers higher or lower",
-        "search",
-        {
-            "": {"min_number": 1, "max_number": 20, "max_turns": 10},
-            "easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
-            "hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
-            "random": {"min_number": None, "max_number": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Hangman",
-        "hangman:Hangman",
-        "Find a secret word by guessing letters of it, or the word",
-        "search",
-        {
-            "": {"word_length": 5, "hardcore": False, "max_turns": 15},
-            "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
-            "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
-            "random": {"word_length": None, "hardcore": False, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Mastermind",
-        "mastermind:Mastermind",
-        "Find a secret code from black and white pegs",
-        "deduction",
-        {
-            "": {"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
-            "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
-            "hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
-            "random": {"code_length": None, "num_numbers": None, "max_turns": None, "duplicate_numbers": False},
-        },
-    ),
-    _Game(
-        "Minesweeper",
-        "minesweeper:Minesweeper",
-        "Reveal every cell without a mine",
-        "deduction",
-        {
-            "": {"rows": 8, "cols": 8, "num_mines": 10, "max_turns": 100},
-            "easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
-            "hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
-            "random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Sudoku",
-        "sudoku:Sudoku",
-        "Fill the grid with each digit once in every row, column and box",
-        "deduction",
-        {
-            "": {"scale": 9, "clues": 50, "max_turns": 50},
-            "easy": {"scale": 4, "clues": 10, "max_turns": 15},
-            "hard": {"scale": 9, "clues": 50, "max_turns": 50},
-            "random": {"scale": None, "clues": None, "max_turns": None},
-            "easy-forgiving": {"scale": 4, "clues": 10, "max_turns": 15, "forgiving": True},
-            "hard-forgiving": {"scale": 9, "clues": 50, "max_turns": 50, "forgiving": True},
-            "random-forgiving": {"scale": None, "clues": None, "max_turns": None, "forgiving": True},
-        },
-    ),
-    _Game(
-        "TowerofHanoi",
-        "tower_of_hanoi:TowerOfHanoi",
-        "Carry a tower of disks from A to C",
-        "planning",
-        {
-            "": {"num_disks": 4, "max_turns": 20},
-            "easy": {"num_disks": 3, "max_turns": 10},
-            "hard": {"num_disks": 5, "max_turns": 35},
-            "random": {"num_disks": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "FifteenPuzzle",
-        "fifteen_puzzle:FifteenPuzzle",
-        "Slide the tiles of a square into order",
-        "planning",
-        {
-            "": {"num_rows": 3, "max_turns": 20},
-            # With gem-llm's 10 turns one list of ten moves solves all eleven boards of this size.
-            "easy": {"num_rows": 2, "max_turns": 6, "scramble": 5},
-            "hard": {"num_rows": 4, "max_turns": 50},
-            "random": {"num_rows": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Wordle",
-        "wordle:Wordle",
-        "Find a secret word from marks on the letters of each guess",
-        "deduction",
-        {
-            "": {"word_length": 5, "only_real_words": True, "max_turns": 15},
-            "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
-            "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
-            "random": {"word_length": None, "only_real_words": True, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Game2048",
-        "game_2048:Game2048",
-        "Slide and merge tiles up to a target",
-        "planning",
-        {
-            "easy": {"target_tile": 64, "max_turns": 50},
-            "hard": {"target_tile": 512, "max_turns": 50},
-            "extreme-hard": {"target_tile": 2048, "max_turns": 100},
-            "random": {"target_tile": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Sokoban",
-        "sokoban:Sokoban",
-        "Push every box onto a goal",
-        "planning",
-        {
-            "easy": {"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
-            "hard": {"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
-            "random": {"dim_room": None, "num_boxes": None, "max_turns": None},
-        },
-    ),
-    _Game(
-        "Crosswords",
-        "crosswords:Crosswords",
-        "Fill a small crossword from its clues",
-        "words",
-        {
-            "easy": {"hardcore": False, "max_turns": 30, "num_words": 3},
-            "hard": {"hardcore": True, "max_turns": 40, "num_words": 3},
-            "random": {"hardcore": None, "max_turns": None, "num_words": None},
-        },
-    ),
-    _Game(
-        "WordSearch",
-        "word_search:WordSearch",
-        "Find the words that are hidden in a grid of letters",
-        "words",
-        {
-            "easy": {"num_words": 5, "max_turns": 20, "hardcore": False},
-            "hard": {"num_words": 5, "max_turns": 20, "hardcore": True},
-            "random": {"num_words": None, "max_turns": None, "hardcore": None},
-        },
-    ),
-    _Game(
-        "WikiGame",
-        "wiki_game:WikiGame",
-        "Get from one page of an encyclopedia to another by following links",
-        "search",
-        {
-            "easy": {"max_turns": 30, "min_distance": 2, "max_distance": 4},
-            "hard": {"max_turns": 15, "min_distance": 4, "max_distance": 6},
-        },
-    ),
-)
+    _Game("GuessTheNumber", "guess_the_number:GuessTheNumber", "Find a number from the answers higher or lower",
+          "search", {
+        "": {"min_number": 1, "max_number": 20, "max_turns": 10},
+        "easy": {"min_number": 1, "max_number": 10, "max_turns": 4},
+        "hard": {"min_number": 1, "max_number": 50, "max_turns": 7},
+        "random": {"min_number": None, "max_number": None, "max_turns": None},
+    }),
+    _Game("Hangman", "hangman:Hangman", "Find a secret word by guessing letters of it, or the word", "search", {
+        "": {"word_length": 5, "hardcore": False, "max_turns": 15},
+        "easy": {"word_length": 3, "hardcore": False, "max_turns": 10},
+        "hard": {"word_length": 7, "hardcore": False, "max_turns": 20},
+        "random": {"word_length": None, "hardcore": False, "max_turns": None},
+    }),
+    _Game("Mastermind", "mastermind:Mastermind", "Find a secret code from black and white pegs", "deduction", {
+        "": {"code_length": 4, "num_numbers": 6, "max_turns": 20, "duplicate_numbers": False},
+        "easy": {"code_length": 2, "num_numbers": 6, "max_turns": 10, "duplicate_numbers": False},
+        "hard": {"code_length": 4, "num_numbers": 8, "max_turns": 30, "duplicate_numbers": False},
+        "random": {"code_length": None, "num_numbers": None, "max_turns": None, "duplicate_numbers": False},
+    }),
+    _Game("Minesweeper", "minesweeper:Minesweeper", "Reveal every cell without a mine", "deduction", {
+        "": {"rows": 8, "cols": 8, "num_mines": 10, "max_turns": 100},
+        "easy": {"rows": 5, "cols": 5, "num_mines": 5, "max_turns": 25},
+        "hard": {"rows": 8, "cols": 8, "num_mines": 12, "max_turns": 64},
+        "random": {"rows": None, "cols": None, "num_mines": None, "max_turns": None},
+    }),
+    _Game("Sudoku", "sudoku:Sudoku", "Fill the grid with each digit once in every row, column and box", "deduction", {
+        "": {"scale": 9, "clues": 50, "max_turns": 50},
+        "easy": {"scale": 4, "clues": 10, "max_turns": 15},
+        "hard": {"scale": 9, "clues": 50, "max_turns": 50},
+        "random": {"scale": None, "clues": None, "max_turns": None},
+        "easy-forgiving": {"scale": 4, "clues": 10, "max_turns": 15, "forgiving": True},
+        "hard-forgiving": {"scale": 9, "clues": 50, "max_turns": 50, "forgiving": True},
+        "random-forgiving": {"scale": None, "clues": None, "max_turns": None, "forgiving": True},
+    }),
+    _Game("TowerofHanoi", "tower_of_hanoi:TowerOfHanoi", "Carry a tower of disks from A to C", "planning", {
+        "": {"num_disks": 4, "max_turns": 20},
+        "easy": {"num_disks": 3, "max_turns": 10},
+        "hard": {"num_disks": 5, "max_turns": 35},
+        "random": {"num_disks": None, "max_turns": None},
+    }),
+    _Game("FifteenPuzzle", "fifteen_puzzle:FifteenPuzzle", "Slide the tiles of a square into order", "planning", {
+        "": {"num_rows": 3, "max_turns": 20},
+        # With gem-llm's 10 turns one list of ten moves solves all eleven boards of this size.
+        "easy": {"num_rows": 2, "max_turns": 6, "scramble": 5},
+        "hard": {"num_rows": 4, "max_turns": 50},
+        "random": {"num_rows": None, "max_turns": None},
+    }),
+    _Game("Wordle", "wordle:Wordle", "Find a secret word from marks on the letters of each guess", "deduction", {
+        "": {"word_length": 5, "only_real_words": True, "max_turns": 15},
+        "easy": {"word_length": 3, "only_real_words": True, "max_turns": 15},
+        "hard": {"word_length": 5, "only_real_words": True, "max_turns": 25},
+        "random": {"word_length": None, "only_real_words": True, "max_turns": None},
+    }),
+    _Game("Game2048", "game_2048:Game2048", "Slide and merge tiles up to a target", "planning", {
+        "easy": {"target_tile": 64, "max_turns": 50},
+        "hard": {"target_tile": 512, "max_turns": 50},
+        "extreme-hard": {"target_tile": 2048, "max_turns": 100},
+        "random": {"target_tile": None, "max_turns": None},
+    }),
+    _Game("Sokoban", "sokoban:Sokoban", "Push every box onto a goal", "planning", {
+        "easy": {"dim_room": (6, 6), "num_boxes": 2, "max_turns": 20},
+        "hard": {"dim_room": (8, 8), "num_boxes": 4, "max_turns": 50},
+        "random": {"dim_room": None, "num_boxes": None, "max_turns": None},
+    }),
+    _Game("Crosswords", "crosswords:Crosswords", "Fill a small crossword from its clues", "words", {
+        "easy": {"hardcore": False, "max_turns": 30, "num_words": 3},
+        "hard": {"hardcore": True, "max_turns": 40, "num_words": 3},
+        "random": {"hardcore": None, "max_turns": None, "num_words": None},
+    }),
+    _Game("WordSearch", "word_search:WordSearch", "Find the words that are hidden in a grid of letters", "words", {
+        "easy": {"num_words": 5, "max_turns": 20, "hardcore": False},
+        "hard": {"num_words": 5, "max_turns": 20, "hardcore": True},
+        "random": {"num_words": None, "max_turns": None, "hardcore": None},
+    }),
+    _Game("WikiGame", "wiki_game:WikiGame", "Get from one page of an encyclopedia to another by following links",
+          "search", {
+        "easy": {"max_turns": 30, "min_distance": 2, "max_distance": 4},
+        "hard": {"max_turns": 15, "min_distance": 4, "max_distance": 6},
+    }),
+)  # fmt: skip
 
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
     return [spec for game in _GAMES for spec in game.specs()]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Every game checks the range of these. `backend` and `trawler_kwargs` are left out: they let WikiGame ask a server.
-    settings = {
-        "crosswords:Crosswords": ("hardcore", "num_words"),
-        "fifteen_puzzle:FifteenPuzzle": ("num_rows",),
-        "game_2048:Game2048": ("target_tile", "board_size"),
-        "guess_the_number:GuessTheNumber": ("min_number", "max_number"),
-        "hangman:Hangman": ("word_length", "hardcore"),
-        "mastermind:Mastermind": ("code_length", "num_numbers", "duplicate_numbers"),
-        "minesweeper:Minesweeper": ("rows", "cols", "num_mines"),
-        "sokoban:Sokoban": ("dim_room", "num_boxes"),
-        "sudoku:Sudoku": ("scale", "clues", "forgiving"),
-        "tower_of_hanoi:TowerOfHanoi": ("num_disks",),
-        "wiki_game:WikiGame": ("page_summary_length", "variant", "min_distance", "max_distance"),
-        "word_search:WordSearch": ("hardcore", "num_words"),
-        "wordle:Wordle": ("word_length", "only_real_words"),
-    }
-    return {f"gem_envs_games.{game}": names for game, names in settings.items()}

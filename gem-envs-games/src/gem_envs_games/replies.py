@@ -17,7 +17,7 @@ def box(move: str) -> str:
 
 @cache
 def last_box_counts(move: str) -> str:
-    """What the rules say about replies; `move` is what the game calls a move."""
+    """The rule about replies; `move` is the game's word for a move."""
     return (
         f"You may say what you like; the last {move} inside \\boxed{{}} counts. A reply without a {move} loses "
         "the game."

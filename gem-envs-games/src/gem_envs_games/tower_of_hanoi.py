@@ -3,9 +3,9 @@
 import re
 from functools import cache
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import box, last_box_counts
@@ -64,7 +64,7 @@ class TowerOfHanoi(DrawnSettings, BoardGame):
         return self._ongoing(message)
 
     def _objection(self, source: str, target: str) -> str | None:
-        """Why the rules do not allow this move, or None."""
+        """The reason why the rules do not allow this move, or None."""
         for name in (source, target):
             if name not in self.towers:
                 return f"there is no tower {name}"

@@ -26,7 +26,7 @@ def _by_length(name: str) -> dict[int, tuple[str, ...]]:
 
 
 def is_word(word: str) -> bool:
-    """Whether the pack knows this word, given in capitals."""
+    """Tell whether the pack knows this word, given in capitals."""
     return word in _all_words()
 
 

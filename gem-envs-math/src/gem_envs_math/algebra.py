@@ -17,8 +17,7 @@ def evaluate(rng: random.Random, level: int) -> Problem:
         p, x = draw_polynomial(rng, 3, 9), nonzero(rng, 5)
     name = polynomial(p)
     return integer(
-        rng.choice((f"What is {name} for x = {x}?", f"Let f(x) = {name}. What is f({x})?")),
-        int(value(p, x)),
+        rng.choice((f"What is {name} for x = {x}?", f"Let f(x) = {name}. What is f({x})?")), int(value(p, x))
     )
 
 
@@ -199,7 +198,7 @@ def exponential(rng: random.Random, level: int) -> Problem:
 
 
 def logarithm(rng: random.Random, level: int) -> Problem:
-    """log(x) + log(x + a) = c, where one root of the quadratic is no solution."""
+    """log(x) + log(x + a) = c, where one root of the quadratic does not count."""
     base = rng.choice((2, 3, 5, 6))
     c = rng.randint(2, 4 if base < 5 else 3)
     x = rng.choice([x for x in range(1, base**c + 1) if base**c % x == 0])
@@ -209,7 +208,7 @@ def logarithm(rng: random.Random, level: int) -> Problem:
 
 
 def radical(rng: random.Random, level: int) -> Problem:
-    """sqrt(x + a) = x - b: squaring may bring in a root that is no solution."""
+    """sqrt(x + a) = x - b: squaring may bring in another root."""
     side, b = rng.randint(0, 9), rng.randint(-9, 9)
     x = side + b
     a = side * side - x
@@ -222,40 +221,17 @@ def radical(rng: random.Random, level: int) -> Problem:
 class Algebra(ProblemEnv):
     r"""Equations, systems, polynomials, sequences, functions.
 
-    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
-
-    Args:
-        difficulty: `easy`, `medium` or `hard`.
-        kinds: only problems of these kinds, by name.
-        instruction: how to answer: see `ProblemEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; arguments and more: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {
         "easy": (evaluate, linear, like_terms, sum_and_difference, proportion, next_term),
         "medium": (
-            evaluate,
-            linear_both_sides,
-            system,
-            quadratic,
-            absolute_value,
-            expansion,
-            composition,
-            root_symmetry,
+            evaluate, linear_both_sides, system, quadratic, absolute_value, expansion, composition, root_symmetry,
             term_of_sequence,
         ),
         "hard": (
-            system,
-            quadratic,
-            cubic,
-            expansion,
-            composition,
-            root_symmetry,
-            remainder,
-            series,
-            exponential,
-            logarithm,
+            system, quadratic, cubic, expansion, composition, root_symmetry, remainder, series, exponential, logarithm,
             radical,
         ),
-    }
+    }  # fmt: skip

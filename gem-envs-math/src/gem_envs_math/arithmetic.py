@@ -6,7 +6,8 @@ from typing import Any
 from gem.checks import check_int
 from gem.errors import ConfigError
 from gem_envs_math import expressions
-from gem_envs_math.number_question import NumberQuestion, in_a_box
+from gem_envs_math.notation import in_a_box
+from gem_envs_math.number_question import NumberQuestion
 
 
 class Arithmetic(NumberQuestion):
@@ -25,11 +26,7 @@ class Arithmetic(NumberQuestion):
     """
 
     def __init__(
-        self,
-        operands: int = 3,
-        digits: int = 2,
-        operators: str = "+-*",
-        use_format_error_reward: bool = False,
+        self, operands: int = 3, digits: int = 2, operators: str = "+-*", use_format_error_reward: bool = False
     ) -> None:
         super().__init__(use_format_error_reward)
         self.operands = check_int("operands", operands, 2, 20)
@@ -39,7 +36,7 @@ class Arithmetic(NumberQuestion):
             raise ConfigError(f"operators holds one or more of '+', '-' and '*', each once, not {operators!r}")
         self.operators = operators
         self.expression: expressions.Expression = 0
-        """What is asked."""
+        """The expression that is asked for."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.expression = expressions.draw(self.rng, self.operands, self.max_number, self.operators)

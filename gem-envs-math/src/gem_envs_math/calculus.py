@@ -52,7 +52,7 @@ def second_derivative(rng: random.Random, level: int) -> Problem:
 
 
 def vertex(rng: random.Random, level: int) -> Problem:
-    """Where a parabola has its extreme."""
+    """The extreme of a parabola."""
     x, a, c = nonzero(rng, 9), rng.choice((-2, -1, 1, 2)), rng.randint(-9, 9)
     most = "smallest" if a > 0 else "largest"
     return integer(f"For which x is {polynomial([c, -2 * a * x, a])} {most}?", x)
@@ -116,7 +116,7 @@ def rules_of_derivatives(rng: random.Random, level: int) -> Problem:
 
 
 def extremes(rng: random.Random, level: int) -> Problem:
-    """Where a cubic has its local extremes."""
+    """The local extremes of a cubic."""
     p, q = rng.sample(range(-6, 7), 2)
     # The derivative of 2x^3 - 3(p + q)x^2 + 6pqx is 6(x - p)(x - q).
     cubic = polynomial([rng.randint(-9, 9), 6 * p * q, -3 * (p + q), 2])
@@ -300,43 +300,17 @@ def higher_derivative(rng: random.Random, level: int) -> Problem:
 class Calculus(ProblemEnv):
     r"""Derivatives, integrals, limits, series, and the identities between them.
 
-    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
-
-    Args:
-        difficulty: `easy`, `medium` or `hard`.
-        kinds: only problems of these kinds, by name.
-        instruction: how to answer: see `ProblemEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; arguments and more: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {
         "easy": (slope, speed, power_rule, second_derivative, vertex, simple_integral),
         "medium": (
-            derivative_of_polynomial,
-            definite_integral,
-            cancelled_limit,
-            chain_rule,
-            rules_of_derivatives,
-            extremes,
-            area_between,
-            tangent,
-            linearity,
-            fundamental_theorem,
+            derivative_of_polynomial, definite_integral, cancelled_limit, chain_rule, rules_of_derivatives, extremes,
+            area_between, tangent, linearity, fundamental_theorem,
         ),
         "hard": (
-            chain_rule,
-            fundamental_theorem,
-            improper,
-            by_parts,
-            logarithmic,
-            over_a_period,
-            odd_and_even,
-            taylor_limit,
-            taylor_coefficient,
-            implicit,
-            infinite_series,
-            optimum,
-            higher_derivative,
+            chain_rule, fundamental_theorem, improper, by_parts, logarithmic, over_a_period, odd_and_even, taylor_limit,
+            taylor_coefficient, implicit, infinite_series, optimum, higher_derivative,
         ),
-    }
+    }  # fmt: skip

@@ -243,38 +243,14 @@ def expected_value(rng: random.Random, level: int) -> Problem:
 class Combinatorics(ProblemEnv):
     r"""Counting, probability, expected values.
 
-    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
-
-    Args:
-        difficulty: `easy`, `medium` or `hard`.
-        kinds: only problems of these kinds, by name.
-        instruction: how to answer: see `ProblemEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; arguments and more: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {
         "easy": (selection, arrangement, outfits, handshakes, dice_sum, numbers_between),
-        "medium": (
-            anagrams,
-            sharing,
-            lattice_paths,
-            committee,
-            bit_strings,
-            round_table,
-            draw_balls,
-            dice_probability,
-        ),
+        "medium": (anagrams, sharing, lattice_paths, committee, bit_strings, round_table, draw_balls, dice_probability),
         "hard": (
-            sharing,
-            draw_balls,
-            derangements,
-            surjections,
-            no_two_ones,
-            ballot_paths,
-            necklaces,
-            partitions,
-            cycle_colourings,
-            expected_value,
+            sharing, draw_balls, derangements, surjections, no_two_ones, ballot_paths, necklaces, partitions,
+            cycle_colourings, expected_value,
         ),
-    }
+    }  # fmt: skip

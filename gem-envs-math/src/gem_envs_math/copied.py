@@ -1,4 +1,4 @@
-r"""Whether an answer only repeats a formula of its question.
+r"""Detection of answers that only repeat a formula of their question.
 
 `\sqrt{48}` equals $4\sqrt{3}$, so a grader that looks at values gives full marks to whoever copies the formula after
 "Simplify" or "Factorise" into the box. In training, that is soon found.
@@ -19,7 +19,7 @@ _GIVEN = re.compile(r"[+-]?[0-9]+|[a-zA-Z]")
 
 
 def is_copied(answer: str, question: str, golds: Iterable[str]) -> bool:
-    r"""Whether `answer` is a whole formula of `question`, in `$…$`, `\(…\)` or `\[…\]`, and is not written like a gold.
+    r"""Tell whether `answer` is a whole formula of `question`, in `$…$`, `\(…\)` or `\[…\]`, not written like a gold.
 
     Space, sizes, brackets around all of it, and a name before it (`y = …`) do not count. Integers and letters are never
     copies.

@@ -9,7 +9,7 @@ from gem.errors import ConfigError
 from gem_envs_math.questions import MathQuestion, MathRow
 
 _MARKER = "<image>"
-"""Where a question of Geometry3K refers to its next image."""
+"""The mark of the next image in a question of Geometry3K."""
 
 
 class FigureQuestion(MathQuestion):

@@ -1,6 +1,5 @@
 """Drawing figures of plane geometry as PNG images."""
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,21 +14,21 @@ _SIZE = 420
 """Pixels of the longer side."""
 _MARGIN = 46
 _FINER = 2
-"""Drawn so many times larger and then made smaller, for smooth lines."""
+"""The factor by which a figure is drawn larger, and then made smaller, for smooth lines."""
 _FONT = 20
 _RIGHT = 90.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is drawn, to scale, with y upwards. Labels are put beside what they name."""
+    """A drawing to scale, with y upwards. Labels are put beside what they name."""
 
     polygons: tuple[tuple[Point, ...], ...] = ()
     lines: tuple[tuple[Point, Point], ...] = ()
     circles: tuple[tuple[Point, float], ...] = ()
     """Centre and radius."""
     shaded: bool = False
-    """Whether the polygons are grey, without the circles."""
+    """Grey polygons, without the circles."""
     points: tuple[tuple[Point, str], ...] = ()
     """Points with a name, such as corners."""
     lengths: tuple[tuple[Point, Point, str], ...] = ()
@@ -37,7 +36,7 @@ class Figure:
     angles: tuple[tuple[Point, Point, Point, str], ...] = ()
     """A vertex, a point on each arm, and the degrees or a name; a right angle without a label is a small square."""
     grid: bool = False
-    """Whether there are axes and a grid of unit squares."""
+    """Axes and a grid of unit squares."""
 
     def corners(self) -> list[Point]:
         """Points between which everything lies."""
@@ -152,11 +151,6 @@ def png(figure: Figure) -> bytes:
     saved = BytesIO()
     image.save(saved, "PNG")
     return saved.getvalue()
-
-
-def data_url(image: bytes) -> str:
-    """A PNG image as a `data:` address."""
-    return f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"
 
 
 def _draw_angle(canvas: _Canvas, vertex: Point, first: Point, second: Point, text: str) -> None:

@@ -49,40 +49,17 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     ),
 }
 
-SETTINGS = ("difficulty", "kinds", "instruction", "max_attempts", "format_error_reward")
-"""What every family takes."""
-
 
 def specs() -> list[EnvSpec]:
     """The specs of every family and difficulty; of geometry also with drawn figures."""
     found: list[EnvSpec] = []
     for family, (entry_point, descriptions) in FAMILIES.items():
         for difficulty, description in descriptions.items():
+            kwargs, tags = {"difficulty": difficulty}, ("math", "single-turn", "procedural")
             id = f"math:{family}-v0" + ("" if difficulty == "medium" else f"-{difficulty}")
-            tags = ("math", "single-turn", "procedural")
-            found.append(
-                EnvSpec(
-                    id=id,
-                    entry_point=entry_point,
-                    kwargs={"difficulty": difficulty},
-                    description=description,
-                    tags=tags,
-                )
-            )
+            found.append(EnvSpec(id=id, entry_point=entry_point, kwargs=kwargs, description=description, tags=tags))
             if entry_point == GEOMETRY:
-                found.append(
-                    EnvSpec(
-                        id=f"{id}-drawn",
-                        entry_point=entry_point,
-                        kwargs={"difficulty": difficulty, "figure": "image"},
-                        description=description.replace("described in words", "drawn as a PNG image"),
-                        tags=(*tags, "images"),
-                    )
-                )
+                drawn = description.replace("described in words", "drawn as a PNG image")
+                kwargs, tags, id = {**kwargs, "figure": "image"}, (*tags, "images"), f"{id}-drawn"
+                found.append(EnvSpec(id=id, entry_point=entry_point, kwargs=kwargs, description=drawn, tags=tags))
     return found
-
-
-def safe_settings() -> dict[str, tuple[str, ...]]:
-    """For `gem_safe_settings`."""
-    common = {entry_point: SETTINGS for entry_point, _ in FAMILIES.values()}
-    return {**common, GEOMETRY: (*SETTINGS, "figure")}

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
+from gem.answers.number import MAX_DIGITS
 from gem.checks import check_int
-from gem.number import MAX_DIGITS
 from gem.tool import ToolCall
 from gem.wrappers.tool_env import ToolResult
-from gem_envs_math.number_question import NumberQuestion, in_a_box
+from gem_envs_math.notation import in_a_box
+from gem_envs_math.number_question import NumberQuestion
 
 MOST_DIGITS = MAX_DIGITS // 2
 """The most digits of a factor, such that `read_number` can still read the product."""
@@ -33,7 +34,7 @@ class LongArithmetic(NumberQuestion):
         super().__init__(use_format_error_reward)
         self.digits = check_int("digits", digits, 1, MOST_DIGITS)
         self.factors = (0, 0)
-        """What is to be multiplied."""
+        """The two numbers to multiply."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.factors = self._draw(self.rng)

@@ -1,10 +1,15 @@
-"""How numbers and polynomials are written in questions and answers."""
+"""Writing numbers and polynomials in questions and answers."""
 
 import random
 from collections.abc import Sequence
 from fractions import Fraction
 
 Number = int | Fraction
+
+
+def in_a_box(answer: Number | str) -> str:
+    """The action that answers with `answer`."""
+    return f"\\boxed{{{answer}}}"
 
 
 def written(number: Number) -> str:

@@ -3,17 +3,18 @@
 from abc import abstractmethod
 from fractions import Fraction
 
+from gem.answers.number import read_number
+from gem.answers.parsing import boxed
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
-from gem.number import read_number
-from gem.parsing import boxed
 from gem.turn_env import FORMAT_ERROR_REWARD
+from gem_envs_math.notation import in_a_box
 
 
 class NumberQuestion(QuestionEnv[Fraction]):
     r"""A question whose answer is an integer: write `_reset` (the question), `_result` and `sample_action`.
 
-    One turn; an action is `\boxed{-42}`. Rewards: 1 for the right number in any notation that `gem.number` reads, 0 for
+    One turn; an action is `\boxed{-42}`. Rewards: 1 for the right number in any notation `gem.answers` reads, 0 for
     another; grading is exact. As in gem-llm's math environments, a reply without a number in a box earns 0, or -0.1
     with ``use_format_error_reward``.
 
@@ -40,8 +41,3 @@ class NumberQuestion(QuestionEnv[Fraction]):
     def expert_action(self) -> str:
         """The right result."""
         return in_a_box(self._result())
-
-
-def in_a_box(number: int) -> str:
-    """An action that answers with `number`."""
-    return f"\\boxed{{{number}}}"

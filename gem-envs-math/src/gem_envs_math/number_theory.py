@@ -97,7 +97,7 @@ def power_remainder(rng: random.Random, level: int) -> Problem:
 
 
 def base_conversion(rng: random.Random, level: int) -> Problem:
-    """From another base to base ten."""
+    """A number of another base in base ten."""
     base = rng.choice((2, 3, 5, 7, 8, 9, 12, 16))
     n, shown = (rest := rng.randint(30, 3000)), ""
     while rest:
@@ -126,7 +126,7 @@ def remainders(rng: random.Random, level: int) -> Problem:
 
 
 def multiples(rng: random.Random, level: int) -> Problem:
-    """How many numbers are divisible by a but not by b."""
+    """The count of numbers divisible by a but not by b."""
     n, (a, b) = rng.randint(100, 2000), rng.sample(range(2, 16), 2)
     return integer(
         f"How many of the integers from 1 to {n} are divisible by {a}, but not by {b}?", n // a - n // lcm(a, b)
@@ -174,7 +174,7 @@ def congruence(rng: random.Random, level: int) -> Problem:
 
 
 def coins(rng: random.Random, level: int) -> Problem:
-    """In how many ways a x + b y = c, with x and y not negative."""
+    """The number of solutions of a x + b y = c with x and y not negative."""
     a, b = rng.randint(2, 12), rng.randint(13, 25)
     c = a * rng.randint(3, 30) + b * rng.randint(0, 15)
     answer = sum((c - b * y) % a == 0 for y in range(c // b + 1))
@@ -204,48 +204,20 @@ def factors(n: int) -> list[int]:
 class NumberTheory(ProblemEnv):
     r"""Divisors, primes, remainders, bases, Diophantine equations.
 
-    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; more at `ProblemEnv`.
-
-    Args:
-        difficulty: `easy`, `medium` or `hard`.
-        kinds: only problems of these kinds, by name.
-        instruction: how to answer: see `ProblemEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+    One turn; an action is `\boxed{-7/2}`. 1 for the right answer, 0 for another; arguments and more: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {
         "easy": (
-            greatest_common_divisor,
-            division,
-            digit_sum,
-            next_multiple,
-            next_prime,
-            extreme_prime_factor,
+            greatest_common_divisor, division, digit_sum, next_multiple, next_prime, extreme_prime_factor,
             least_common_multiple,
         ),
         "medium": (
-            greatest_common_divisor,
-            least_common_multiple,
-            factorisation,
-            divisors,
-            power_remainder,
-            base_conversion,
-            inverse,
-            remainders,
-            multiples,
-            trailing_zeros,
+            greatest_common_divisor, least_common_multiple, factorisation, divisors, power_remainder, base_conversion,
+            inverse, remainders, multiples, trailing_zeros,
         ),
         "hard": (
-            divisors,
-            power_remainder,
-            inverse,
-            remainders,
-            trailing_zeros,
-            totient,
-            order,
-            congruence,
-            coins,
+            divisors, power_remainder, inverse, remainders, trailing_zeros, totient, order, congruence, coins,
             unreachable,
         ),
-    }
+    }  # fmt: skip

@@ -50,15 +50,3 @@ def gem_envs() -> list[gem.EnvSpec]:
         *generated.specs(),
         *sources.specs(),
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    return {
-        ARITHMETIC: ("operands", "digits", "operators", "use_format_error_reward"),
-        LONG_ARITHMETIC: ("digits", "use_format_error_reward"),
-        **generated.safe_settings(),
-        # Not `data`, a file, an address or a function.
-        sources.QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),
-        sources.FIGURE_QUESTION: ("accept_copies", "instruction", "max_attempts", "format_error_reward"),
-    }

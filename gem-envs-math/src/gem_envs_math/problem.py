@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
+from gem.answers.number import read_number
+from gem.answers.parsing import boxed
 from gem.core import Observation, Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError, did_you_mean
-from gem.number import read_number
-from gem.parsing import boxed
 from gem_envs_math.figures import Figure
-from gem_envs_math.notation import Number, written
+from gem_envs_math.notation import Number, in_a_box, written
 
 DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -22,7 +22,7 @@ Answer = Fraction | tuple[Fraction, ...] | str
 
 
 class Form(NamedTuple):
-    """How an answer is given: in words, with an example."""
+    """The form of an answer: in words, with an example."""
 
     words: str
     example: str
@@ -45,7 +45,7 @@ class Problem:
     form: Form
     answer: str
     given: str = ""
-    """What the question builds on, in words; or else the figure shows it."""
+    """The premises of the question in words; or else the figure shows them."""
     figure: Figure | None = None
 
 
@@ -89,7 +89,7 @@ _CLOSED = re.compile(
     r"\\(?:[dt]?frac|cdot|times|left|right)(?![A-Za-z])|\\[,;:! ()]"
     r"|(?:\\|(?<![A-Za-z]))(?:sqrt|pi|ln|log|exp|sin|cos|tan)(?![A-Za-z])"
 )
-"""What an expression may have besides numbers and the letters x and e; not `\\int`, `\\lim` or `\\frac{d}{dx}`."""
+"""Parts of an expression besides numbers and the letters x and e; not `\\int`, `\\lim` or `\\frac{d}{dx}`."""
 _LEFT_TO_DO = re.compile(r"[^\W\d_xe]|[\\'!]")
 _LONGEST = 500
 """The most characters of a list or an expression."""
@@ -128,7 +128,7 @@ class ProblemEnv(QuestionEnv[Answer]):
     r"""A generated problem: subclasses give `levels`. One turn; an action has the answer in a box: `\boxed{-7/2}`.
 
     The env's generator draws a kind of problem, and then a problem of it. The question says how to answer. A number is
-    right in any notation that `gem.number` reads, if it is exactly equal; what is left to calculate (`2 + 3`) is not
+    right in any notation that `gem.answers` reads, if it is exactly equal; what is left to calculate (`2 + 3`) is not
     read. The info of the last step has the `kind`.
 
     Rewards: 1 for the right answer, 0 for another. A reply without an answer in a box earns `format_error_reward`.
@@ -230,8 +230,3 @@ class ProblemEnv(QuestionEnv[Answer]):
     def expert_action(self) -> str:
         """The right answer."""
         return in_a_box(self.problem.answer)
-
-
-def in_a_box(answer: str) -> str:
-    """An action that answers with `answer`."""
-    return f"\\boxed{{{answer}}}"

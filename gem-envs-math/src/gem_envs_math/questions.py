@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, cast
 
+from gem.answers.parsing import boxed
+from gem.checks import finite
 from gem.core import Observation, Step
 from gem.data import Data
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_math.copied import is_copied
-from gem_envs_math.grading import Rules, grade
+from gem_envs_math.grading import grade
+from gem_envs_math.notation import in_a_box
 
 
 class MathRow(NamedTuple):
@@ -36,12 +38,11 @@ class MathQuestion(DatasetEnv[MathRow, str]):
 
     Args:
         data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
-        rules: what counts as right: settings of `gem_envs_math.grading.Rules`.
+        tolerance: the largest difference of two numbers, as a share of the right one, from 0 to less than 1.
         accept_copies: whether an answer that repeats a formula of the question may be right.
-        instruction: how to answer, at the end of the question: False for nothing, True for the env's own words, or a
-            text.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without a box.
+        instruction: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: see `gem.dataset_env.DatasetEnv`.
+        format_error_reward: see `gem.dataset_env.DatasetEnv`.
 
     Raises:
         GraderFailed: by `step`, if the grader itself failed; the answer is then neither right nor wrong.
@@ -55,7 +56,7 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         self,
         data: Data | None = None,
         *,
-        rules: Rules | Mapping[str, Any] | None = None,
+        tolerance: float = 0.0,
         accept_copies: bool = False,
         instruction: bool | str = True,
         max_attempts: int = 1,
@@ -64,7 +65,9 @@ class MathQuestion(DatasetEnv[MathRow, str]):
         super().__init__(
             data, instruction=instruction, max_attempts=max_attempts, format_error_reward=format_error_reward
         )
-        self.rules = Rules.of(rules)
+        if not 0 <= finite("tolerance", tolerance) < 1:
+            raise ConfigError(f"tolerance is at least 0 and less than 1, not {tolerance}")
+        self.tolerance = tolerance
         self.accept_copies = accept_copies
 
     def _row(self, values: Mapping[str, Any]) -> MathRow:
@@ -86,13 +89,13 @@ class MathQuestion(DatasetEnv[MathRow, str]):
 
     def _grade(self, answer: str) -> Step:
         row = self.row
-        right, rule = grade(answer, row.golds, self.rules)
+        right, rule = grade(answer, row.golds, tolerance=self.tolerance)
         if right and not self.accept_copies and is_copied(answer, row.question, row.golds):
             right, rule = False, "copied"
         return Step.final("That is right." if right else "That is wrong.", float(right), success=right, rule=rule)
 
     def _gold(self, row: MathRow) -> str:
-        replies = [f"\\boxed{{{gold}}}" for gold in row.golds]
+        replies = list(map(in_a_box, row.golds))
         # An answer with a brace too many, as data sets have them, cannot be given in a box.
         whole = (reply for reply, gold in zip(replies, row.golds, strict=True) if boxed(reply) == gold)
         return next(whole, replies[0])
@@ -100,4 +103,4 @@ class MathQuestion(DatasetEnv[MathRow, str]):
     def sample_action(self) -> str:
         """The right answer to a random question of the data set: an answer of a plausible kind."""
         reply = self._gold(self._row(self.action_rng.choice(self.rows)))
-        return reply if self._read(reply) else "\\boxed{0}"
+        return reply if self._read(reply) else in_a_box(0)

@@ -76,16 +76,6 @@ def gem_envs() -> list[gem.EnvSpec]:
     return [*_samples(), *map(_hub, HUB), *map(_rule_taker, DEPTHS), *map(_rules, _RULES)]
 
 
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not `data`, a file, an address or a function.
-    return {
-        QUESTION: ("form", "score", "instruction", "max_attempts", "format_error_reward"),
-        RULES: ("depth", "world", "distractors", "form", "max_attempts", "format_error_reward"),
-        RULE_TAKER: ("form", "instruction", "max_attempts", "format_error_reward"),
-    }
-
-
 def _samples() -> list[gem.EnvSpec]:
     several = {**SAMPLE, "where": {"kind": ["two-hop", "three-hop"]}}
     about = "Questions about a fictional world and about facts that do not change"

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
+from gem.answers.matching import exact_match, f1
 from gem.core import Step
 from gem.data import Data
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError
-from gem.matching import exact_match, f1
 from gem.tool import ToolCall
 from gem.wrappers.tool_env import ToolResult
 from gem_envs_qa.reading import FORMS, Form, check_form, read_answer, write_answer
 
 Score = Literal["exact", "f1"]
-"""How an answer is scored."""
+"""The score of an answer."""
 
 
 class Row(NamedTuple):
@@ -33,7 +33,7 @@ class Question(DatasetEnv[Row, str]):
     that, the other form is read; the last answer that is not empty counts.
 
     An answer is right if it equals one of the row's answers once both are normalised as in SQuAD: upper and lower case,
-    punctuation and articles do not count (`gem.matching` has the rules, and their source). The reward is 1 for a right
+    punctuation and articles do not count (`gem.answers` has the rules, and their source). The reward is 1 for a right
     answer, and for another one 0; with ``score="f1"`` it is the best F1 with one of the row's answers, and success is
     still an exact match. A reply without an answer earns `format_error_reward`, by default 0 as in gem-llm.
 
@@ -45,9 +45,9 @@ class Question(DatasetEnv[Row, str]):
             number, or a list of them.
         form: "tags" or "box": which form of answer is asked for.
         score: "exact" or "f1".
-        instruction: how to answer, after the question: False for nothing, True for the env's own words, or a text.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        instruction: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: see `gem.dataset_env.DatasetEnv`.
+        format_error_reward: see `gem.dataset_env.DatasetEnv`.
     """
 
     columns: ClassVar[Mapping[str, str]] = {"question": "question", "answer": "answer"}
@@ -110,7 +110,7 @@ class Question(DatasetEnv[Row, str]):
         return self._gold(self._row(self.action_rng.choice(self.rows)))
 
     def sample_call(self) -> ToolCall | None:
-        """With probability 1/2 a search, for the question or for a document of a random row; otherwise none."""
+        """A search with probability 1/2, for the question or for a document of a random row; otherwise none."""
         if self.action_rng.random() < 0.5:
             return None
         row = self._row(self.action_rng.choice(self.rows))

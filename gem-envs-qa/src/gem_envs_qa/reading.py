@@ -3,11 +3,11 @@
 import re
 from typing import Literal, get_args
 
+from gem.answers.parsing import boxed, tagged
 from gem.errors import ConfigError
-from gem.parsing import boxed, tagged
 
 Form = Literal["tags", "box"]
-"""How a reply is asked to give its answer."""
+"""The form in which a reply is asked to give its answer."""
 
 FORMS: dict[Form, str] = {"tags": "between <answer> and </answer>", "box": "inside \\boxed{}"}
 """Form → where the answer is to stand."""

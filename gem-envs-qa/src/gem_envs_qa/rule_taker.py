@@ -26,9 +26,9 @@ class RuleTaker(Question):
         data: where the rows come from: see `gem.data.DataSource`. The column `question` has the facts, the rules and
             the statement; `answer` says whether it is true, as a truth value or as a word.
         form: "box" or "tags": which form of answer is asked for.
-        instruction: how to answer, after the question: False for nothing, True for the env's own words, or a text.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        instruction: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: see `gem.dataset_env.DatasetEnv`.
+        format_error_reward: see `gem.dataset_env.DatasetEnv`.
     """
 
     def __init__(
@@ -41,11 +41,7 @@ class RuleTaker(Question):
         format_error_reward: float = 0.0,
     ) -> None:
         super().__init__(
-            data,
-            form=form,
-            instruction=instruction,
-            max_attempts=max_attempts,
-            format_error_reward=format_error_reward,
+            data, form=form, instruction=instruction, max_attempts=max_attempts, format_error_reward=format_error_reward
         )
         self.answer_form = f"True or False {FORMS[self.form]}"
 

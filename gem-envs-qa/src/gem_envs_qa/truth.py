@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from gem.matching import normalized
+from gem.answers.matching import normalized
 
 Truth = Literal["True", "False", "Unknown"]
 """The value of a statement."""

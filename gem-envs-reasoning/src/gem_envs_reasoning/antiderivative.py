@@ -1,26 +1,18 @@
-"""The program of a grader process: is an expression an antiderivative of another?
+"""Antiderivatives: is an expression one of another?
 
-Deciding that with sympy may never end, so each answer is graded in a fork with a limit on its processor time, which the
-kernel enforces. Of this package it imports only the parser of expressions.
+Deciding that with sympy may never end, so each answer is graded in a fork of a process with this module;
+`gem.work.fork_server` calls its last functions. Of this package it imports only the parser of expressions.
 """
 
 import ast
-import contextlib
-import ctypes
-import json
-import os
 import resource
-import signal
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import sympy
 
 from gem_envs_reasoning.expressions import MOST_BITS, parse
-from gem_envs_reasoning.grader_pool import RIGHT, WRONG
 
-SECONDS = 2.0
-"""Processor time for an answer. Nearly all take less than 0.1 s."""
 MEMORY = 4 << 30
 
 _SYMPY_NAMES = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
@@ -31,12 +23,12 @@ _TEST_POINTS = (
     sympy.Rational(-27183, 40000),
     sympy.Rational(51, 7),
 )
-"""Where two functions are compared numerically before sympy tries to prove that they are equal."""
+"""Points at which two functions are compared numerically before sympy tries to prove that they are equal."""
 _TOLERANCE = sympy.Float("1e-6")
 
 
 def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
-    """Whether the derivative of `answer` by `variable` is `integrand`. All other names are constants.
+    """Tell whether the derivative of `answer` by `variable` is `integrand`. All other names are constants.
 
     Raises:
         ValueError: `integrand` cannot be read.
@@ -50,7 +42,7 @@ def is_antiderivative(answer: str, integrand: str, variable: str) -> bool:
 
 
 def _differ(difference: Any, function: Any, x: Any) -> bool:
-    """Whether the difference is clearly not 0 at some test point: simplifying a difference that is not 0 is slowest."""
+    """Tell whether the difference is clearly not 0 at a test point: simplifying such a difference is slowest."""
     constants = {
         name: sympy.Rational(3 + number, 7)
         for number, name in enumerate(sorted(difference.free_symbols - {x}, key=str))
@@ -104,33 +96,23 @@ def _to_sympy(tree: ast.expr | None) -> Any:
             raise ValueError("not an expression")
 
 
-def serve() -> None:
-    """Grade requests, one per line of standard input, until its end; answer each with one byte."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Load what sympy imports and caches on first use, so that every fork has it.
+def warm_up() -> None:
+    """Load what sympy imports and caches on first use, so that every fork has it."""
     is_antiderivative("exp(x)*sin(x)/2 - exp(x)*cos(x)/2 + x*log(x) - x", "exp(x)*sin(x) + log(x)", "x")
     is_antiderivative("sin(x)**2 + sqrt(2*x + 1)**3/3", "sin(2*x) + sqrt(2*x + 1)", "x")
     is_antiderivative("x**3", "x**2", "x")
-    libc = ctypes.CDLL(None)
-    while request := sys.stdin.buffer.readline():
-        process = os.fork()
-        if process == 0:
-            _grade(json.loads(request), libc)
-        _, status = os.waitpid(process, 0)
-        os.write(1, RIGHT if status == 0 else WRONG)
 
 
-def _grade(request: list[str], libc: Any) -> None:
-    """Never returns: the exit status says whether the answer is right."""
-    with contextlib.suppress(AttributeError, OSError):  # Linux: this process ends with the grader
-        libc.prctl(1, signal.SIGKILL)
+def begin() -> None:
+    """Limit the memory of a worker."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its signal ends a process that does not handle it
+
+
+def answer(task: list[str], tell: Callable[[Any], None]) -> bool:
+    """`is_antiderivative`; False for an answer with which sympy fails."""
     try:
-        os._exit(0 if is_antiderivative(*request) else 1)
-    finally:
-        os._exit(1)
-
-
-if __name__ == "__main__":
-    serve()
+        return is_antiderivative(*task)
+    except MemoryError:
+        raise
+    except Exception:  # sympy raises all kinds of them
+        return False

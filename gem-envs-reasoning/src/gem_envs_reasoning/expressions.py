@@ -65,7 +65,7 @@ def numbers(tree: ast.expr) -> list[int] | None:
 
 
 def uses_each_once(tree: ast.expr, given: list[int]) -> bool:
-    """Whether an expression uses `+ - * /` only, and each number of `given` exactly as often as it is listed."""
+    """Tell whether an expression uses `+ - * /` only, and each number of `given` as often as it is listed."""
     found = numbers(tree)
     return found is not None and Counter(found) == Counter(given)
 

@@ -55,7 +55,7 @@ def _moves_to(state: tuple[int, int, bool], previous: Mapping[Any, tuple[Any, Mo
 
 
 def count_solutions(_: Any, grid: list[list[int]], constraints: Mapping[tuple[Cell, Cell], str], limit: int = 2) -> int:
-    """How many solutions a futoshiki has, counted up to `limit`; the cell with the fewest candidates comes first."""
+    """The solutions of a futoshiki, counted up to `limit`; the cell with the fewest candidates comes first."""
     size = len(grid)
     every = (1 << size) - 1
     rows = [sum(1 << number - 1 for number in line if number) for line in grid]

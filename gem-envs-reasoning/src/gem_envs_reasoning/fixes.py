@@ -23,7 +23,7 @@ from reasoning_gym.induction.list_functions import generators
 from gem_envs_reasoning import faster_searches
 
 _list_functions = random.Random()
-"""What list_functions draws from instead of the global generator."""
+"""The generator of list_functions, in place of the global one."""
 _SAFE_MODULES = (
     "abc|bisect|collections|copy|dataclasses|decimal|enum|fractions|functools|heapq|itertools|json|math|operator|random|"
     "re|string|typing"
@@ -36,7 +36,7 @@ _NOT_REPRODUCIBLE = re.compile(
     | \bis\ (?:not\ )?["'(0-9] | \\[^nrt'"\\\n]""",
     re.MULTILINE | re.VERBOSE,
 )
-"""What a program of codeio may not contain: a module that does more than compute, a generator that is not an argument,
+"""Signs of a program of codeio that is left out: a module that does more than compute, a generator of its own,
 a set, a hash, input or output, and what Python warns about."""
 
 

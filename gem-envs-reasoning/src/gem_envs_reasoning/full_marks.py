@@ -1,4 +1,4 @@
-"""Whether full marks are deserved, for datasets whose scorer gives them to some wrong answers too.
+"""Checks of full marks, for datasets whose scorer gives them to some wrong answers too.
 
 Such a scorer skips what it cannot read, compares only what it expects, or allows errors as large as the answer. Here
 each answer that got full marks is checked again as a whole.
@@ -95,13 +95,13 @@ def _partitions(answer: str, item: Item) -> bool:
 
 
 def _solutions(answer: str, item: Item) -> bool:
-    """As many numbers as there are solutions, and nothing else."""
+    """Accept as many numbers as there are solutions, and nothing else."""
     texts = [] if answer in ("", '""') else answer.split(",")
     return len(texts) == len(item["metadata"]["real_solutions"]) and bool([float(text) for text in texts] or not texts)
 
 
 def _pooled_matrix(answer: str, item: Item) -> bool:
-    """To two decimals, in the right shape."""
+    """Compare matrices to two decimals, in the right shape."""
     given = [[float(number) for number in line.split()] for line in answer.splitlines() if line.strip()]
     right = item["metadata"]["solution"]
     return [len(row) for row in given] == [len(row) for row in right] and all(
@@ -138,7 +138,7 @@ def _integers(answer: str, item: Item) -> bool:
 
 
 def is_number(answer: str, item: Item) -> bool:
-    """Whether an answer is the stored number and nothing else, in any notation."""
+    """Tell whether an answer is the stored number and nothing else, in any notation."""
     if not _PLAIN_NUMBER.fullmatch(answer):
         return False
     return Decimal(answer.replace(",", "").lstrip("$ ")) == Decimal(item["answer"])
@@ -172,7 +172,7 @@ _CHECKS: dict[str, Callable[[str, Item], bool]] = {
 
 
 def are_deserved(dataset: str, answer: str, item: Item) -> bool:
-    """Whether an answer to which the scorer of `dataset` gave full marks is right as a whole."""
+    """Tell whether an answer to which the scorer of `dataset` gave full marks is right as a whole."""
     check = _CHECKS.get(dataset)
     try:
         return check is None or check(answer, item)

@@ -46,9 +46,3 @@ def gem_envs() -> list[gem.EnvSpec]:
         )
         for name in NAMES
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not the fields of a dataset's configuration: reasoning-gym limits few of them.
-    return {"gem_envs_reasoning.reasoning:Reasoning": ("level", "use_format_error_reward")}

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from gem.answers.parsing import boxed, tagged
 from gem.core import Env, Step
 from gem.dataset_env import QuestionEnv
-from gem.parsing import boxed, tagged
 from gem.turn_env import FORMAT_ERROR_REWARD
+from gem.work.fork_pool import WorkersFailed
 from gem_envs_reasoning import datasets, scoring
-from gem_envs_reasoning.grader_pool import GraderLost
 
 INSTRUCTION = (
     "You may think first. Give the answer itself between <answer> and </answer>, in the form that is asked for above; "
@@ -52,7 +52,7 @@ class Reasoning(QuestionEnv[str]):
     ) -> None:
         super().__init__(format_error_reward=FORMAT_ERROR_REWARD if use_format_error_reward else 0.0)
         self.name = dataset
-        """Of the dataset."""
+        """The dataset's name."""
         self._dataset = datasets.build(dataset, datasets.configure(dataset, level, settings))
         self.item: dict[str, Any] = {}
         """The question, its answer and metadata, as reasoning-gym gives them."""
@@ -74,7 +74,7 @@ class Reasoning(QuestionEnv[str]):
         scorer = datasets.source_of(self._dataset, self.item)
         try:
             score = scoring.score(scorer, answer, self.item)
-        except GraderLost:
+        except WorkersFailed:
             raise
         except Exception:
             # Some scorers raise on an answer that they cannot read. One that raises on the right answer is broken.

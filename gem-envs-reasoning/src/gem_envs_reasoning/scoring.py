@@ -37,7 +37,7 @@ _JOINED = re.compile(r"[A-Z)]\s*[A-Z(¬]")
 
 
 def is_refused(dataset: str, answer: str, item: Item) -> bool:
-    """Whether an answer is malformed: too long, or not plain arithmetic where an expression is asked for.
+    """Tell whether an answer is malformed: too long, or not plain arithmetic where an expression is asked for.
 
     An unevaluated `Integral(…)` is refused too: its derivative is the integrand, so it would earn full marks for
     repeating the question. So is "nan" as a complex number, whose distance to any number is 0 to reasoning-gym.
@@ -58,7 +58,7 @@ def score(scorer: Any, answer: str, item: Item) -> float:
         item: the item that was asked.
 
     Raises:
-        GraderLost: the processes that grade integrals keep ending.
+        WorkersFailed: the processes that grade integrals keep ending.
     """
     dataset = item["metadata"]["source_dataset"]
     if dataset in _INTEGRALS:

@@ -16,7 +16,7 @@ from gem.errors import ConfigError, GemError
 
 
 class _Each(argparse.Action):
-    """As "append", but in place of the default."""
+    """The action "append", but in place of the default."""
 
     def __call__(
         self,

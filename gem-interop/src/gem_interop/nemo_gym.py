@@ -36,15 +36,15 @@ from resources_servers.gymnasium import EnvResetRequest, EnvResetResponse, Gymna
 
 from gem.errors import ConfigError, GemError
 from gem.packs.make import Wrappers
-from gem.session import AsyncMessageSession, MessageSession, Sessions
 from gem_interop.playing import starts
+from gem_interop.session import AsyncMessageSession, MessageSession, Sessions
 
 Answer = tuple[str | None, float, bool, bool, dict[str, Any]]
 """Observation, reward, terminated, truncated, info."""
 
 
 class GemServerConfig(BaseResourcesServerConfig):
-    """What is played, in the configuration file of the server."""
+    """Settings of the server, in its configuration file."""
 
     REVERIFY_MODE: ClassVar[ReverifyMode] = ReverifyMode.UNSUPPORTED
     env: str | list[str]
@@ -58,7 +58,7 @@ class GemServerConfig(BaseResourcesServerConfig):
     idle_timeout: float = Field(1800.0, gt=0)
     """Seconds without a call after which an episode is taken for abandoned, and its env is used for others."""
     wrappers: str | list[str | dict[str, Any]] = Field(default_factory=list)
-    """As in `gem.make`, around every env."""
+    """Wrappers around every env, as in `gem.make`."""
     env_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Override the kwargs of the specs."""
 
@@ -69,7 +69,7 @@ class _Talk:
 
     session: AsyncMessageSession
     what: str
-    """Its id and seed, for messages."""
+    """Id and seed, for messages."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     sent: int = 0
     """Messages that the agent has."""
@@ -82,10 +82,10 @@ class GemServer(GymnasiumServer):
     ray_enabled = False
     """NeMo Gym's: the server does not need Ray."""
     config: GemServerConfig
-    """Its part of the YAML file."""
+    """The server's part of the YAML file."""
     _sessions: Sessions = PrivateAttr()
     _answered: dict[str | None, tuple[Any, Answer, float]] = PrivateAttr(default_factory=dict)
-    """By session, the last step's request, the answer, and when: an agent whose connection broke asks again."""
+    """Request, answer and time of the last step of each session: an agent whose connection broke asks again."""
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
@@ -235,15 +235,9 @@ def rows(
     wrappers: Wrappers = (),
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
-    """A data set of so many starts, to be written as JSON lines.
+    """Starts, to be written as JSON lines.
 
-    Args:
-        env: an id, or several, among which the rows are divided.
-        episodes: how many rows.
-        seed: from which theirs are derived.
-        evaluation: the starts of an evaluation, which are others than those of training.
-        wrappers: as in the configuration of the server.
-        env_kwargs: the same.
+    The arguments are those of `gem_interop.playing.starts`, and what the configuration of the server says.
 
     Raises:
         ConfigError: an env failed to start, so that its tools are not known.
@@ -293,7 +287,7 @@ def _answer(talk: _Talk, messages: list[dict[str, Any]] | None) -> Answer:
 
 
 def _shown(talk: _Talk, messages: list[dict[str, Any]]) -> tuple[str | None, list[dict[str, str]]]:
-    """What the agent has not seen yet: the text of an observation, and the results of its calls."""
+    """News for the agent: the text of an observation, and the results of its calls."""
     new, talk.sent = messages[talk.sent :], len(messages)
     texts: list[str] = []
     outputs: list[dict[str, str]] = []

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gem.checks import check_int
-from gem.session import AsyncSession, Result
 from gem_interop.playing import Player, Reply, only_segment, prompt_of, starts
+from gem_interop.session import AsyncSession, Result
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.11.2", "0.11.2"
@@ -34,13 +34,9 @@ from openrlhf.utils.agent import AgentExecutorBase  # noqa: E402
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
-    """A dataset of so many starts, for a JSON file that `--data.prompt_dataset` names.
+    """Starts for a JSON file of `--data.prompt_dataset`, each played `--rollout.n_samples_per_prompt` times.
 
-    Args:
-        env: an id, or several, among which the rows are divided.
-        episodes: how many rows; OpenRLHF plays `--rollout.n_samples_per_prompt` episodes from each.
-        seed: another one gives other starts.
-        evaluation: the starts of an evaluation, which are others than those of training.
+    The arguments are those of `gem_interop.playing.starts`.
     """
     # OpenRLHF reports the rewards of an evaluation by their datasource.
     return [
@@ -141,7 +137,7 @@ class Executor(AgentExecutorBase):
 
 
 class _Group:
-    """What the episodes of a group, or all, have earned."""
+    """Earnings of the episodes of a group, or of all."""
 
     def __init__(self) -> None:
         self.playing = 0
@@ -155,7 +151,7 @@ class _Group:
 
 
 def _parameters(given: Any, session: AsyncSession) -> Any:
-    """Those of a reply. They are not given back: OpenRLHF passes one object to all episodes of a group."""
+    """Parameters of a reply. They are not given back: OpenRLHF passes one object to all episodes of a group."""
     parameters = copy.deepcopy(given)
     parameters.max_tokens = session.max_tokens
     # At 1, OpenRLHF's default, no reply could begin with its end, and log-probabilities were not the model's.

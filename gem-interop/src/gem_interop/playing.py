@@ -1,4 +1,4 @@
-"""What the modules of frameworks share: starts of episodes, scores, and a player for event loops.
+"""Shared parts of the modules of frameworks: starts of episodes, scores, and a player for event loops.
 
 A row of a dataset is the start of an episode, in most frameworks as JSON in the column of the prompt. `Player` plays it
 in the event loop of a framework whose engine answers one request at a time: OpenRLHF, slime, RL2 and verl. It keeps the
@@ -15,11 +15,11 @@ import gem
 from gem import seeding
 from gem.chat.encoder import History
 from gem.checks import check_int
+from gem.episode import FinishReason
+from gem.episode.segments import Segment
 from gem.errors import ConfigError, Fault
 from gem.packs.make import Wrappers
-from gem.rollout.segments import Segment
-from gem.rollout.transcript import FinishReason
-from gem.session import AsyncSession, Result, Sessions
+from gem_interop.session import AsyncSession, Result, Sessions
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,13 @@ def start_number(number: int, ids: Sequence[str], seed: int, *, evaluation: bool
 
 
 def starts(env: str | Sequence[str], episodes: int, seed: int, *, evaluation: bool = False) -> list[tuple[str, int]]:
-    """The first starts, as `start_number` makes them.
+    """The first starts of `start_number`, of which a framework makes the rows of a data set.
+
+    Args:
+        env: an id, or several, among which the rows are divided.
+        episodes: how many rows; a framework may play several episodes from each.
+        seed: another one gives other starts.
+        evaluation: the starts of an evaluation, which are others than those of training.
 
     Raises:
         ConfigError: there is no id.
@@ -90,7 +96,7 @@ def check_score(score: object) -> None:
 
 
 def reward_of(result: Result, score: Score) -> float | None:
-    """What an episode is worth; None if there is nothing to learn from: it failed, or did not fit the context."""
+    """Reward of an episode; None if there is nothing to learn from: it failed, or did not fit the context."""
     if not result.segments:
         return None
     return float(result.success) if score == "success" else result.total_reward
@@ -184,7 +190,7 @@ class Player:
             return session.result
 
     def reward(self, result: Result) -> float | None:
-        """As `reward_of`, with the score of this player."""
+        """Reward of an episode by `reward_of`, with the score of this player."""
         return reward_of(result, self._score)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What this pack offers: ids of other libraries, and `gemx serve`. Listing imports none of the libraries."""
+"""Offers of this pack: ids of other libraries, and `gemx serve`. Listing imports none of the libraries."""
 
 import gem
 

@@ -14,19 +14,15 @@ sequences per episode, so nothing of a session is lost.
 from collections.abc import Sequence
 from typing import Any
 
-from gem.rollout.segments import Segment
-from gem.session import AsyncSession, Result
+from gem.episode.segments import Segment
 from gem_interop.playing import Player, Reply, Score, prompt_of, starts
+from gem_interop.session import AsyncSession, Result
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
-    """A dataset of so many starts, for a JSON file that `rollout.train.path` names.
+    """Starts for a JSON file that `rollout.train.path` names; RL2 plays `responses_per_prompt` episodes from each.
 
-    Args:
-        env: an id, or several, among which the rows are divided.
-        episodes: how many rows; RL2 plays `rollout.train.responses_per_prompt` episodes from each.
-        seed: another one gives other starts.
-        evaluation: the starts of an evaluation, which are others than those of training.
+    The arguments are those of `gem_interop.playing.starts`.
     """
     return [{"prompt": prompt_of(id, start)} for id, start in starts(env, episodes, seed, evaluation=evaluation)]
 
@@ -87,7 +83,7 @@ class Play:
         self._fill(sample, result, tokenizer)
 
     def _fill(self, sample: Any, result: Result, tokenizer: Any) -> None:
-        """What RL2 trains on, logs and prints."""
+        """Fill a sample with what RL2 trains on, logs and prints."""
         sample.state_dicts = [_sequence(segment) for segment in result.segments]
         if self._score == "success":
             for sequence in sample.state_dicts:
@@ -106,7 +102,7 @@ class Play:
 
 
 def _parameters(given: dict[str, Any], session: AsyncSession) -> dict[str, Any]:
-    """Those of a reply. RL2's servers trim nothing, so that ids and text agree."""
+    """Parameters of a reply. RL2's servers trim nothing, so that ids and text agree."""
     stops = given.get("stop") or ()
     own = [stops] if isinstance(stops, str) else list(stops)
     return {

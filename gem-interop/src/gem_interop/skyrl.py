@@ -29,8 +29,8 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv
 
 from gem.errors import ConfigError
 from gem.packs.make import Wrappers
-from gem.session import MessageSession, Result
 from gem_interop.playing import EpisodeFailed, Score, check_score, starts
+from gem_interop.session import MessageSession, Result
 
 KEEPS_FAILED = "gem_keeps_failed"
 """The extra of an env whose generator leaves failed episodes out."""
@@ -59,14 +59,9 @@ def register(
 def rows(
     env: str | Sequence[str], episodes: int, seed: int = 0, name: str = "gem", *, evaluation: bool = False
 ) -> list[dict[str, Any]]:
-    """A data set of so many starts, for `Dataset.from_list(…).to_parquet(…)`.
+    """Starts for `Dataset.from_list(…).to_parquet(…)`; SkyRL plays `n_samples_per_prompt` episodes from each.
 
-    Args:
-        env: an id, or several, among which the rows are divided.
-        episodes: how many rows; SkyRL plays `n_samples_per_prompt` episodes from each.
-        seed: another one gives other starts.
-        name: the `env_class`, as given to `register`.
-        evaluation: the starts of an evaluation, which are others than those of training.
+    The arguments are those of `gem_interop.playing.starts`, and the `name` that was given to `register`.
     """
     return [
         {
@@ -153,7 +148,7 @@ class GemTextEnv(BaseTextEnv):
         return self._output([], result.episode.rewards[-1] if self._score == "return" else float(result.success), True)
 
     def get_metrics(self) -> dict[str, Any]:
-        """Whether it succeeded, unless it failed, and whether it did."""
+        """Success of the episode, unless it failed, and whether it failed."""
         result = self.result
         success = {} if self._failed else {"success": float(result is not None and result.success)}
         return {**success, "gem_failed": float(self._failed)}
@@ -176,7 +171,7 @@ class GemTextEnv(BaseTextEnv):
 
 
 class WithoutFailed:
-    """In front of `SkyRLGymGenerator`, it leaves failed episodes out; without it, the first one ends the training.
+    """Mixin in front of `SkyRLGymGenerator`, which leaves failed episodes out; else the first one ends the training.
 
     SkyRL trains on as many episodes as it has asked for. So the ids of a failed one are masked out, and its return is
     the mean of the others in its group, which leaves the mean as it is. Where SkyRL divides by the standard deviation,
@@ -192,7 +187,7 @@ class WithoutFailed:
         return {**super()._setup_env_extras(*given), KEEPS_FAILED: True}  # pyright: ignore
 
     async def generate(self, input_batch: dict[str, Any], disable_tqdm: bool = False) -> dict[str, Any]:
-        """As SkyRL's, with the failed episodes masked out."""
+        """Generate as SkyRL does, with the failed episodes masked out."""
         output: dict[str, Any] = await super().generate(input_batch, disable_tqdm)  # pyright: ignore
         failed = [bool(metrics.get("gem_failed")) for metrics in output.get("env_metrics") or ()]
         if not any(failed):

@@ -18,8 +18,8 @@ from typing import Any
 
 from gem.checks import check_int
 from gem.errors import ConfigError
-from gem.session import AsyncSession, Result
 from gem_interop.playing import Player, Reply, prompt_of, starts
+from gem_interop.session import AsyncSession, Result
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.3.1", "0.3.1"
@@ -31,18 +31,14 @@ from slime.utils.http_utils import post  # noqa: E402
 from slime.utils.types import Sample  # noqa: E402
 
 _NOT_FILLED_IN = {"rollout_top_p": 1.0, "use_rollout_routing_replay": False, "group_rm": False, "reward_key": None}
-"""What samples must have more of for other values of these."""
+"""Settings for other values of which samples would need more."""
 _NORMALIZED = ("grpo", "gspo", "cispo", "reinforce_plus_plus_baseline")
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, str]]:
-    """A dataset of so many starts, for a file of JSON lines that `--prompt-data` names.
+    """Starts for JSON lines that `--prompt-data` names; slime plays `--n-samples-per-prompt` episodes from each.
 
-    Args:
-        env: an id, or several, among which the rows are divided.
-        episodes: how many rows; slime plays `--n-samples-per-prompt` episodes from each.
-        seed: another one gives other starts.
-        evaluation: the starts of an evaluation, which are others than those of training.
+    The arguments are those of `gem_interop.playing.starts`.
     """
     return [{"input": prompt_of(id, start)} for id, start in starts(env, episodes, seed, evaluation=evaluation)]
 
@@ -104,13 +100,13 @@ class Rollout:
 
 
 generate = Rollout().generate
-"""With every setting at its default."""
+"""A rollout with every setting at its default."""
 generate_success = Rollout(score="success").generate
 """The same, where an episode earns 1 for success, and 0 otherwise."""
 
 
 def rewards(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
-    """What slime makes of rewards, without the episodes that failed: for `--custom-reward-post-process-path`.
+    """Rewards as slime processes them, without the episodes that failed: for `--custom-reward-post-process-path`.
 
     Each is compared with those of its group that did not fail.
 

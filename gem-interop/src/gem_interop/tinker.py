@@ -45,10 +45,9 @@ from tinker_cookbook.rl.types import (
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 from gem.checks import check_int
-from gem.packs.make import Wrappers
-from gem.rollout.transcript import Start
-from gem.session import AsyncSession, Result, Sessions
+from gem.episode import Start
 from gem_interop.playing import EpisodeFailed, Score, check_score, start_number
+from gem_interop.session import AsyncSession, Result, Sessions
 
 WITHOUT_FAILED = MinViableGroup(min_successful=1, max_retries=0)
 """A `rollout_error_tolerance` that leaves failed episodes out of their groups. By the cookbook's own default, the first
@@ -57,36 +56,19 @@ failure ends the training."""
 
 @dataclass(frozen=True)
 class Setup:
-    """How episodes are played: only what can be pickled, because a group may be played by another process."""
+    """Settings of episodes: only what can be pickled, because a group may be played by another process."""
 
     ids: tuple[str, ...]
     model_name: str
-    max_context: int | None = None
-    max_new_tokens: int | None = None
-    max_turns: int | None = None
-    score: Score = "return"
-    template_kwargs: dict[str, Any] | None = None
-    wrappers: Wrappers = ()
-    env_kwargs: Mapping[str, Any] | None = None
-    max_envs: int = 64
-    step_timeout: float | None = None
+    score: Score
+    settings: Mapping[str, Any]
+    """Settings of `Sessions`."""
 
     def sessions(self) -> Sessions:
-        """Those of this process; its envs are kept from one group to the next."""
+        """Sessions of this process; its envs are kept from one group to the next."""
         key = pickle.dumps(self)
         if key not in _sessions:
-            _sessions[key] = Sessions(
-                self.ids,
-                get_tokenizer(self.model_name),
-                most=self.max_envs,
-                step_timeout=self.step_timeout,
-                max_context=self.max_context,
-                max_new_tokens=self.max_new_tokens,
-                max_turns=self.max_turns,
-                template_kwargs=self.template_kwargs,
-                wrappers=self.wrappers,
-                env_kwargs=self.env_kwargs,
-            )
+            _sessions[key] = Sessions(self.ids, get_tokenizer(self.model_name), **self.settings)
         return _sessions[key]
 
 
@@ -98,7 +80,7 @@ class GemEnv(Env):
         self._start, self._score = start, setup.score
         self._what = f"{start.id} from seed {start.seed}"
         self.rollout_limits = RolloutLimits(
-            max_turn_tokens=setup.max_new_tokens, max_trajectory_tokens=setup.max_context
+            max_turn_tokens=setup.settings["max_new_tokens"], max_trajectory_tokens=setup.settings["max_context"]
         )
         """The cookbook samples no more ids for a reply than this allows."""
 
@@ -154,7 +136,7 @@ class GemEnv(Env):
         self._session.close()
 
     def _stop(self) -> list[int] | list[str]:
-        """As tinker takes it: ids, or texts. With texts, those of the ids are among them."""
+        """Ends of a reply as tinker takes them: ids, or texts. With texts, those of the ids are among them."""
         session = self._session
         if not session.stop:
             return list(session.stop_ids)
@@ -273,14 +255,34 @@ class GemDatasetBuilder(RLDatasetBuilder):
             check_int(name, getattr(self, name), 1)
         check_int("test_episodes", self.test_episodes, 0)
         check_score(self.score)
-        setup = Setup(
-            ids=(self.env,) if isinstance(self.env, str) else tuple(self.env),
-            **{name: getattr(self, name) for name in Setup.__dataclass_fields__ if name != "ids"},
-        )
+        ids = (self.env,) if isinstance(self.env, str) else tuple(self.env)
+        names = [
+            "max_context",
+            "max_new_tokens",
+            "max_turns",
+            "template_kwargs",
+            "wrappers",
+            "env_kwargs",
+            "step_timeout",
+        ]
+        settings = {name: getattr(self, name) for name in names} | {
+            "most": self.max_envs,
+            "env_kwargs": self.env_kwargs,
+        }
+        setup = Setup(ids, self.model_name, self.score, settings)
         await setup.sessions().__aenter__()  # refused settings raise here
         train = GemDataset(setup, self.batches, self.batch_size, self.group_size, self.seed)
         tests = GemDataset(setup, 1, self.test_episodes, 1, self.seed, evaluation=True)
         return train, tests if self.test_episodes else None
 
 
+_OF_SESSIONS = [
+    "max_context",
+    "max_new_tokens",
+    "max_turns",
+    "template_kwargs",
+    "wrappers",
+    "env_kwargs",
+    "step_timeout",
+]
 _sessions: dict[bytes, Sessions] = {}

@@ -1,4 +1,4 @@
-"""TRL: episodes for `GRPOTrainer(rollout_func=…)`, run with 1.16.0.
+"""TRL: episodes for `GRPOTrainer(rollout_func=…)`, run with 1.12.0 and 1.16.0.
 
 ```python
 play = Play("game:GuessTheNumber-v0-easy", max_new_tokens=16)
@@ -17,18 +17,19 @@ earned what is lost to the advantages; the extra fields of a row have the reward
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from statistics import fmean
 from typing import Any
 
 from gem.checks import check_int
 from gem.errors import ConfigError
 from gem.packs.make import Wrappers
-from gem.session import Result, Session
+from gem.work.threads import Threads
 from gem_interop.playing import Score, check_score, only_segment, prompt_of, reward_of, start_of, starts
+from gem_interop.session import Result, Session
 from gem_interop.versions import check
 
-OLDEST, NEWEST = "1.16.0", "1.16.0"
+OLDEST, NEWEST = "1.12.0", "1.16.0"
 check("trl", OLDEST, NEWEST, page="trl")
 
 Reply = tuple[Sequence[int], Sequence[float]]
@@ -114,12 +115,12 @@ class Play:
         while len(self._sessions) < len(prompts):
             self._sessions.append(self._session(trainer))
         sessions = self._sessions[: len(prompts)]
-        with ThreadPoolExecutor(min(self._threads, len(prompts)), thread_name_prefix="gem-trl") as pool:
-            read = list(pool.map(_start, sessions, named))
+        with closing(Threads("gem-trl", self._threads)) as threads:
+            read = threads.map(_start, sessions, named)
             while waiting := [index for index, ids in enumerate(read) if ids is not None]:
                 asked = [sessions[index] for index in waiting]
                 replies = self._generate(trainer, [read[index] or [] for index in waiting], asked)
-                for index, ids in zip(waiting, pool.map(_said, asked, replies), strict=True):
+                for index, ids in zip(waiting, threads.map(_said, asked, replies), strict=True):
                     read[index] = ids
         self.results = [session.result for session in sessions]
         rows = [self._row(result, trainer) for result in self.results]

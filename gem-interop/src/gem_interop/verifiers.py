@@ -29,25 +29,26 @@ from pydantic import Field
 from verifiers.v1.dialects.chat import message_to_wire
 
 from gem.errors import ConfigError
+from gem.http.answers import Answer
 from gem.llm.answers import refusal
 from gem.llm.errors import ContextExceeded
-from gem.session import AsyncMessageSession, Result, Sessions
 from gem_interop.playing import start_number
+from gem_interop.session import AsyncMessageSession, Result, Sessions
 
 
 class GemTasksetConfig(vf.TasksetConfig):
-    """What is played, under `--env.taskset.*`."""
+    """Settings of what is played, under `--env.taskset.*`."""
 
     env: str | list[str] = Field(default_factory=list)
     """An id, or several, among which the tasks are divided."""
     tasks: int | None = Field(None, ge=1)
-    """How many tasks there are; unset, there is no end of them."""
+    """Number of tasks; unset, they do not end."""
     seed: int = 0
-    """From which the seeds of the tasks are derived."""
+    """Seed from which those of the tasks are derived."""
     evaluation: bool = False
     """The starts of an evaluation, which are others than those of training."""
     wrappers: str | list[str | dict[str, Any]] = Field(default_factory=list)
-    """As in `gem.make`, around every env."""
+    """Wrappers around every env, as in `gem.make`."""
     env_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Override the kwargs of the specs."""
 
@@ -70,18 +71,18 @@ class GemData(vf.TaskData):
     env: str
     """The id."""
     seed: int
-    """Of the reset."""
+    """Seed of the reset."""
 
 
 class GemState(vf.State):
-    """What the env tells the harness about the next reply, and the episode when it has ended."""
+    """Message of the env to the harness about the next reply, and the episode when it has ended."""
 
     tools: list[dict[str, Any]] = Field(default_factory=list)
     """The tools of the request, as a chat API takes them."""
     stop: list[str] = Field(default_factory=list)
     """The texts that end the next reply."""
     result: Any = Field(None, exclude=True)
-    """The `gem.session.Result` of the episode, for rewards and metrics that are plugged in; None if it failed."""
+    """The `Result` of the episode, for rewards and metrics that are plugged in; None if it failed."""
 
 
 class GemTask(vf.Task[GemData, GemState]):
@@ -89,7 +90,7 @@ class GemTask(vf.Task[GemData, GemState]):
 
 
 class GemTaskset(vf.Taskset[GemTask, GemTasksetConfig]):
-    """As many starts as the config says."""
+    """Starts, as many as the config says."""
 
     def __init__(self, config: GemTasksetConfig) -> None:
         super().__init__(config)
@@ -145,15 +146,16 @@ class GemHarness(vf.Harness[vf.HarnessConfig]):
             try:
                 await client.chat.completions.create(**request)
             except APIStatusError as error:
-                answer = error.response
-                why = refusal(error.status_code, answer.content, answer.headers, endpoint, list(request))
+                got = error.response
+                answer = Answer(endpoint, got.status_code, got.reason_phrase, got.headers, got.content, 0.0, 1)
+                why = refusal(answer, list(request))
                 if not isinstance(why, ContextExceeded):  # which ends the episode, as in GEM's own rollouts
                     raise
         return vf.ProgramResult(0, "", "")
 
 
 class GemEnvConfig(vf.EnvConfig):
-    """Who plays, and how envs are run, under `--env.*`."""
+    """Settings of the policy and of the envs, under `--env.*`."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
     """The policy, named as in the env of plain tasksets. Its harness is this module's, if no other is set."""

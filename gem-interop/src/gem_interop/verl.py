@@ -22,8 +22,8 @@ from uuid import uuid4
 
 from gem.chat.encoder import History
 from gem.errors import ConfigError
-from gem.session import AsyncSession, Result
-from gem_interop.playing import Player, Reply, Score, prompt_of, start_of, starts
+from gem_interop.playing import Player, Reply, prompt_of, start_of, starts
+from gem_interop.session import AsyncSession, Result
 from gem_interop.versions import check
 
 OLDEST, NEWEST = "0.9.1", "0.9.1"
@@ -32,18 +32,16 @@ check("verl", OLDEST, NEWEST, page="verl")
 from omegaconf import OmegaConf  # noqa: E402
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopOutput  # noqa: E402
 
+SETTINGS = ("max_turns", "score", "retries", "max_envs", "step_timeout", "wrappers", "env_kwargs")
+"""Settings of a `Player` that the yaml file of agent loops may give."""
 _players: dict[str, Player] = {}
-"""Those of this process: verl makes a loop for each episode, and all of them share the envs."""
+"""Players of this process: verl makes a loop for each episode, and all of them share the envs."""
 
 
 def rows(env: str | Sequence[str], episodes: int, seed: int = 0, *, evaluation: bool = False) -> list[dict[str, Any]]:
-    """A dataset of so many starts, for `datasets.Dataset.from_list(…).to_parquet(…)`.
+    """Starts for `datasets.Dataset.from_list(…).to_parquet(…)`; verl plays `rollout.n` episodes from each.
 
-    Args:
-        env: an id, or several ids, among which the rows are divided.
-        episodes: how many rows; verl plays `rollout.n` episodes from each.
-        seed: another one gives other starts.
-        evaluation: the starts of an evaluation, which are others than those of training.
+    The arguments are those of `gem_interop.playing.starts`.
     """
     return [
         {
@@ -70,15 +68,10 @@ class GemAgentLoop(AgentLoopBase):
 
     Args:
         max_new_tokens: most ids of a reply; by default `rollout.response_length`.
-        max_turns: turns after which an episode is truncated; by default `rollout.multi_turn.max_assistant_turns`.
-        score: the reward of an episode: its `"return"`, or 1 for `"success"` and 0 otherwise.
         history: what to do if the chat template renders earlier messages differently; see `gem.chat.ChatEncoder`.
-        retries: how often an episode that failed is played again, from the same start.
-        max_envs: envs per id in each worker, and so episodes at once.
-        step_timeout: seconds that one call of an env may take, after which its episode fails.
-        wrappers: as in `gem.make`, around every env.
-        env_kwargs: override the kwargs of the specs.
-        verl: what verl passes.
+        given: what verl passes, and settings of `gem_interop.playing.Player`: `score`, `retries`, `max_envs` (by
+            default 64, per id in each worker), `step_timeout`, `wrappers`, `env_kwargs`, and `max_turns`, by default
+            `rollout.multi_turn.max_assistant_turns`.
 
     Raises:
         ConfigError: an argument is invalid.
@@ -88,17 +81,11 @@ class GemAgentLoop(AgentLoopBase):
         self,
         *args: Any,
         max_new_tokens: int | None = None,
-        max_turns: int | None = None,
-        score: Score = "return",
         history: History | None = None,
-        retries: int = 2,
-        max_envs: int = 64,
-        step_timeout: float | None = None,
-        wrappers: Any = (),
-        env_kwargs: Mapping[str, Any] | None = None,
-        **verl: Any,
+        **given: Any,
     ) -> None:
-        super().__init__(*args, **verl)
+        own = {name: _plain(given.pop(name)) for name in SETTINGS if name in given}
+        super().__init__(*args, **given)
         rollout = self.rollout_config
         self._prompt_length, self._response_length = int(rollout.prompt_length), int(rollout.response_length)
         self._history: History | None = history
@@ -107,14 +94,10 @@ class GemAgentLoop(AgentLoopBase):
             "max_new_tokens": self._response_length if max_new_tokens is None else max_new_tokens,
         }
         self._settings: dict[str, Any] = {
-            "max_turns": rollout.multi_turn.max_assistant_turns if max_turns is None else max_turns,
-            "score": score,
-            "retries": retries,
-            "max_envs": max_envs,
-            "step_timeout": step_timeout,
+            "max_turns": rollout.multi_turn.max_assistant_turns,
+            "max_envs": 64,
             "template_kwargs": _plain(self.apply_chat_template_kwargs),
-            "wrappers": _plain(wrappers),
-            "env_kwargs": _plain(env_kwargs),
+            **own,
         }
 
     async def run(self, sampling_params: dict[str, Any], *, priority: int = 0, **row: Any) -> Any:
@@ -145,7 +128,7 @@ class GemAgentLoop(AgentLoopBase):
         raise RuntimeError(f"an episode of {env} from seed {seed} failed, and {only}: {why}")
 
     def _player(self, history: History) -> Player:
-        """That of this process with these settings."""
+        """The player of this process with these settings."""
         settings: dict[str, Any] = {**self._settings, "history": history}
         key = json.dumps([id(self.tokenizer), settings], sort_keys=True, default=repr)
         if key not in _players:

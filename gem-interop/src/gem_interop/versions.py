@@ -1,5 +1,6 @@
-"""Whether a framework is there, in a version that its module works with."""
+"""Check that a framework is there, in a version that its module works with."""
 
+import re
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 
@@ -35,10 +36,5 @@ def check(package: str, oldest: str, newest: str, source: str | None = None, pag
 
 def _numbers(text: str) -> tuple[int, ...]:
     """The release of a version: (1, 16, 0) of 1.16.0rc1."""
-    numbers: list[int] = []
-    for part in text.split("+", maxsplit=1)[0].split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        numbers.append(int(digits))
-    return tuple(numbers)
+    release = re.match(r"\d+(\.\d+)*", text)
+    return tuple(map(int, release[0].split("."))) if release else ()

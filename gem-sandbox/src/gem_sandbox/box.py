@@ -4,7 +4,6 @@ import asyncio
 import os
 import threading
 import warnings
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any, Self
 
 from gem_sandbox import cpp
 from gem_sandbox.cases import Case, Play, Same, Stop, Verdict, run_cases, same_output
-from gem_sandbox.checks import check_int, check_type
+from gem_sandbox.checks import check_int
 from gem_sandbox.cpp import Executables, NotCompiled
 from gem_sandbox.errors import ConfigError, SandboxUnavailable
 from gem_sandbox.files import footprint, whole_pages
@@ -55,7 +54,7 @@ class Sandbox:
     Raises:
         SandboxUnavailable: when the first program runs: nothing as strong as that works here.
         ModuleMissing: a module of `modules` is not installed.
-        ConfigError: an argument is of another type, or out of range.
+        ConfigError: an argument is out of range.
     """
 
     def __init__(
@@ -69,8 +68,6 @@ class Sandbox:
         limits: Limits | None = None,
     ) -> None:
         check_levels(level, min_level)
-        if limits is not None:
-            check_type("limits", limits, Limits)
         if min_level == "process" and level is None:
             raise ConfigError("no isolation at all must be asked for by name: level='process'")
         if level == "process":
@@ -83,16 +80,19 @@ class Sandbox:
         self._readable = _names("readable", readable)
         self._view: View = view(self._modules, self._readable)
         self._closed = False
-        self._begin()
-        _live.add(self)
+        self._states: dict[int, _State] = {}
 
-    def _begin(self) -> None:
-        """The state of a sandbox none of whose slots has started."""
-        self._lock = threading.Lock()
-        self._turns = threading.Semaphore(self.slots)
-        self._idle = _no_slots()
-        self._executables = Executables()
-        self._threads: ThreadPoolExecutor | None = None
+    @property
+    def _state(self) -> "_State":
+        """The slots of this process. After a fork, those of the parent are neither used nor ended."""
+        process = os.getpid()
+        state = self._states.get(process) or self._states.setdefault(process, _State(self.slots))
+        for other in [*self._states]:
+            if other != process and (inherited := self._states.pop(other, None)):
+                for slots in inherited.idle.values():
+                    for slot in slots:
+                        slot.forget()
+        return state
 
     def run(
         self,
@@ -107,8 +107,7 @@ class Sandbox:
         """Run `code` and wait for its end. `changes` are limits by name, such as `timeout=2.0`.
 
         Raises:
-            ConfigError: an argument is of another type, a limit is out of range, a keyword is not a limit, or what
-                the language needs is not installed.
+            ConfigError: a limit is out of range, a keyword is not a limit, or what the language needs is not installed.
         """
         return self.run_job(self._job(code, language, stdin, files, limits, changes))
 
@@ -130,11 +129,10 @@ class Sandbox:
         """Run programs, as many at once as there are slots. Results come in the order of the jobs.
 
         Raises:
-            ConfigError: a job is neither a `Job` nor a program, or `jobs` is one program.
+            ConfigError: `jobs` is one program.
         """
         if isinstance(jobs, str):  # whose letters would be run
             raise ConfigError("jobs is a list of programs, not one program")
-        check_type("jobs", jobs, Iterable)
         made = [job if isinstance(job, Job) else Job(code=job) for job in jobs]
         return list(self._executor().map(self.run_job, made))
 
@@ -186,7 +184,7 @@ class Sandbox:
             nonlocal ready, failed
             if ready is None and failed is None:
                 try:
-                    ready = prepared(job, limits.memory, self._compile, self._executables)
+                    ready = prepared(job, limits.memory, self._compile, self._state.executables)
                 except NotCompiled as error:
                     failed = error.level, replace(error.outcome, compiled=False)
             if ready is None:
@@ -211,7 +209,7 @@ class Sandbox:
             most = f"a disk of {limits.disk} bytes and {limits.inodes} files and folders"
             raise ConfigError(f"its files take {room} bytes and are {things} with their folders, too many for {most}: "
                               "raise `disk` or `inodes`")  # fmt: skip
-        with self._turns:
+        with self._state.turns:
             while True:
                 slot = self._take(job.language)
                 try:
@@ -238,42 +236,42 @@ class Sandbox:
         limits: Limits | None,
         changes: dict[str, Any],
     ) -> Job:
-        if limits is None:
-            limits = self.limits
-        else:
-            check_type("limits", limits, Limits)
-        files = {} if files is None else files
-        return Job(code=code, language=language, stdin=stdin, files=files, limits=limits.changed(changes))
+        limits = (limits or self.limits).changed(changes)
+        return Job(code=code, language=language, stdin=stdin, files=files or {}, limits=limits)
 
     def _take(self, language: Language) -> SandboxSlot:
-        with self._lock:
+        state = self._state
+        with state.lock:
             if self._closed:
                 raise RuntimeError("this sandbox is closed")
-            if self._idle[language]:
-                return self._idle[language].pop()
+            if state.idle[language]:
+                return state.idle[language].pop()
         if language == "python":
             return open_slot(self._view, self._modules, self._level, self._min_level)
         return open_slot(view((), self._readable, tools_of(language)), (), self._level, self._min_level)
 
     def _give(self, slot: SandboxSlot, language: Language) -> None:
-        with self._lock:
+        state = self._state
+        with state.lock:
             if not self._closed:
-                self._idle[language].append(slot)
+                state.idle[language].append(slot)
                 return
         slot.close()
 
     def _executor(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(self.slots, thread_name_prefix="gem-sandbox")
-            return self._threads
+        state = self._state
+        with state.lock:
+            if state.threads is None:
+                state.threads = ThreadPoolExecutor(self.slots, thread_name_prefix="gem-sandbox")
+            return state.threads
 
     def close(self) -> None:
         """End every slot. Programs that are running finish first, in their own threads."""
-        with self._lock:
+        state = self._state
+        with state.lock:
             self._closed = True
-            idle, self._idle = [slot for slots in self._idle.values() for slot in slots], _no_slots()
-            threads, self._threads = self._threads, None
+            idle, state.idle = [slot for slots in state.idle.values() for slot in slots], _no_slots()
+            threads, state.threads = state.threads, None
         for slot in idle:
             slot.close()
         if threads is not None:
@@ -287,20 +285,16 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _forget(self) -> None:
-        """In the child of a fork: the slots are the parent's."""
-        for slots in self._idle.values():
-            for slot in slots:
-                slot.forget()
-        self._begin()
 
+class _State:
+    """The state of a sandbox in one process, none of whose slots has started."""
 
-_live: weakref.WeakSet[Sandbox] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for box in list(_live):
-        box._forget()  # pyright: ignore[reportPrivateUsage]
+    def __init__(self, slots: int) -> None:
+        self.lock = threading.Lock()
+        self.turns = threading.Semaphore(slots)
+        self.idle = _no_slots()
+        self.executables = Executables()
+        self.threads: ThreadPoolExecutor | None = None
 
 
 def _no_slots() -> dict[Language, list[SandboxSlot]]:
@@ -309,20 +303,12 @@ def _no_slots() -> dict[Language, list[SandboxSlot]]:
 
 
 def _names(name: str, value: Sequence[str]) -> tuple[str, ...]:
-    """`value`, that of the argument `name`, as a tuple, if it is a list of texts."""
+    """The texts of the argument `name`, which are not one text."""
     if isinstance(value, str):
         raise ConfigError(f"{name} is a list, not a text: write {name}=[{value!r}]")
-    check_type(name, value, Iterable)
-    names = tuple(value)
-    for each in names:
-        check_type(f"each of {name}", each, str)
-    return names
+    return tuple(value)
 
 
 def _processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-if hasattr(os, "register_at_fork"):  # Windows does not fork
-    os.register_at_fork(after_in_child=_after_fork)

@@ -1,12 +1,11 @@
 """One program against many cases, each in a process of its own."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import zip_longest
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from gem_sandbox.checks import check_type
 from gem_sandbox.errors import ConfigError, SandboxLost
 from gem_sandbox.levels import Level
 from gem_sandbox.limits import Limits
@@ -23,7 +22,7 @@ Same = Callable[[bytes, bytes], bool]
 """Compares what a program wrote with what was expected."""
 
 Stop = Literal["never", "failure", "timeout"]
-"""What ends the test of a program before its last case."""
+"""The event that ends the test of a program before its last case."""
 
 Play = Callable[[bytes], tuple[Level, Outcome]]
 """Runs the program in a new process, on an input."""
@@ -31,7 +30,7 @@ Play = Callable[[bytes], tuple[Level, Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """What became of one case, and whether it `passed`.
+    """The outcome of one case, and whether it `passed`.
 
     Of what the program wrote, `result` has the first 4 KiB of standard output, and the last 4 KiB of standard error.
     """
@@ -42,7 +41,7 @@ class CaseVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a program.
+    """The outcome of a program on its cases.
 
     Attributes:
         cases: The cases that were tried, in order; fewer than `total` where a failure ended the test.
@@ -54,17 +53,17 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether every case passed."""
+        """True if every case passed."""
         return self.count == self.total
 
     @property
     def count(self) -> int:
-        """How many of the cases that were tried passed."""
+        """The number of the cases tried that passed."""
         return sum(case.passed for case in self.cases)
 
 
 def same_output(written: bytes, expected: bytes) -> bool:
-    """Whether two outputs are the same, byte for byte, but for blanks at the ends of lines and blank lines at the end.
+    """Compare two outputs byte for byte, but for blanks at the ends of lines and blank lines at the end.
 
     Lines end with a line feed; blanks are those of ASCII.
     """
@@ -75,13 +74,7 @@ def _lines(text: bytes) -> Iterator[bytes]:
     return (line.rstrip() for line in BytesIO(text.rstrip()))
 
 
-def run_cases(
-    play: Play,
-    cases: Iterable[Case],
-    limits: Limits,
-    same: Same,
-    stop: Stop = "failure",
-) -> Verdict:
+def run_cases(play: Play, cases: Iterable[Case], limits: Limits, same: Same, stop: Stop = "failure") -> Verdict:
     """Test a program on `cases`: pairs of an input and the expected output.
 
     Each case is run once, in a process of its own, as `Sandbox.run` would run it, and no case is run again. So nothing
@@ -97,16 +90,11 @@ def run_cases(
 
     Raises:
         SandboxLost: the sandbox failed; nothing is known about the program.
-        ConfigError: `cases` is empty, they are not pairs of texts, or `stop` is not one of the three.
+        ConfigError: `cases` is empty, or `stop` is not one of the three.
     """
-    check_type("cases", cases, Iterable)
     wanted = list(cases)
     if not wanted:
         raise ConfigError("a program is tested on at least one case")
-    for number, case in enumerate(wanted):
-        _check_case(f"cases[{number}]", case)
-    if not callable(same):
-        raise ConfigError(f"same is a function of two outputs, not {same!r}")
     if stop not in get_args(Stop):
         raise ConfigError(f"stop={stop!r} is not one of {', '.join(get_args(Stop))}")
     done: list[CaseVerdict] = []
@@ -120,16 +108,8 @@ def run_cases(
     return Verdict(tuple(done), len(wanted))
 
 
-def _check_case(name: str, case: Sequence[Any]) -> None:
-    check_type(name, case, tuple, list)
-    if len(case) != 2:
-        raise ConfigError(f"{name} is a pair of an input and the expected output, not {len(case)} texts")
-    for text in case:
-        check_type(f"each half of {name}", text, str, bytes)
-
-
 def retried(play: Play, stdin: bytes) -> tuple[Level, Outcome]:
-    """What `play` returns. A program whose slot died under it is run once more.
+    """The result of `play`. A program whose slot died under it is run once more.
 
     Raises:
         SandboxLost: the sandbox failed again; nothing is known about the program.

@@ -24,10 +24,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a message that names a near miss, or `""` where nothing is near."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def check_type(name: str, value: Any, *types: type) -> None:
-    """Raise ConfigError unless `value`, that of the argument `name`, is of one of `types`."""
-    if not isinstance(value, types):
-        wanted = " or ".join(each.__name__ for each in types)
-        raise ConfigError(f"{name} is of type {wanted}, not {type(value).__name__}")

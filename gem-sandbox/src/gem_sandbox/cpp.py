@@ -22,10 +22,10 @@ from gem_sandbox.slot import Outcome
 from gem_sandbox.visible import Tools
 
 SOURCE = "main.cpp"
-"""What messages of the compiler call the program."""
+"""The program's name in messages of the compiler."""
 
 LIMITS = Limits(timeout=20.0, memory=1024 * MIB, output=MIB, disk=64 * MIB)
-"""What each step of compiling may use."""
+"""Limits of each step of compiling."""
 
 _OPTIONS = ("-O2", "-std=gnu++17", "-w", "-fno-diagnostics-color", "-fmax-errors=10")
 _SECONDS = 30  # for `g++` to say what it would do
@@ -60,7 +60,7 @@ class NotCompiled(Exception):
 
 
 def tools() -> Tools:
-    """What compiling needs of this machine.
+    """The tools of compiling, on this machine.
 
     Raises:
         ConfigError: there is no compiler.
@@ -155,7 +155,7 @@ def _without_plugins(arguments: list[str]) -> list[str]:
 
 
 def _folders(compiler: str) -> tuple[str, ...]:
-    """Where a compiler finds headers and libraries."""
+    """The folders in which a compiler finds headers and libraries."""
     said = _said(compiler, ["-E", "-v", "-x", "c++", os.devnull])
     start, end = (next(i for i, line in enumerate(said) if line.startswith(text)) for text in ("#include <", "End of"))
     headers = [line.strip() for line in said[start + 1 : end]]

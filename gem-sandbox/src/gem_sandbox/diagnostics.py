@@ -1,4 +1,4 @@
-"""What `gemx doctor` shows of the sandbox."""
+"""Diagnostics of the sandbox for `gemx doctor`."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from gem_sandbox.toolchains import languages
 
 
 def diagnose() -> dict[str, Any]:
-    """For `gemx doctor`: the level that untrusted programs run at, and why not at a stronger one."""
+    """The level that untrusted programs run at, and why not at a stronger one, for `gemx doctor`."""
     reports = levels()
     works = next((report for report in reports if report.works), None)
     stronger = reports if works is None else reports[: reports.index(works)]
@@ -20,7 +20,7 @@ def diagnose() -> dict[str, Any]:
 
 
 def diagnose_languages() -> dict[str, Any]:
-    """For `gemx doctor`: the languages that programs can be in, and what the others need."""
+    """The languages that programs can be in, and what the others need, for `gemx doctor`."""
     reports = languages()
     return {
         "status": ", ".join(report.language for report in reports if report.works),

@@ -33,7 +33,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 def footprint(sizes: Mapping[str, int]) -> tuple[int, int]:
-    """What files take of an empty disk, by their names and sizes: bytes in whole pages, and files and folders."""
+    """Room of files on an empty disk, by their names and sizes: bytes in whole pages, and files and folders."""
     folders = {above for name in sizes for above in PurePosixPath(name).parents} - {PurePosixPath()}
     return sum(map(whole_pages, sizes.values())) + len(folders) * whole_pages(1), len(sizes) + len(folders)
 

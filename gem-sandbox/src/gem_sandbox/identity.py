@@ -48,14 +48,14 @@ def map_users(pid: int, private: int | None) -> None:
 
 
 def open_to_all(path: str) -> bool:
-    """Whether every user can read `path`, if they can reach it."""
+    """Tell whether every user can read `path`, if they can reach it."""
     mode = os.stat(path).st_mode
     needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
     return mode & needed == needed
 
 
 def reached_by_all(path: str) -> bool:
-    """Whether every user can reach `path`."""
+    """Tell whether every user can reach `path`."""
     return all(above.stat().st_mode & stat.S_IXOTH for above in Path(os.path.realpath(path)).parents)
 
 

@@ -28,7 +28,7 @@ class Image:
     keeps: str = ""
 
     def message(self, memory: int) -> dict[str, Any]:
-        """What the server is told of it, where its limits have `memory` bytes."""
+        """The message to the server about it, where its limits have `memory` bytes."""
         return {
             "arguments": self.arguments,
             "path": self.path,

@@ -26,7 +26,7 @@ _OPTIONS = (
 
 
 def tools() -> Tools:
-    """What running needs of this machine.
+    """The tools of running, on this machine.
 
     Raises:
         ConfigError: Node.js is not installed.

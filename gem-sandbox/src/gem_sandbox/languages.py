@@ -6,7 +6,7 @@ from gem_sandbox.checks import did_you_mean
 from gem_sandbox.errors import ConfigError
 
 Language = Literal["python", "cpp", "javascript"]
-"""What a program is written in: Python for the interpreter of this process, C++17 for GCC, JavaScript for Node.js."""
+"""The language of a program: Python for the interpreter of this process, C++17 for GCC, JavaScript for Node.js."""
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 """All of them."""

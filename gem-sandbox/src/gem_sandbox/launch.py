@@ -24,7 +24,7 @@ from gem_sandbox.levels import Level
 from gem_sandbox.visible import INSIDE, View
 
 START_SECONDS = 30.0
-"""How long a slot may take to start: it may import what is slow to import."""
+"""The time that a slot may take to start: it may import what is slow to import."""
 
 FOLDER = "/sandbox"
 """A program's folder, where it has a file system of its own: a path that no machine has."""
@@ -71,6 +71,8 @@ class Server:
 
     def end(self) -> None:
         """End it and everything that runs in it."""
+        with suppress(OSError):  # in a forked child of this process the socket may be open still
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
@@ -134,7 +136,7 @@ def start(level: Level, view: View, preload: tuple[str, ...]) -> Server:
 
 
 def _place(level: Level) -> str:
-    """Where the folder of a slot is made.
+    """The place for the folder of a slot.
 
     At level landlock, which holds programs to their limits, it is in memory, where files come and go faster, if there
     is plenty and no folder for temporary files was chosen.
@@ -162,11 +164,7 @@ def _config(
         raise SandboxUnavailable("as root, it needs an interpreter that every user can read: install one in /usr")
     filters: dict[str, str] = {}
     if level != "process":
-        freedom = {
-            "writes": level != "seccomp",
-            "attributes": level in PRIVATE,
-            "outputs_stay": level == "landlock",
-        }
+        freedom = {"writes": level != "seccomp", "attributes": level in PRIVATE, "outputs_stay": level == "landlock"}
         for name in ("alone", "executes", "forks", "executes forks"):
             own = {right: right in name.split() for right in ("executes", "forks")}
             filters[name] = seccomp.build(machine, **own, **freedom).hex()
@@ -208,7 +206,7 @@ def _counted(level: Level, private: int | None) -> int | None:
 
 
 def _own_tmp(view: View) -> bool:
-    """Whether a program's folder can be its /tmp too: not if something that it sees is below /tmp."""
+    """Tell whether a program's folder can be its /tmp too: not if something that it sees is below /tmp."""
     return not any(Path(path).is_relative_to("/tmp") for path in (*view.paths, *view.hidden, *view.shown))
 
 
@@ -259,7 +257,7 @@ def _bubblewrap(
 
 
 def _read_all(pipe: BinaryIO) -> bytes:
-    """What bubblewrap tells; nothing, where something else holds the pipe open."""
+    """The report of bubblewrap; nothing, where something else holds the pipe open."""
     os.set_blocking(pipe.fileno(), False)
     text = b""
     end = time.monotonic() + START_SECONDS

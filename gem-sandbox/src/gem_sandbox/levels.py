@@ -6,7 +6,7 @@ from gem_sandbox.checks import did_you_mean
 from gem_sandbox.errors import ConfigError
 
 Level = Literal["bubblewrap", "unshare", "landlock", "seccomp", "process"]
-"""What keeps a program in, strongest first. `docs/sandbox.md` says what each of them holds."""
+"""The isolation of a program, strongest first. `docs/sandbox.md` says what each level holds."""
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 """The levels, strongest first."""

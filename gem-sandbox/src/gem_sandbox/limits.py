@@ -27,7 +27,7 @@ _COUNTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one program may use.
+    """The resources that one program may use.
 
     The kernel limits time and memory for each process: with `processes` above 0, each of them may use as much.
 
@@ -75,7 +75,7 @@ class Limits:
         return 4 * self.timeout + 1 if self.wall is None else self.wall
 
     def changed(self, changes: Mapping[str, Any]) -> "Limits":
-        """These limits with some of them changed, by name.
+        """The limits with some of them changed, by name.
 
         Raises:
             ConfigError: a name is not that of a limit, or a value is out of range.
@@ -89,7 +89,7 @@ class Limits:
 
 _NAMES = tuple(Limits.__dataclass_fields__)
 _ARGUMENTS = ("stdin", "files", "limits")
-"""What the functions that take limits by name take beside them: a slip in one of these looks like a limit."""
+"""Arguments of the functions that take limits by name: a slip in one of these looks like a limit."""
 
 
 def _check_seconds(name: str, value: Any) -> None:

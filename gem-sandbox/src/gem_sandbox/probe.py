@@ -1,4 +1,4 @@
-"""Which levels of isolation work on this machine, determined by trying them."""
+"""The levels of isolation that work on this machine, determined by trying them."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ _trusted: set[Level] = set()  # levels that have passed the self-test in this pr
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """Whether a `level` works here (`works`), and the `reason` why it does not."""
+    """A test of a `level` here: whether it `works`, and the `reason` why it does not."""
 
     level: Level
     works: bool

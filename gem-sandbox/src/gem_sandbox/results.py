@@ -11,7 +11,7 @@ from gem_sandbox.limits import Limits
 from gem_sandbox.slot import Outcome
 
 Reason = Literal["ok", "error", "compile", "timeout", "cpu", "memory", "output", "disk", "killed", "sandbox_error"]
-"""How a program ended.
+"""The way a program ended.
 
 ok: with status 0. error: with another one. compile: it was not run, as it does not compile. cpu: its CPU time was up.
 timeout: its wall-clock time was up. memory: it asked for more than it may have, and did not get over it. output: it
@@ -26,12 +26,12 @@ _HEAP_ERROR = re.compile(
 )
 """A line of Node.js, which says more after it."""
 _ABORTED = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL)
-"""How programs end themselves that get no memory."""
+"""Signals by which programs that get no memory end themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """How a program ended, and what it wrote.
+    """The end of a program, and what it wrote.
 
     Attributes:
         stdout, stderr: What it wrote, decoded as UTF-8; invalid bytes become U+FFFD.
@@ -44,25 +44,28 @@ class Result:
         max_rss: The most bytes of memory that it used, the interpreter's included.
         truncated: Whether `stdout` or `stderr` is cut off.
         level: What kept it in.
-        isolated: Whether anything did: False at level "process".
     """
 
-    stdout: str
-    stderr: str
-    exit_code: int | None
-    signal: int | None
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
     reason: Reason
     note: str = ""
-    duration: float
-    cpu: float
-    max_rss: int
-    truncated: bool
+    duration: float = 0.0
+    cpu: float = 0.0
+    max_rss: int = 0
+    truncated: bool = False
     level: Level
-    isolated: bool
+
+    @property
+    def isolated(self) -> bool:
+        """True unless nothing kept it in: at level "process"."""
+        return self.level != "process"
 
     @property
     def ok(self) -> bool:
-        """Whether the program ended with status 0, within its limits."""
+        """True if the program ended with status 0, within its limits."""
         return self.reason == "ok"
 
 
@@ -86,26 +89,12 @@ def result(outcome: Outcome, limits: Limits, level: Level, kept: int | None = No
         max_rss=outcome.max_rss,
         truncated=max(len(outcome.stdout), len(outcome.stderr)) > most,
         level=level,
-        isolated=level != "process",
     )
 
 
 def lost(note: str, level: Level) -> Result:
     """The result of a program whose slot died."""
-    return Result(
-        stdout="",
-        stderr="",
-        exit_code=None,
-        signal=None,
-        reason="sandbox_error",
-        note=note,
-        duration=0.0,
-        cpu=0.0,
-        max_rss=0,
-        truncated=False,
-        level=level,
-        isolated=level != "process",
-    )
+    return Result(reason="sandbox_error", note=note, level=level)
 
 
 def _reason(outcome: Outcome, limits: Limits) -> tuple[Reason, str]:
@@ -148,7 +137,7 @@ def _name(number: int) -> str:
 
 
 def _out_of_memory(stderr: bytes) -> bool:
-    """Whether it ends with a MemoryError. A program could print one, which changes only its own result."""
+    """Tell whether it ends with a MemoryError. A program could print one, which changes only its own result."""
     text = stderr[-4000:].decode("utf-8", "replace").strip()
     lines = text.splitlines()
     return bool(lines) and (_MEMORY_ERROR.match(lines[-1]) or _HEAP_ERROR.search(text)) is not None

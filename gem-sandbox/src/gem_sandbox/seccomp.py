@@ -19,7 +19,7 @@ _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _FARTHEST = 255  # instructions that a conditional jump can skip
 
 OWN_PID = 0x7FED1234
-"""Stands in a filter for the pid of the process that installs it, and is replaced by it then."""
+"""The number in a filter that is replaced by the pid of the process that installs it."""
 
 # A thread that shares its descriptors and its working folder with the others: what it has open is found beside theirs.
 _CLONE_THREAD = 0x00010000 | 0x00000400 | 0x00000200

@@ -1,8 +1,6 @@
 """Sandboxes shared by the whole process: one for each level that is asked for, made at its first use."""
 
 import atexit
-import os
-import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,7 +12,6 @@ from gem_sandbox.levels import Level, check_levels
 from gem_sandbox.results import Result
 
 _boxes: dict[tuple[Level | None, Level], Sandbox] = {}
-_lock = threading.Lock()
 
 
 def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbox:
@@ -24,11 +21,9 @@ def default(level: Level | None = None, min_level: Level = "landlock") -> Sandbo
         ConfigError: one of them is not a level.
     """
     check_levels(level, min_level)
-    with _lock:
-        box = _boxes.get((level, min_level))
-        if box is None:
-            box = _boxes[level, min_level] = Sandbox(level=level, min_level=min_level)
-        return box
+    key = level, min_level
+    # Of two threads that make one, both take the first; the other never starts anything.
+    return _boxes.get(key) or _boxes.setdefault(key, Sandbox(level=level, min_level=min_level))
 
 
 def run(
@@ -45,7 +40,7 @@ def run(
 
     Raises:
         SandboxUnavailable: nothing as strong as `min_level` (or `level`) works here.
-        ConfigError: an argument is of another type, a limit is out of range, or a keyword is not a limit.
+        ConfigError: a limit is out of range, or a keyword is not a limit.
     """
     return default(level, min_level).run(code, language=language, stdin=stdin, files=files, **limits)
 
@@ -89,12 +84,4 @@ def _close() -> None:
         box.close()
 
 
-def _after_fork() -> None:
-    """Another thread may have held the lock, and is not in this process."""
-    global _lock  # noqa: PLW0603
-    _lock = threading.Lock()
-
-
 atexit.register(_close)
-if hasattr(os, "register_at_fork"):  # Windows does not fork
-    os.register_at_fork(after_in_child=_after_fork)

@@ -33,7 +33,7 @@ class SlotGone(SlotLost):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one process: what the server saw, and what the process wrote.
+    """The end of one process: what the server saw, and what the process wrote.
 
     Attributes:
         status: Its exit status, or minus the number of the signal that ended it.
@@ -148,7 +148,7 @@ def encoded(content: str | bytes) -> bytes:
 
 
 def _content(fd: int, most: int) -> bytes | None:
-    """What a regular file of at most `most` bytes holds; None for anything else."""
+    """The content of a regular file of at most `most` bytes; None for anything else."""
     found = os.fstat(fd)
     return os.pread(fd, found.st_size, 0) if stat.S_ISREG(found.st_mode) and found.st_size <= most else None
 

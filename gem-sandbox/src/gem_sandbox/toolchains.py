@@ -1,4 +1,4 @@
-"""What each language needs of this machine, and how a program in it becomes one that a slot can run."""
+"""Toolchains: what each language needs of this machine, and how a program in it becomes one for a slot."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _TOOLS: dict[Language, Callable[[], Tools]] = {
 
 @dataclass(frozen=True, slots=True)
 class LanguageReport:
-    """Whether programs in a `language` can run here (`works`), and the `reason` why they cannot."""
+    """A test of a `language` here: whether its programs run (`works`), and the `reason` why they do not."""
 
     language: Language
     works: bool
@@ -40,7 +40,7 @@ def languages() -> list[LanguageReport]:
 
 
 def tools_of(language: Language) -> Tools:
-    """What a language needs of this machine.
+    """The tools of a language, on this machine.
 
     Raises:
         ConfigError: it is not installed.

@@ -1,4 +1,4 @@
-"""What a program can see of this machine: an interpreter, its libraries, and the modules that were asked for."""
+"""The view of a program on this machine: an interpreter, its libraries, and the modules that were asked for."""
 
 import importlib.metadata
 import importlib.util
@@ -22,14 +22,14 @@ _LOADERS = (
     "/lib/ld-musl-x86_64.so.1",
     "/lib/ld-musl-aarch64.so.1",
 )
-"""What the kernel executes to load the libraries of an executable."""
+"""The program that the kernel executes to load the libraries of an executable."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a language needs of this machine: real paths of its executables, and other files and folders."""
+    """The needs of a language on this machine: real paths of its executables, and other files and folders."""
 
     executables: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class View:
 
 
 def view(modules: Sequence[str], readable: Sequence[str], tools: Tools = NO_TOOLS) -> View:
-    """What a program sees that was promised `modules` (and what they require), the paths `readable` and `tools`.
+    """The view of a program that was promised `modules` (and what they require), the paths `readable` and `tools`.
 
     The folders of installed packages are hidden: they hold everything else that is installed, test data included.
 

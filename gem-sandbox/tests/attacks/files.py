@@ -151,10 +151,7 @@ for folder in ("/tmp", "/var/tmp", "/run", "/dev/shm", "/dev/mqueue"):
         "changed",
     ),
     Attack(
-        "remove_file",
-        "removes a file of its user",
-        'import os; os.unlink("/home/agent/project/notes.txt")',
-        "changed",
+        "remove_file", "removes a file of its user", 'import os; os.unlink("/home/agent/project/notes.txt")', "changed"
     ),
     Attack(
         "rename_file",

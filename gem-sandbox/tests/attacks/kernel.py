@@ -175,10 +175,7 @@ print("BREACH" if os.getuid() == 0 and user != 0 else "")
         "printed BREACH",
     ),
     Attack(
-        "change_root",
-        "changes its root folder",
-        CALL + 'libc.unshare(0x10020000); call(161, b"/")',
-        "printed BREACH",
+        "change_root", "changes its root folder", CALL + 'libc.unshare(0x10020000); call(161, b"/")', "printed BREACH"
     ),
     Attack(
         "io_uring",
@@ -219,10 +216,7 @@ print("BREACH")
         "printed BREACH",
     ),
     Attack(
-        "debug_itself",
-        "asks to be debugged, which stops its signals",
-        CALL + "call(101, 0, 0, 0, 0)",
-        "printed BREACH",
+        "debug_itself", "asks to be debugged, which stops its signals", CALL + "call(101, 0, 0, 0, 0)", "printed BREACH"
     ),
     Attack(
         "set_clock_offset",

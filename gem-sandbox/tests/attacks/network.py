@@ -21,10 +21,7 @@ ATTACKS = (
         "leaked server",
     ),
     Attack(
-        "loopback_6",
-        "connects to a server on ::1",
-        CONNECT + 'ask(socket.AF_INET6, ("::1", 8765))',
-        "leaked server",
+        "loopback_6", "connects to a server on ::1", CONNECT + 'ask(socket.AF_INET6, ("::1", 8765))', "leaked server"
     ),
     Attack(
         "datagram",

@@ -195,12 +195,7 @@ for pid in others:
 """,
         "logged",
     ),
-    Attack(
-        "kill_parent",
-        "kills its parent",
-        "import os, time; os.kill(os.getppid(), 9); time.sleep(0.2)",
-        "died",
-    ),
+    Attack("kill_parent", "kills its parent", "import os, time; os.kill(os.getppid(), 9); time.sleep(0.2)", "died"),
     Attack("kill_all", "kills every process it may", "import os; os.kill(-1, 9)", "died"),
     Attack("kill_group", "kills the group of processes it is in", "import os; os.kill(0, 9)", "died"),
     Attack(

@@ -64,10 +64,7 @@ print("BREACH")
         "printed BREACH",
     ),
     Attack(
-        "stop_itself",
-        "stops itself, using no time and never ending",
-        "import os; os.kill(os.getpid(), 19)",
-        "slow",
+        "stop_itself", "stops itself, using no time and never ending", "import os; os.kill(os.getpid(), 19)", "slow"
     ),
     Attack(
         "linger_in_thread",

@@ -18,22 +18,19 @@ from gem_sandbox import LEVELS
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "sandbox_attacks.md"
 HEAD = """# Attacks on the sandbox
 
-{count} programs that try what a program must not do. A cross means that an attack succeeds at a level of `gem_sandbox`,
-a dot that it fails. None succeeds at the two strongest levels.
+{count} programs that try what a program must not do, and how many of them succeed at each level of `gem_sandbox`: none
+at `bubblewrap` and `unshare`, the two strongest.
 
-As a control, each attack is shown to succeed without the sandbox, under a runner that lacks the protection: one
-interpreter per program, one for all programs, or one that compares answers in the interpreter that ran the program.
-The controls, and the attacks in the sandbox, run inside an outer container with hard limits and never on the machine
-itself. An attack counts as successful if it has any effect: a secret in its output, a file, a process or a memory
-segment that it leaves, a change to a file or a process of its user, a connection, time or output beyond its limits, a
-verdict that it did not earn, harm to the sandbox or to the next program.
+As a control, each attack succeeds under a runner without the protection. All run inside an outer container with hard
+limits. An attack succeeds if it has any effect: a secret in its output, a file, a process or memory that it leaves, a
+change to what its user owns, a connection, time or output beyond its limits, a verdict that it did not earn, harm to
+the sandbox or to the next program.
 
 Level `process` promises no protection, and at `seccomp` programs can read what their user can read. `threads` succeeds
 where the threads of one program are not counted: without root and without a user namespace.
 
-The programs are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks).
-`python gem-sandbox/tests/attacks/table.py` runs them all and writes this page; `gem-sandbox/tests/test_attacks.py`
-compares the table with what happens.
+The programs, each with what it does, are in [gem-sandbox/tests/attacks](../gem-sandbox/tests/attacks), where
+`python table.py` runs them all and writes this page; `gem-sandbox/tests/test_attacks.py` compares it with what happens.
 """
 
 
@@ -42,15 +39,18 @@ def page(breached: Mapping[str, Collection[str]]) -> str:
     unknown = {name for names in breached.values() for name in names} - set(BY_NAME)
     if unknown:
         raise ValueError(f"unknown attacks: {sorted(unknown)}")
-    lines = [HEAD.format(count=len(ALL))]
+    lines = [
+        HEAD.format(count=len(ALL)),
+        f"| group | attacks | {' | '.join(LEVELS)} |",
+        "|---|--:|" + "--:|" * len(LEVELS),
+    ]
     for group, attacks in GROUPS.items():
-        lines += [f"## {group}", "", f"| attack | what it does | {' | '.join(LEVELS)} |"]
-        lines += ["|---|---|" + ":-:|" * len(LEVELS)]
-        for attack in attacks:
-            cells = ["×" if attack.name in breached.get(level, ()) else "·" for level in LEVELS]
-            lines.append(f"| `{attack.name}` | {attack.does} | {' | '.join(cells)} |")
-        lines.append("")
-    return "\n".join(lines)
+        counts = [sum(attack.name in breached.get(level, ()) for attack in attacks) for level in LEVELS]
+        lines.append(f"| {group} | {len(attacks)} | {' | '.join(map(str, counts))} |")
+    for level in LEVELS:
+        if level != "process" and (names := breached.get(level, ())):
+            lines += ["", f"At {level}:", "", *(f"- `{each.name}` {each.does}" for each in ALL if each.name in names)]
+    return "\n".join([*lines, ""])
 
 
 def main() -> None:

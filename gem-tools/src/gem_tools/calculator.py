@@ -10,7 +10,7 @@ from gem.tool import ToolError, tool
 
 MOST_CHARACTERS = 1000
 MOST_BITS = 10_000
-"""Of an integer, intermediate results included: about 3,000 digits."""
+"""Bits of an integer, intermediate results included: about 3,000 digits."""
 
 Number = int | float
 
@@ -67,7 +67,7 @@ def calculator(expression: str) -> str:
     try:
         return str(_value(ast.parse(expression.strip().replace("^", "**"), mode="eval").body))
     except SyntaxError:
-        raise ToolError(f"this is no expression: {expression}") from None
+        raise ToolError(f"not an expression: {expression}") from None
     except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise ToolError(f"this has no value: {error}") from None
 
@@ -105,5 +105,5 @@ def _check_bits(bits: int) -> None:
 
 def _real(value: Number | complex) -> Number:
     if isinstance(value, complex):
-        raise ToolError("the result is no real number")
+        raise ToolError("the result is not a real number")
     return value

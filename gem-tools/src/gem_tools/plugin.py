@@ -1,4 +1,4 @@
-"""What this pack offers: tables of environments, tools, wrappers and commands. Listing imports only this module."""
+"""Offers of this pack: tables of environments, tools, wrappers and commands. Listing imports only this module."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -66,27 +66,6 @@ def gem_wrappers() -> dict[str, str]:
         "python_tool_no_int_reward_last_line_error": "gem_tools.code.wrappers:python_last_line_error",
         "search_tool": "gem_tools.search.wrappers:search_with_reward",
         "search_tool_no_int_reward": "gem_tools.search.wrappers:search_without_reward",
-    }
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # Not `mcp`, which starts programs. Not `level` and `modules`, which open the sandbox, nor what bounds the time and
-    # the memory of programs; not `source`, a file or an address.
-    return {
-        "gem_tools.calendar.env:Calendar": ("events", "todos", "tasks"),
-        "gem_tools.multi_hop.env:MultiHop": ("hops",),
-        "gem_tools.calculator:calculator": (),
-        "gem_tools.code.bash:bash_tool": (),
-        "gem_tools.code.notebook:notebook_tool": (),
-        "gem_tools.code.python:python_tool": ("last_line_of_errors",),
-        "gem_tools.search.tool:search_tool": ("topk",),
-        "gem_tools.search.tool:fetch_tool": (),
-        "gem_tools.code.wrappers:python_with_reward": (),
-        "gem_tools.code.wrappers:python_without_reward": (),
-        "gem_tools.code.wrappers:python_last_line_error": (),
-        "gem_tools.search.wrappers:search_with_reward": (),
-        "gem_tools.search.wrappers:search_without_reward": (),
     }
 
 

@@ -1,19 +1,19 @@
-"""From episodes to the arrays that a learner reads: a sequence of ids per episode, and tables of actions and episodes.
+"""Arrays that a learner reads, made of episodes: a sequence of ids each, and tables of actions and episodes.
 
 An episode is *one* sequence, of which only the sampled ids are trained on, so its cost grows linearly with its turns.
 (A segment that a chat template restarted is a sequence of its own.)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gem.episode import Episode, Trace
+from gem.episode.segments import segments_of
 from gem.errors import NothingToLearn
-from gem.rollout.segments import segments_of
-from gem.rollout.transcript import Episode
 
 Ints = NDArray[np.int64]
 """Ids, or rows of a table."""
@@ -31,9 +31,9 @@ class TokenSequence:
 
     ids: Ints
     sampled: Bools
-    """Which ids the model sampled and is trained on; only these are scored."""
+    """Mask of the ids that the model sampled and is trained on; only these are scored."""
     logprobs: Floats
-    """Of the sampled ids when they were sampled; 0 for the others."""
+    """Log-probabilities of the sampled ids when they were sampled; 0 for the others."""
     turn: Ints
     """The row of the table of actions that an id belongs to; -1 for ids that the model did not sample."""
 
@@ -48,13 +48,13 @@ class EpisodeTable:
     group: Ints
     """Equal for episodes that started alike: from the same seed of the same environment."""
     complete: Bools
-    """Whether no episode of the group failed."""
+    """True if no episode of the group failed."""
     env: Strings
     """The id of its environment."""
     success: Bools
-    """Whether it succeeded."""
+    """True if it succeeded."""
     truncated: Bools
-    """Whether it was truncated instead of terminated."""
+    """True if it was truncated instead of terminated."""
     magnitude: Floats
     """The sum of the absolute rewards: the size that rounding errors of its return are relative to."""
 
@@ -72,13 +72,13 @@ class Batch:
     episode: Ints
     """The row of `episodes` that the action belongs to."""
     cut: Bools
-    """Whether the reply was cut off at a limit on its length."""
+    """True if the reply was cut off at a limit on its length."""
     trained: Bools
-    """Whether the action is trained on, and counts in means over a batch or a group."""
+    """True if the action is trained on, and counts in means over a batch or a group."""
     state_only: Bools
-    """Whether the row stands for the state at which its episode was truncated by choice, without an action."""
+    """True if the row stands for the state at which its episode was truncated by choice, without an action."""
     version: Ints
-    """Of the weights that the reply was sampled under; -1 if it is not known, -2 if they changed meanwhile."""
+    """Version of the weights that the reply was sampled under; -1 if unknown, -2 if they changed meanwhile."""
     episodes: EpisodeTable
     """The table of episodes."""
 
@@ -102,12 +102,14 @@ class Batch:
 
     @property
     def num_turns(self) -> int:
-        """How many rows the table of actions has."""
+        """Number of rows of the table of actions."""
         return len(self.rewards)
 
 
-def collate(episodes: Iterable[Episode]) -> Batch:
-    """Make a batch of the episodes that did not fail.
+def collate(episodes: Iterable[Episode], players: Collection[str] = ()) -> Batch:
+    """Make a batch of the episodes that did not fail: of the traces of these players, by default of all.
+
+    In a game each trace has a row in the table of episodes, and a group is what one player did from one start.
 
     Raises:
         NothingToLearn: all of them failed, or none has a turn.
@@ -122,12 +124,13 @@ def collate(episodes: Iterable[Episode]) -> Batch:
     if not completed:
         first = next((episode.failure.error for episode in played if episode.failure), "no episode was played")
         raise NothingToLearn(f"all {len(played)} episodes of a batch failed, the first of them with {first}")
-    for index, episode in enumerate(completed):
-        sequences.extend(_sequences(episode, first_row=len(rewards)))
-        rewards.extend(episode.rewards)
-        owners.extend([index] * len(episode.turns))
-        cut.extend(turn.completion.finish_reason != "stop" for turn in episode.turns)
-        versions.extend(_version(turn.completion.weight_versions) for turn in episode.turns)
+    traced = [(episode, trace) for episode in completed for trace in traces_of(episode, players)]
+    for index, (_, trace) in enumerate(traced):
+        sequences.extend(_sequences(trace, first_row=len(rewards)))
+        rewards.extend(trace.rewards)
+        owners.extend([index] * len(trace.turns))
+        cut.extend(turn.completion.finish_reason != "stop" for turn in trace.turns)
+        versions.extend(_version(turn.completion.weight_versions) for turn in trace.turns)
     if not sequences:
         raise NothingToLearn(f"no episode of a batch of {len(played)} has a turn: nothing could be said in any of them")
     no = np.zeros(len(rewards), np.bool_)
@@ -139,7 +142,7 @@ def collate(episodes: Iterable[Episode]) -> Batch:
         trained=~no,
         state_only=no,
         version=np.array(versions, np.int64),
-        episodes=_table(completed, [episode for episode in played if episode.failure is not None]),
+        episodes=_table(traced, [episode for episode in played if episode.failure is not None]),
     )
 
 
@@ -149,22 +152,27 @@ def _version(versions: Sequence[int]) -> int:
     return versions[0] if len(versions) == 1 else -2
 
 
-def _table(completed: Sequence[Episode], failed: Sequence[Episode]) -> EpisodeTable:
-    groups: dict[tuple[str, int], int] = {}
+def traces_of(episode: Episode, players: Collection[str] = ()) -> Iterator[Trace]:
+    """The traces of these players, by default of all; an episode that ended before its first turn has an empty one."""
+    yield from (trace for trace in episode.traces or (Trace(()),) if not players or trace.player in players)
+
+
+def _table(traced: Sequence[tuple[Episode, Trace]], failed: Sequence[Episode]) -> EpisodeTable:
+    groups: dict[tuple[str, int, str], int] = {}
     incomplete = {(episode.id, episode.seed) for episode in failed}
-    starts = [(episode.id, episode.seed) for episode in completed]
+    starts = [(episode.id, episode.seed, trace.player) for episode, trace in traced]
     return EpisodeTable(
         group=np.array([groups.setdefault(start, len(groups)) for start in starts], np.int64),
-        complete=np.array([start not in incomplete for start in starts], np.bool_),
-        env=np.array([episode.id for episode in completed], np.str_),
-        success=np.array([episode.success for episode in completed], np.bool_),
-        truncated=np.array([episode.truncated for episode in completed], np.bool_),
-        magnitude=np.array([sum(map(abs, episode.rewards)) for episode in completed], np.float32),
+        complete=np.array([start[:2] not in incomplete for start in starts], np.bool_),
+        env=np.array([episode.id for episode, _ in traced], np.str_),
+        success=np.array([episode.success for episode, _ in traced], np.bool_),
+        truncated=np.array([episode.truncated for episode, _ in traced], np.bool_),
+        magnitude=np.array([sum(map(abs, trace.rewards)) for _, trace in traced], np.float32),
     )
 
 
-def _sequences(episode: Episode, first_row: int) -> Iterable[TokenSequence]:
-    for segment in segments_of(episode.turns):
+def _sequences(trace: Trace, first_row: int) -> Iterable[TokenSequence]:
+    for segment in segments_of(trace.turns):
         read = len(segment.prompt_ids)
         turn = np.array([-1] * read + list(segment.turns), np.int64)
         yield TokenSequence(

@@ -1,17 +1,15 @@
 """Evaluation: success on fixed seeds that are never trained on, for the model, for random play and for the expert."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from gem import seeding
-from gem.errors import MissingInfo
+from gem.episode import Episode
+from gem.results import Result
+from gem.results.floors import FLOORS, play_floor
 from gem.rollout import Start, rollout
-from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import Policy
-from gem.rollout.report import Report
-from gem.rollout.transcript import Episode
 from gem.vector import VectorEnv
 from gem_train.distributed.world import ALONE, World, flat
 from gem_train.rows import Rows
@@ -35,7 +33,6 @@ class Evaluation:
     """What is evaluated: the same seeds for every policy."""
 
     id: str
-    model: str
     seed: int
     """Of the run; the seeds of the episodes are derived from it."""
     episodes: int
@@ -56,81 +53,58 @@ class Evaluation:
 
         Of a data set, each of its rows is asked once, so there may be fewer episodes.
         """
+        return self._play(lambda envs, starts: rollout(policy, envs, starts), policy.info_methods, progress)[0]
+
+    def floor(self, floor: str, progress: Progress) -> Result | None:
+        """The result of random play or of the expert; None if an environment does not offer it."""
+        played, asked = self._play(partial(play_floor, floor), (FLOORS[floor],), progress)
+        return Result.of(played, self.id) if len(played) == asked else None
+
+    def _play(
+        self,
+        play: Callable[[VectorEnv, Sequence[Start]], Iterable[Episode]],
+        info_methods: Sequence[str],
+        progress: Progress,
+    ) -> tuple[list[Episode], int]:
+        """The episodes, and the number of those that are asked for."""
         starts: list[Start] = []
 
         def share() -> list[Episode]:
             played: list[Episode] = []
-            with self.make_envs(min(self.num_envs, self.episodes), policy.info_methods) as envs:
+            with self.make_envs(min(self.num_envs, self.episodes), info_methods) as envs:
                 starts.extend(self.rows.evaluate(self.seeds(), envs.shares))
                 progress(0, len(starts))
-                for episode in rollout(policy, envs, self.world.share(starts)):
+                for episode in play(envs, self.world.share(starts)):
                     played.append(episode)
                     progress(min(len(starts), len(played) * self.world.size), len(starts))
             return played
 
         played = flat(self.world.together(share))
         order = {start.seed: index for index, start in enumerate(starts)}
-        return sorted(played, key=lambda episode: order[episode.seed])
-
-    def report(self, episodes: Sequence[Episode], policy: str | None = None) -> Report:
-        """Statistics of episodes that `policy` played; by default the model."""
-        return Report.of(episodes, id=self.id, policy=policy or self.model, seed=self.seed)
-
-    def report_per_id(self, episodes: Sequence[Episode]) -> list[Report]:
-        """Statistics for each id among the episodes of the model."""
-        return Report.per_id(episodes, policy=self.model, seed=self.seed)
-
-    def metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
-        """What an evaluation of the model found, with the 95% Wilson interval of its success."""
-        report, per_id = self.report(episodes), self.report_per_id(episodes)
-        low, high = report.success_ci
-        return {
-            "success": report.success,
-            "success_low": low,
-            "success_high": high,
-            "return": report.return_mean,
-            "turns": report.turns_mean,
-            "episodes": report.episodes,
-            "failures": report.failures,
-            **({f"success/{each.id}": each.success for each in per_id} if len(per_id) > 1 else {}),
-        }
-
-    def baseline(self, policy: str, progress: Progress) -> Report | None:
-        """Evaluate random play or the expert; None if the environment does not offer it."""
-        with closing(make_policy(policy)) as player:
-            try:
-                return self.report(self.play(player, progress), policy)
-            except MissingInfo:
-                return None
+        return sorted(played, key=lambda episode: order[episode.seed]), len(starts)
 
 
-@dataclass(frozen=True, slots=True)
-class Baselines:
-    """What was measured before the first step of training."""
-
-    random: Report | None
-    """None if the environment cannot sample actions."""
-    expert: Report | None
-    """None if the environment has no expert."""
-    teacher: str
-    """The policy that the warm-up imitates."""
-    model: Report | None = None
-    """The model after the warm-up; None until it has been evaluated."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As plain data, for a checkpoint."""
-        reports = {"random": self.random, "expert": self.expert, "model": self.model}
-        plain = {name: report and report.as_json() for name, report in reports.items()}
-        return {**plain, "teacher": self.teacher}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Baselines":
-        """From what `as_json` returned."""
-        reports = {name: values[name] and Report.from_json(values[name]) for name in ("random", "expert", "model")}
-        return cls(**reports, teacher=values["teacher"])
+def metrics_of(whole: Result, per_id: Sequence[Result]) -> dict[str, float]:
+    """The metrics of an evaluation of the model, with the 95% interval of its success."""
+    low, high = whole.success_ci
+    return {
+        "success": whole.success,
+        "success_low": low,
+        "success_high": high,
+        "return": whole.return_mean,
+        "turns": whole.turns_mean,
+        "episodes": whole.episodes,
+        "failures": whole.failures,
+        **success_per_id(per_id),
+    }
 
 
-def choose_teacher(policy: str, random: Report | None, expert: Report | None) -> str:
+def success_per_id(results: Sequence[Result]) -> dict[str, float]:
+    """The metric of each id, if there are several."""
+    return {f"success/{each.id}": each.success for each in results} if len(results) > 1 else {}
+
+
+def choose_teacher(policy: str, random: Result | None, expert: Result | None) -> str:
     """The policy that the warm-up imitates.
 
     Args:

@@ -1,66 +1,67 @@
 """The training loop: play, score, credit, update, sync. One loop for every algorithm."""
 
 import functools
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from gem import seeding
+from gem.episode import Episode
 from gem.errors import ConfigError, GemError, TrainingStopped
-from gem.rollout.report import Report
-from gem.rollout.transcript import Episode
-from gem_train.batch import Batch, collate
+from gem.results import Result
+from gem_train.batch import Batch, collate, traces_of
 from gem_train.build import Parts
 from gem_train.config.sections import EvalConfig, RolloutConfig
 from gem_train.distributed.world import flat
-from gem_train.evaluation import Baselines, Evaluation
+from gem_train.driver import Run
+from gem_train.evaluation import Evaluation, metrics_of
 from gem_train.play import Play, Played, drawn
 from gem_train.runs import nonfinite
-from gem_train.runs.checkpoints import best_checkpoint, step_of
+from gem_train.runs.checkpoints import best_checkpoint
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder, Score
-from gem_train.runs.interrupts import defer_interrupts
 from gem_train.runs.plot import plot_curve
 from gem_train.runs.step_metrics import StepClock, play_metrics
 from gem_train.runs.token_texts import trained_ids, with_token_texts
 from gem_train.runs.watch import Finding, Watch
 
-STATE = frozenset({"learner", "play", "before", "seconds", "score"})
-"""What a checkpoint holds besides the model."""
+STATE = frozenset({"learner", "play", "before", "teacher", "seconds", "score"})
+"""State in a checkpoint besides the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long a run is, and what each of its steps plays."""
+    """The length of a run, and what each of its steps plays."""
 
     seed: int
     steps: int
     checkpoint_every: int
     keep: int
-    """How many of the newest checkpoints are kept."""
+    """Number of the newest checkpoints that are kept."""
     rollout: RolloutConfig
     eval: EvalConfig
     stop: bool
-    """Whether a run that learns nothing or gets worse is stopped."""
+    """True if a run that learns nothing or gets worse is stopped."""
 
 
-class Run:
-    """A training run in this process.
+class Reinforcement(Run[list[Result]]):
+    """A run of reinforcement learning; its result is the last evaluation: of all episodes, then of each id.
 
     Args:
         schedule: its steps.
         parts: what plays and learns.
         evaluation: of the model, before, after and between.
         watch: judges the steps.
-        baselines: what was measured before.
+        before: the results of `random`, `expert` and `model` before the first step, of those that are measured.
+        teacher: the policy that the warm-up imitates.
+        warm_up: makes the steps of imitation before the first one.
         folder: its files.
         display: gets the events of the run.
-        memory: around "play" and "learn": says what to change when memory runs out (see `gem_train.runs.memory`).
     """
+
+    restart = " --set warmup.steps=0"
 
     def __init__(
         self,
@@ -68,24 +69,26 @@ class Run:
         parts: Parts,
         evaluation: Evaluation,
         watch: Watch,
-        baselines: Baselines,
+        before: Mapping[str, Result],
+        teacher: str,
+        warm_up: Callable[[], None],
         folder: RunFolder,
         display: Display,
-        memory: Callable[[str], AbstractContextManager[None]],
     ) -> None:
+        super().__init__(parts.loaded, schedule.steps, schedule.keep, folder, display)
         self.schedule = schedule
         self.parts = parts
         self.evaluation = evaluation
-        self.baselines = baselines
-        self.folder = folder
-        self.display = display
+        self.before = before
+        self.teacher = teacher
         self._watch = watch
-        self._memory = memory
+        self._warm_up = warm_up
         self._clock = StepClock()
         play = schedule.rollout
         self._play = Play(
             parts.sampler,
             parts.envs,
+            parts.starts,
             seed=schedule.seed,
             steps=schedule.steps,
             episodes=play.episodes,
@@ -94,33 +97,30 @@ class Run:
             place=parts.rows.train,
             groups=parts.world.share(range(play.episodes // play.group_size)),
         )
-        self._started = time.monotonic()
-        self._weights_are_changing = False
         self._since_saved: list[tuple[float, float]] = []
         """Success and return of each step since the last checkpoint."""
 
     @property
-    def seconds(self) -> float:
-        """How long the run has taken, all of its processes together."""
-        return time.monotonic() - self._started
+    def step(self) -> int:
+        return self.parts.learner.step
+
+    @property
+    def can_resume(self) -> bool:
+        """True if the model has been measured before the first step."""
+        return "model" in self.before
 
     def begin(self) -> None:
-        """Evaluate the model before the first step."""
-        self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
+        """Warm the model up, and evaluate it before the first step."""
+        self._warm_up()
+        self._require_finite(self.step, nonfinite.in_weights(self.parts.learner.weights()))
         self._sync()  # the warm-up changed the weights
-        [report, *_] = self.evaluate("before training")
-        self.baselines = replace(self.baselines, model=report)
-        self._save()
+        self.before = {**self.before, "model": self.evaluate("before training")[0]}
+        self.save()
 
-    def resume(self, state: Mapping[str, Any]) -> None:
-        """Resume from the state in a checkpoint; the model already has its weights.
-
-        Raises:
-            ConfigError: it does not fit.
-        """
+    def restore(self, state: Mapping[str, Any]) -> None:
         try:
             self.parts.learner.restore(state["learner"])
-            self._play.resume(state["play"], self.parts.world, self.parts.learner.step)
+            self._play.resume(state["play"], self.parts.world)
         except (KeyError, ValueError) as error:
             if isinstance(error, GemError):
                 raise
@@ -129,34 +129,29 @@ class Run:
                 "run cannot be resumed exactly. Start a new run from its model, with --model and another --out"
             ) from error
         self._sync()
-        self._started = time.monotonic() - state["seconds"]
-        self.folder.rewind(self.parts.learner.step)
-        # It may have been killed right after the checkpoint was written.
-        self.folder.rank_checkpoint(self.parts.learner.step, state["score"], self.schedule.keep)
-        self.display.resumed(self.parts.learner.step)
 
     def learn(self) -> None:
-        """The loop."""
-        schedule, (_, sampler, _, algorithm, learner, _, world) = self.schedule, self.parts
+        schedule, parts = self.schedule, self.parts
+        sampler, algorithm, learner, world = parts.sampler, parts.algorithm, parts.learner, parts.world
         solved = any(self._judge(line) for line in self.folder.metrics("train"))
         for step in range(learner.step, schedule.steps):
             if solved:
                 break
             if self._evaluate_if_due():  # where Ctrl-C came between an update and its evaluation
-                self.folder.rank_checkpoint(step, self._score(), schedule.keep)
+                self.folder.rank_checkpoint(step, self.score(), schedule.keep)
             sampler.reseed(seeding.derive(schedule.seed, "sampling", step))
             with self._doing("play"):
                 shares = world.together(functools.partial(self._play.step, step))
             played = Played(flat(each.episodes for each in shares), flat(each.failed for each in shares))
             in_rewards = nonfinite.in_rewards(played.episodes)
-            self._require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
-            batch = algorithm.prepare(collate(played.episodes or played.failed))
+            self.require_finite(step + 1, in_rewards, "`gemx check` finds such faults of an env")
+            batch = algorithm.prepare(collate(played.episodes or played.failed, self.schedule.rollout.players))
             with self._doing("learn"):
                 sampler.sleep()
                 scores = learner.score(batch, algorithm.needs)
             credit = algorithm.credit(batch, scores)
             self._require_finite(step + 1, nonfinite.in_batch(batch, credit))
-            with self._changing_weights():
+            with self.changing_weights():
                 with self._doing("learn"):
                     metrics = learner.update(batch, scores, credit, algorithm.loss)
                     learner.free_gradients()
@@ -166,106 +161,72 @@ class Run:
                         self._sync()
                 values = self._report(played, batch, metrics)
                 self._require_finite(step + 1, broken)
+                # In one order in all processes, so that they choose alike.
+                self.parts.starts.ended(played.episodes)
             solved = self._judge(values, show=True)
             due = self._evaluate_if_due()
             if due or solved or learner.step % schedule.checkpoint_every == 0 or learner.step == schedule.steps:
-                self._save()
+                self.save()
 
-    def evaluate(self, when: str) -> list[Report]:
-        """Evaluate the model, on the same seeds every time: the report of all episodes, then of each id."""
-        step, sampler, settings = self.parts.learner.step, self.parts.sampler, self.schedule.eval
+    def evaluate(self, when: str) -> list[Result]:
+        """Evaluate the model, on the same seeds every time: the result on all episodes, then on each id."""
+        step, sampler, settings = self.step, self.parts.sampler, self.schedule.eval
         self.parts.world.together(self._play.drain)
         sampler.reseed(seeding.derive(self.schedule.seed, "sampling", "evaluation"))
         usual = sampler.temperature
         sampler.temperature = usual if settings.temperature is None else settings.temperature
         try:
-            with self._memory("play"):
+            with self.folder.memory("play"):
                 episodes = self.evaluation.play(sampler, functools.partial(self.display.measuring, when))
         finally:
             sampler.temperature = usual
         if when == "after training":
             for number, episode in enumerate(episodes):
                 self._record(number, episode, phase="evaluation")
+        result, per_id = Result.of(episodes, self.evaluation.id), Result.per_id(episodes)
         if not self._is_evaluated():
-            self.folder.write_metrics("eval", step, self.evaluation.metrics(episodes))
-        report = self.evaluation.report(episodes)
-        self.display.measured(when, report)
-        return [report, *self.evaluation.report_per_id(episodes)]
+            self.folder.write_metrics("eval", step, metrics_of(result, per_id))
+        self.display.measured(when, result)
+        return [result, *per_id]
 
-    def finish(self) -> list[Report]:
+    def finish(self) -> list[Result]:
         """Evaluate the model after the last step, and draw the curve; returns what `evaluate` does."""
-        reports = self.evaluate("after training")
+        results = self.evaluate("after training")
         if self.schedule.eval.every:
-            self.folder.rank_checkpoint(self.parts.learner.step, self._score(), self.schedule.keep)
+            self.folder.rank_checkpoint(self.step, self.score(), self.schedule.keep)
         self.draw()
-        return reports
+        return results
 
     def draw(self) -> None:
         """Draw the learning curve so far."""
-        lines, evaluations = self.folder.metrics("train"), self.folder.metrics("eval")
-        if lines:
-            self.folder.draw(lambda path, title: plot_curve(path, title, lines, evaluations, self.baselines))
-
-    def interrupted(self) -> None:
-        """Ctrl-C: save a checkpoint, unless a second one has cut off an update of the weights."""
-        if self.baselines.model is None:
-            self.display.interrupted_early()
-            return
-        step, newest = self.parts.learner.step, self.folder.newest_checkpoint()
-        if self._weights_are_changing and newest is not None:
-            self.display.interrupted_update(step + 1, self.schedule.steps, step_of(newest), self.folder.resume_command)
-            return
-        self._save()
-        self.display.interrupted(step, self.schedule.steps, self.folder.resume_command)
-
-    @contextmanager
-    def _changing_weights(self) -> Generator[None]:
-        """Around an update: Ctrl-C waits for its end; what a second one cuts off is not fit to be saved."""
-        with defer_interrupts():
-            self._weights_are_changing = True
-            yield
-            self._weights_are_changing = False
+        lines = [*self.folder.metrics("train"), *self.folder.metrics("eval")]
+        if any(line["phase"] == "train" for line in lines):
+            self.folder.draw(lambda path, title: plot_curve(path, title, lines, self.before))
 
     @contextmanager
     def _doing(self, what: str) -> Generator[None]:
-        """Around "play" and "learn": its time is measured, and memory that runs out gets advice."""
-        with self._clock.of(what), self._memory(what):
+        """Measure the time of "play" or "learn", and give advice when memory runs out."""
+        with self._clock.of(what), self.folder.memory(what):
             yield
 
-    def _require_finite(self, step: int, found: str | None, advice: str | None = None) -> None:
-        """Stop a run in which a number is not finite, before it is saved."""
-        if found is None:
-            return
-        advice = advice or self._watch.advice.finite_updates()
-        newest = self.folder.newest_checkpoint()
-        kept = "No checkpoint was written yet"
-        if newest is not None:
-            kept = (
-                f"Nothing of it was saved: the checkpoint of step {step_of(newest)} is from before. Start a new run "
-                f"from it with {self._from_checkpoint(newest)}"
-            )
-        raise TrainingStopped(f"stopped at step {step}: {found}. {advice}. {kept}")
-
-    def _from_checkpoint(self, checkpoint: Path) -> str:
-        """The options of a new run from a checkpoint."""
-        config = self.folder.path / "config.toml"
-        return f"--config {config} --model {checkpoint} --set warmup.steps=0 and the settings to change"
+    def _require_finite(self, step: int, found: str | None) -> None:
+        self.require_finite(step, found, self._watch.advice.finite_updates())
 
     def _evaluate_if_due(self) -> bool:
         """Evaluate every so many steps; whether that was now. (After the last step, `finish` does.)"""
-        step, every = self.parts.learner.step, self.schedule.eval.every
+        step, every = self.step, self.schedule.eval.every
         if not every or step % every or step == self.schedule.steps or self._is_evaluated():
             return False
         self.evaluate(f"at step {step}")
         return True
 
     def _is_evaluated(self) -> bool:
-        return any(line["step"] == self.parts.learner.step for line in self.folder.metrics("eval"))
+        return any(line["step"] == self.step for line in self.folder.metrics("eval"))
 
-    def _score(self) -> Score | None:
-        """How good the weights are: by their evaluation, or else by the batches since the last checkpoint."""
+    def score(self) -> Score | None:
+        """Success and return of the weights, by their evaluation, or else by the batches since the last checkpoint."""
         if self.schedule.eval.every:
-            lines = [line for line in self.folder.metrics("eval") if line["step"] == self.parts.learner.step]
+            lines = [line for line in self.folder.metrics("eval") if line["step"] == self.step]
             return (lines[0]["success"] or 0.0, lines[0]["return"] or 0.0) if lines else None
         saved = self._since_saved
         return (fmean(success for success, _ in saved), fmean(total for _, total in saved)) if saved else None
@@ -273,10 +234,10 @@ class Run:
     def _sync(self) -> None:
         """Give the learner's weights to the sampler."""
         self.parts.sampler.wake()
-        self.parts.sampler.load(self.parts.learner.weights(), self.parts.learner.step)
+        self.parts.sampler.load(self.parts.learner.weights(), self.step)
 
     def _judge(self, metrics: Mapping[str, Any], *, show: bool = False) -> bool:
-        """Whether nothing is left to learn; `show` reports what the watch finds, and stops a run that collapsed."""
+        """True if nothing is left to learn; `show` reports what the watch finds, and stops a run that collapsed."""
         finding = self._watch.see(metrics)
         if finding is None:
             return False
@@ -291,49 +252,65 @@ class Run:
         self.display.found(step, finding.text)
 
     def _what_is_kept(self) -> str:
-        """What is kept of a run that went wrong, and how to continue."""
+        """Advice on a run that went wrong: what is kept of it, and how to continue."""
         best = best_checkpoint(self.folder.path)
         kept = f"Metrics and episodes are in {self.folder.path}. "
         by = "in its evaluation" if self.schedule.eval.every else "in training"
         if best is not None and best[1] > 0.01:
             kept = (
                 f"The best checkpoint is kept (success {best[1]:.2f} {by}): start a new run from it with "
-                f"{self._from_checkpoint(best[0])}. "
+                f"{self.from_checkpoint(best[0])}. "
             )
         return f"{kept}`--set watch.stop=false` continues regardless"
 
     def _report(self, played: Played, batch: Batch, metrics: dict[str, float]) -> dict[str, Any]:
-        step = self.parts.learner.step
+        step = self.step
         episodes = [*played.episodes, *played.failed]
         found = play_metrics(episodes, version=step - 1)
-        values = {**found, **metrics, **self._clock.metrics(found["tokens"]), "seconds": self.seconds}
+        values = {
+            **found,
+            **self.parts.starts.metrics(),
+            **metrics,
+            **self._clock.metrics(found["tokens"]),
+            "seconds": self.seconds,
+        }
         self.folder.write_metrics("train", step, values)
         seed = seeding.derive(self.schedule.seed, "record", step)
         chosen = drawn(len(episodes), self.schedule.rollout.record, seed)
         for number, index in enumerate(chosen):
-            trained = trained_ids(batch, index) if index < len(played.episodes) else None
+            trained = self._trained(batch, played.episodes, index) if index < len(played.episodes) else None
             self._record(number, episodes[index], phase="train", trained=trained)
         self._since_saved.append((values["success"], values["return"]))
         self.display.stepped(step, self.schedule.steps, values)
         return {"step": step, **values}
 
-    def _record(self, number: int, episode: Episode, *, phase: str, trained: Sequence[int] | None = None) -> None:
+    def _trained(self, batch: Batch, episodes: Sequence[Episode], index: int) -> dict[str, list[int]]:
+        """For each player of an episode, the ids that are trained on; see `trained_ids`."""
+        players = self.schedule.rollout.players
+        first = sum(1 for episode in episodes[:index] for _ in traces_of(episode, players))
+        traces = enumerate(traces_of(episodes[index], players), start=first)
+        return {trace.player: trained_ids(batch, row) for row, trace in traces}
+
+    def _record(
+        self, number: int, episode: Episode, *, phase: str, trained: Mapping[str, Sequence[int]] | None = None
+    ) -> None:
         """Append an episode to the recording; the first ones of a step with their tokens."""
         if number < self.schedule.rollout.record_tokens:
             episode = with_token_texts(episode, self.parts.loaded.tokenizer, trained)
-        self.folder.write_episode(self.parts.learner.step, episode, phase=phase)
+        self.folder.write_episode(self.step, episode, phase=phase)
 
-    def _save(self) -> None:
-        self._require_finite(self.parts.learner.step, nonfinite.in_weights(self.parts.learner.weights()))
-        score = self._score()
-        state = {
-            "learner": self.parts.learner.state(),
-            "play": self.parts.world.gather(self._play.state(self.parts.learner.step)),
-            "before": self.baselines.as_json(),
-            "seconds": self.seconds,
-            "score": score,
-        }
-        self.folder.save_checkpoint(self.parts.loaded, state, self.parts.learner.step)
-        self.folder.rank_checkpoint(self.parts.learner.step, score, self.schedule.keep)
+    def save(self) -> None:
+        """Write a checkpoint, and draw the curve."""
+        self._require_finite(self.step, nonfinite.in_weights(self.parts.learner.weights()))
+        super().save()
         self._since_saved = []
         self.draw()
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "learner": self.parts.learner.state(),
+            "play": self.parts.world.gather(self._play.state(self.step)),
+            "before": {name: result.as_json() for name, result in self.before.items()},
+            "teacher": self.teacher,
+            "score": self.score(),
+        }

@@ -1,22 +1,22 @@
-"""What each step learns from: whole groups of episodes, which are at most `max_lag` updates old.
+"""The episodes of each training step: whole groups of episodes, which are at most `max_lag` updates old.
 
-The groups of a run are numbered, and so many of them belong to each step. Where a group starts follows from the seed of
-the run and its number alone. With `max_lag` 0 a step plays its own groups, no others. Otherwise the next groups start
-as slots become free, episodes are played on while the weights change, and a step takes those that are complete; it
-waits for the ones that would be too old for the step after it.
+The groups of a run are numbered, and so many of them belong to each step. The seed of a group follows from that of the
+run and its number, and a sampler of starts chooses what is played from it. With `max_lag` 0 a step plays its own
+groups, no others. Otherwise the next groups start as slots become free, episodes are played on while the weights
+change, and a step takes those that are complete; it waits for the ones that would be too old for the step after it.
 """
 
-import itertools
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem import seeding
+from gem.episode import Episode
 from gem.errors import ConfigError
-from gem.rollout import Start, assign, rollout
+from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Episode
+from gem.rollout.starts import ByWeight, StartSampler
 from gem.vector import VectorEnv
 from gem_train.distributed.world import World
 
@@ -33,21 +33,31 @@ class Played:
     failed: list[Episode]
 
 
+class _Upcoming(NamedTuple):
+    """A group that is still to be started."""
+
+    number: int
+    start: Start
+    attempt: int = 0
+    """The number of groups in this place that have failed before."""
+
+
 @dataclass(slots=True)
 class _Group:
     """Episodes that start alike."""
 
-    number: int
-    start: Start
-    attempt: int
-    """How many groups with this number have failed before."""
+    planned: _Upcoming
     version: int
-    """Of the weights when it was started."""
+    """The version of the weights when it was started."""
     left: int
-    """How many of its episodes are still to be started."""
+    """The number of its episodes that are still to be started."""
     running: int = 0
     episodes: list[Episode] = field(default_factory=list[Episode])
     failed: bool = False
+
+    @property
+    def number(self) -> int:
+        return self.planned.number
 
     @property
     def complete(self) -> bool:
@@ -59,7 +69,8 @@ class Play:
 
     Args:
         policy: plays them.
-        envs: what it plays on. Several ids get their shares of the groups.
+        envs: what it plays on.
+        starts: chooses where groups start; by default several ids get their shares of the groups.
         seed: of the run.
         steps: of the run; no episode starts that they will not use.
         episodes: in a step.
@@ -73,6 +84,7 @@ class Play:
         self,
         policy: Policy,
         envs: VectorEnv,
+        starts: StartSampler | None = None,
         *,
         seed: int,
         steps: int,
@@ -86,31 +98,28 @@ class Play:
         self._envs = envs
         self._seed = seed
         self._steps = steps
-        everywhere = range(episodes // group_size)
-        self._groups = everywhere if groups is None else groups
+        self._all_groups = range(episodes // group_size)
+        self._groups = self._all_groups if groups is None else groups
         self._groups_per_step = len(self._groups)
         self._group_size = group_size
         self._max_lag = max_lag
         self._place = place
         self._version = -1
-        """That of the last `step`."""
-        self._starts = self._own_starts(len(everywhere))
-        self._next = 0
-        """The number of the next group."""
-        self._again: deque[tuple[int, Start, int]] = deque()
-        """Number, start and attempt of groups to start before it."""
+        """The version of the last `step`."""
+        self._starts = starts or ByWeight(envs.shares)
+        self._steps_planned = 0
+        """The steps whose groups were given their starts."""
+        self._upcoming: deque[_Upcoming] = deque()
+        """The groups to start next."""
         self._starting: _Group | None = None
         self._open: dict[int, _Group] = {}
         """The groups that no step has taken yet, by the seeds of their starts."""
-        self._taken: list[int] = []
-        """The numbers of the groups that this step has taken."""
+        self._taken: list[_Upcoming] = []
+        """The groups that this step has taken."""
         self._replaced = 0
         """Groups that were replaced in this step."""
         self._failed: list[Episode] = []
         self._rollout: Generator[Episode] | None = None
-        kept = envs.progress()
-        self._progress = None if all(each is None for each in kept) else kept
-        """What the envs keep from one episode to the next; None if that is nothing."""
         self._before: dict[str, Any] = {}
         """The state before the last `step`."""
 
@@ -128,85 +137,78 @@ class Play:
         # The oldest first: for the next step they would be too old.
         complete.sort(key=lambda group: (group.version, group.number))
         taken = sorted(complete[: self._groups_per_step], key=lambda group: group.number)
-        self._taken = [group.number for group in taken]
+        self._taken = [group.planned for group in taken]
         for group in taken:
-            del self._open[group.start.seed]
+            del self._open[group.planned.start.seed]
         if not self._open:
             self.close()
-        if self._max_lag == 0:
-            self._note_progress()
         failed, self._failed = self._failed, []
         episodes = [each for group in taken for each in sorted(group.episodes, key=lambda episode: episode.group)]
         return Played(episodes, failed)
 
     def drain(self) -> None:
         """Finish the running groups and start no others, so that the policy is free for something else."""
-        steps, again = self._steps, self._again
-        self._steps, self._again = 0, deque()
+        steps, upcoming = self._steps, self._upcoming
+        self._steps, self._upcoming = 0, deque()
         try:
             while not all(group.complete for group in self._open.values()):
                 self._advance()
             self.close()
         finally:
             self._steps = steps
-            self._again.extend(again)
+            self._upcoming.extend(upcoming)
 
     def state(self, version: int) -> dict[str, Any]:
-        """What a run needs to resume with `version` updates, as JSON.
+        """The state from which a run resumes with `version` updates, as JSON.
 
-        That is the groups that are still to be learned from, and what the envs keep. Until the update is made, they are
-        those from before the step.
+        It has the groups that are still to be learned from, and the state of the sampler of starts. Until the update is
+        made, they are those from before the step.
         """
         unmade = version == self._version
         if self._max_lag == 0:
             return self._before if unmade else self._state()
-        self._note_progress()
         return self._state(self._taken if unmade else ())
 
-    def _state(self, taken: Iterable[int] = ()) -> dict[str, Any]:
-        numbers = {*(group.number for group in self._open.values()), *(number for number, _, _ in self._again), *taken}
-        return {"next": self._next, "again": sorted(numbers), "envs": self._progress}
+    def _state(self, taken: Iterable[_Upcoming] = ()) -> dict[str, Any]:
+        planned = sorted([*taken, *(group.planned for group in self._open.values()), *self._upcoming])
+        starts = [
+            (number, {"seed": start.seed, "id": start.id, "options": start.options}, attempt)
+            for number, start, attempt in planned
+        ]
+        return {"steps": self._steps_planned, "upcoming": starts, "starts": self._starts.state()}
 
-    def resume(self, states: Sequence[Mapping[str, Any]], world: World, version: int) -> None:
-        """Restore what is this process's of the `states` of all processes; `version` updates were made.
+    def resume(self, states: Sequence[Mapping[str, Any]], world: World) -> None:
+        """Restore what is this process's of the `states` of all processes.
 
         Raises:
             ConfigError: there are more or fewer processes now, and the states cannot be divided among them.
         """
-        if len(states) == world.size:
-            self.restore(states[world.rank])
-        elif any(state["again"] or state["envs"] is not None for state in states):
+        alike = len(states) == world.size
+        if not alike and any(state["upcoming"] for state in states):
             raise ConfigError(
-                f"the run has been made by {len(states)} processes, with max_lag or with envs that keep something "
-                f"from one episode to the next: resume it with {len(states)} processes"
+                f"the run has been made by {len(states)} processes, with max_lag: resume it with as many processes"
             )
-        else:
-            self.restore({"next": version * self._groups_per_step, "again": [], "envs": None})
+        # What the sampler of starts keeps is the same in every process.
+        self.restore(states[world.rank if alike else 0])
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`, before the first step."""
-        again = set(state["again"])
-        for number, start in zip(range(state["next"]), self._starts, strict=False):
-            if number in again:
-                self._again.append((number, start, 0))
-        self._next = state["next"]
-        if state["envs"] is not None:
-            self._envs.set_progress(state["envs"])
-            self._progress = state["envs"]
+        self._steps_planned = state["steps"]
+        self._upcoming = deque(
+            _Upcoming(number, Start(**start), attempt) for number, start, attempt in state["upcoming"]
+        )
+        self._starts.restore(state["starts"])
 
     def close(self) -> None:
         """Abandon the episodes that are running; their groups start again in the next step."""
         if self._rollout is not None:
             self._rollout.close()
             self._rollout = None
-        for group in [group for group in self._open.values() if not group.complete]:
-            del self._open[group.start.seed]
-            self._again.append((group.number, group.start, group.attempt))
+        broken_off = [group.planned for group in self._open.values() if not group.complete]
+        for planned in broken_off:
+            del self._open[planned.start.seed]
+        self._upcoming.extendleft(reversed(broken_off))
         self._starting = None
-
-    def _note_progress(self) -> None:
-        if self._progress is not None:
-            self._progress = self._envs.progress()
 
     def _is_ready(self) -> bool:
         oldest = self._version - self._max_lag
@@ -217,7 +219,7 @@ class Play:
     def _advance(self) -> None:
         """Play until an episode ends."""
         if self._rollout is None:
-            self._rollout = rollout(self._policy, self._envs, self._upcoming())
+            self._rollout = rollout(self._policy, self._envs, self._episode_starts())
         try:
             episode = next(self._rollout)
         except BaseException as error:
@@ -242,12 +244,13 @@ class Play:
         if self._replaced == self._groups_per_step:
             return
         self._replaced += 1
-        del self._open[group.start.seed]
-        step, index = divmod(group.number, self._groups_per_step)
-        seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", group.attempt)
-        self._again.append((group.number, replace(group.start, seed=seed), group.attempt + 1))
+        number, start, attempt = group.planned
+        del self._open[start.seed]
+        step, index = divmod(number, self._groups_per_step)
+        seed = seeding.derive(self._seed, "train", step, self._groups[index], "again", attempt)
+        self._upcoming.appendleft(_Upcoming(number, replace(start, seed=seed), attempt + 1))
 
-    def _upcoming(self) -> Iterator[Start | None]:
+    def _episode_starts(self) -> Iterator[Start | None]:
         """The starts of the episodes; None while the next group would be too old when its turn comes."""
         while True:
             group = self._starting
@@ -258,39 +261,48 @@ class Play:
                 continue
             group.left -= 1
             group.running += 1
-            yield replace(self._place(group.start), group=self._group_size - group.left - 1)
+            yield replace(self._place(group.planned.start), group=self._group_size - group.left - 1)
 
     def _new_group(self) -> _Group | None:
-        if self._again:
-            number, start, attempt = self._again.popleft()
-        elif self._next < self._groups_per_step * min(self._version + 1 + self._max_lag, self._steps):
-            number, start, attempt = self._next, next(self._starts), 0
-            self._next += 1
-        else:
+        if not self._upcoming and self._steps_planned < min(self._version + 1 + self._max_lag, self._steps):
+            self._plan_step()
+        if not self._upcoming:
             return None
-        group = _Group(number, start, attempt, self._version, left=self._group_size)
-        self._open[start.seed] = group
+        group = _Group(self._upcoming.popleft(), self._version, left=self._group_size)
+        self._open[group.planned.start.seed] = group
         return group
 
-    def _own_starts(self, groups: int) -> Iterator[Start]:
-        """Where the groups start, out of so many in a step."""
-        places = (divmod(number, groups) for number in itertools.count())
-        indices = itertools.cycle(range(groups))
-        seeds = (seeding.derive(self._seed, "train", step, index) for step, index in places)
-        every = zip(indices, assign(seeds, self._envs.shares), strict=False)
-        return (start for index, start in every if index in self._groups)
+    def _plan_step(self) -> None:
+        """Choose the starts of all groups of the next step, and keep those that are played here."""
+        step = self._steps_planned
+        seeds = [seeding.derive(self._seed, "train", step, index) for index in self._all_groups]
+        starts = list(map(self._starts.start, seeds))
+        first = step * self._groups_per_step
+        self._upcoming.extend(_Upcoming(first + place, starts[index]) for place, index in enumerate(self._groups))
+        self._steps_planned += 1
 
 
-def played_in_order(policy: Policy, envs: VectorEnv, starts: Iterable[Start]) -> Iterator[Episode]:
-    """Play episodes from different seeds and yield them in the order of their starts, however they finish.
+def played_in_order(
+    policy: Policy,
+    envs: VectorEnv,
+    starts: Sequence[Start],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Episode]:
+    """The episodes from different seeds, in the order of their starts, however they finish.
 
-    Each slot plays one of every `envs.num_envs` starts, so that what its env keeps, such as the level of a curriculum,
-    does not depend on time either.
+    Args:
+        policy: plays them.
+        envs: what it plays on.
+        starts: of the episodes.
+        progress: called with the number of episodes played, and of all.
     """
-    waiting = iter(starts)
-    while chunk := list(itertools.islice(waiting, envs.num_envs)):
-        order = {start.seed: index for index, start in enumerate(chunk)}
-        yield from sorted(rollout(policy, envs, chunk), key=lambda episode: order[episode.seed])
+    order = {start.seed: index for index, start in enumerate(starts)}
+    progress(0, len(starts))
+    played: list[Episode] = []
+    for episode in rollout(policy, envs, starts):
+        played.append(episode)
+        progress(len(played), len(starts))
+    return sorted(played, key=lambda episode: order[episode.seed])
 
 
 def drawn(episodes: int, count: int, seed: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""What this pack offers: two commands, algorithms, policies, and a line in `gemx doctor`."""
+"""Offers of this pack: commands, algorithms, policies, and a line in `gemx doctor`."""
 
 import gem
 

@@ -10,6 +10,7 @@ from gem.packs.component_ref import as_list
 from gem.packs.preflight import check_envs
 from gem.record import recording_at
 from gem.rollout.named_policies import check_policy, make_policy
+from gem_train.config.sections import RunConfig
 from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.evaluation import AUTO
@@ -37,12 +38,9 @@ def check(config: TrainConfig, out: Path) -> None:
         check_teacher(config.warmup.policy)
     for each in (config.trained, config.evaluated):
         for part in each.parts:
-            check_envs(part.id, [*as_list(part.wrappers), *as_list(each.wrappers)], **{**each.env, **part.env})
-    check_model(config.model)
+            check_envs(part.id, as_list(part.wrappers), **part.env)
     check_engine(config.rollout.engine)
-    if config.log.wandb:
-        check_wandb()
-    check_writable(out)
+    _check_any(config, out)
 
 
 def check_sft(config: SFTConfig, out: Path) -> None:
@@ -57,6 +55,10 @@ def check_sft(config: SFTConfig, out: Path) -> None:
     if not recording:
         check_teacher(config.data.policy)
         check_envs(config.id, as_list(config.wrappers), **config.env)
+    _check_any(config, out)
+
+
+def _check_any(config: RunConfig, out: Path) -> None:
     check_model(config.model)
     if config.log.wandb:
         check_wandb()

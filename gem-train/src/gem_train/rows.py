@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from gem import seeding
-from gem.rollout import Start, assign
+from gem.rollout import Start
+from gem.rollout.starts import ByWeight
 
 HELD_OUT = 5
-"""Where training and evaluation have the same table, every so many rows one is kept for the evaluation."""
+"""One of so many rows is kept for the evaluation, where it has the table of training."""
 
 Table = Sequence[Any]
 T = TypeVar("T")
@@ -19,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Id → the rows that are `trained` on, and those that evaluations ask; only data sets are in them."""
+    """Name of an env → the rows that are `trained` on, and those that evaluations ask; only data sets are in them."""
 
     trained: Mapping[str, Sequence[int]]
     evaluated: Mapping[str, Sequence[int]]
@@ -32,14 +33,18 @@ class Rows:
         return replace(start, options={"index": rows[seeding.derive(start.seed, "row") % len(rows)]})
 
     def evaluate(self, seeds: Iterable[int], shares: Mapping[str, float]) -> Iterator[Start]:
-        """A start for each seed, with ids by weight; each row of a data set once, and then no more of it."""
+        """A start for each seed, with envs by weight; each row of a data set once, and then no more of it."""
         left = {id: iter(rows) for id, rows in self.evaluated.items()}
-        for start in assign(seeds, shares):
+        for start in map(ByWeight(shares).start, seeds):
             rows = _of(left, start)
             if rows is None:
                 yield start
             elif (index := next(rows, None)) is not None:
                 yield replace(start, options={"index": index})
+
+
+NO_ROWS = Rows({}, {})
+"""Rows of envs without data sets."""
 
 
 def _of(found: Mapping[str, T], start: Start) -> T | None:
@@ -51,7 +56,7 @@ def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed:
     """Divide the rows of data sets.
 
     Args:
-        trained: id → table, for the environments of training.
+        trained: name → table, for the environments of training.
         evaluated: the same for those of evaluations. Of a table that is trained on, some rows are drawn.
         seed: of the run.
         most: how many rows of a table an evaluation asks at most.
@@ -63,7 +68,7 @@ def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed:
         if not shared or len(table) < 2:
             kept[id] = range(len(table))[:most]
             continue
-        # The same rows, whichever ids have this table.
+        # The same rows, whichever envs have this table.
         drawn = seeding.generator(seeding.derive(seed, "rows")).sample(
             range(len(table)), min(most, max(1, len(table) // HELD_OUT))
         )

@@ -1,42 +1,30 @@
-"""A whole run: baselines, warm-up, the loop, the result. The only module besides `build` that reads all settings."""
+"""A whole run of `gemx train`: baselines, warm-up, the loop, the result."""
 
 import functools
 import math
-from contextlib import ExitStack, closing
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
-import torch
-
-from gem.errors import ConfigError, TrainingStopped, Unreachable
+from gem.errors import TrainingStopped
+from gem.results import Result
+from gem.results.floors import FLOORS
 from gem.rollout.named_policies import make_policy
-from gem.rollout.report import Report
-from gem_train.build import (
-    Parts,
-    build,
-    make_envs,
-    make_evaluation,
-    make_rows,
-    make_training_evaluation,
-    make_watch,
-)
+from gem_train.build import Parts, build, make_evaluation, make_rows, make_watch
 from gem_train.chat.rewriting import rewriting_warning
+from gem_train.config.sections import OptimConfig, WarmupConfig
 from gem_train.config.training import TrainConfig
-from gem_train.distributed.spectator import Spectator
 from gem_train.distributed.world import ALONE, World
-from gem_train.evaluation import AUTO, Baselines, Evaluation, choose_teacher
-from gem_train.learning.kernels import find_kernel
-from gem_train.learning.liger import find_scorer
-from gem_train.loop import STATE, Run, Schedule
-from gem_train.models.devices import find_device, torch_settings
-from gem_train.models.lora import check_peft
+from gem_train.driver import arithmetic, carry_out, opened
+from gem_train.evaluation import AUTO, Evaluation, choose_teacher
+from gem_train.loop import STATE, Reinforcement, Schedule
 from gem_train.runs.display import Display
 from gem_train.runs.folder import RunFolder
-from gem_train.runs.interrupts import defer_interrupts
-from gem_train.runs.memory import enough_memory
 from gem_train.runs.summary import Summary
 from gem_train.sft.imitation import imitate
+
+Results = dict[str, Result]
 
 
 def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE) -> Summary:
@@ -56,122 +44,80 @@ def train(config: TrainConfig, out: Path, display: Display, world: World = ALONE
         TrainingStopped: the run learns nothing or gets worse (see `gem_train.runs.watch`), its files cannot be
             written, or another process of it has ended.
     """
-    advice = f"The same command with --out {out} resumes from the newest checkpoint"
-    with world.guarded(advice), _folder(out, config, world) as folder:
-        finished = folder.summary()
-        if finished is not None:
-            display.already_finished(finished, folder)
-            return finished
-        device = find_device(config.device)  # a wrong one is an error before anything is played
-        find_kernel(config.attention, device)
-        find_scorer(config.optim.log_probs, device)
-        if config.lora.rank:
-            check_peft()
-        rows = make_rows(config)
-        evaluation = make_evaluation(config, rows, world)
-        state = _newest_state(folder)
-        if state is None:
-            baselines = _measure(config, evaluation, display, world)
+    with opened(config, out, world) as folder:
+        summary = folder.summary(Summary.parse)
+        if summary is None:
+            state = folder.state(STATE)
+            with arithmetic(config), _prepared(config, state, folder, display, world) as run:
+                summary = _summary(config, run, carry_out(run, state))
+            folder.write_summary(summary.as_json())
         else:
-            baselines = Baselines.from_json(state["before"])
-        memory = functools.partial(enough_memory, config=config, resume_command=folder.resume_command)
-        with torch_settings(config.threads), ExitStack() as stack:
-            with memory("load the model"):
-                newest = folder.newest_checkpoint()
-                made = build(config, newest, teacher=baselines.teacher, rows=rows, world=world)
-                parts = stack.enter_context(made)
-            folder.claim()
-            cost = rewriting_warning(parts.sampler.chat)
-            if cost is not None:
-                display.warn(cost)
-            vocabulary = int(parts.loaded.model.config.vocab_size)
-            watch = make_watch(config, vocabulary, has_expert=baselines.expert is not None)
-            schedule = Schedule(
-                config.seed,
-                config.steps,
-                config.checkpoint_every,
-                config.keep_checkpoints,
-                config.rollout,
-                config.eval,
-                config.watch.stop,
-            )
-            run = Run(schedule, parts, evaluation, watch, baselines, folder, display, memory)
-            try:
-                if state is None:
-                    folder.rewind(None)
-                    if config.warmup.steps:
-                        with memory("learn"):
-                            _warm_up(config, parts, baselines.teacher, folder, display)
-                    run.begin()
-                else:
-                    run.resume(state)
-                run.learn()
-                return _finish(config, run)
-            except KeyboardInterrupt:
-                with defer_interrupts():
-                    run.interrupted()
-                raise
-            except Unreachable as error:
-                raise TrainingStopped(
-                    f"{error}. What was saved is kept; once it can be reached, resume with: {folder.resume_command}"
-                ) from error
+            display.note("this run has finished already; its result:")
+        display.finished(summary, folder)
+    return summary
 
 
-def _folder(out: Path, config: TrainConfig, world: World) -> RunFolder:
-    """The run folder; only the first process writes it."""
-    kind = Spectator if world.rank else RunFolder
-    return kind(out, config.as_data(), world)
-
-
-def _newest_state(folder: RunFolder) -> dict[str, Any] | None:
-    """What the newest checkpoint holds besides the model.
-
-    Raises:
-        ConfigError: it cannot be read, or lacks something that a run needs to continue exactly.
-    """
-    checkpoint = folder.newest_checkpoint()
-    if checkpoint is None:
-        return None
-    try:
-        state: dict[str, Any] = torch.load(checkpoint / "state.pt", weights_only=True)
-    except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise ConfigError(
-            f"cannot read the checkpoint {checkpoint}: {str(error).splitlines()[0]}. Remove that folder, and the run "
-            "resumes from the one before it"
-        ) from error
-    if missing := STATE - state.keys():
-        raise ConfigError(
-            f"the checkpoint {checkpoint} lacks {', '.join(sorted(missing))}: another version of gem-train wrote it, "
-            f"so it cannot be resumed exactly. Start a new run from its model: --model {checkpoint}"
+@contextmanager
+def _prepared(
+    config: TrainConfig, state: Mapping[str, Any] | None, folder: RunFolder, display: Display, world: World
+) -> Generator[Reinforcement]:
+    """The run, with its baselines measured."""
+    rows = make_rows(config)
+    evaluation = make_evaluation(config, config.evaluated, rows, world)
+    if state is None:
+        before, teacher = _measure(config, evaluation, display, world)
+    else:
+        before, teacher = {name: Result.from_json(each) for name, each in state["before"].items()}, state["teacher"]
+    with ExitStack() as stack:
+        with folder.memory("load the model"):
+            made = build(config, folder.newest_checkpoint(), teacher=teacher, rows=rows, world=world)
+            parts = stack.enter_context(made)
+        display.warn(rewriting_warning(parts.sampler.chat))
+        vocabulary = int(parts.loaded.model.config.vocab_size)
+        watch = make_watch(config, vocabulary, has_expert="expert" in before)
+        schedule = Schedule(
+            config.seed,
+            config.steps,
+            config.checkpoint_every,
+            config.keep_checkpoints,
+            config.rollout,
+            config.eval,
+            config.watch.stop,
         )
-    return state
+        warm_up = functools.partial(_warm_up, config.warmup, config.optim, config.seed, parts, teacher, folder, display)
+        yield Reinforcement(schedule, parts, evaluation, watch, before, teacher, warm_up, folder, display)
 
 
-def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, world: World) -> Baselines:
+def _measure(config: TrainConfig, evaluation: Evaluation, display: Display, world: World) -> tuple[Results, str]:
     """Evaluate random play and the expert, and choose which of them to imitate."""
-    random, expert = _baselines(evaluation, "", display)
-    own = (random, expert)
+    floors = own = _floors(evaluation, "", display)
     if config.evaluated != config.trained and config.warmup.steps and config.warmup.policy == AUTO:
-        own = _baselines(make_training_evaluation(config, world), " in training", display)
-    return Baselines(random, expert, teacher=choose_teacher(config.warmup.policy, *own))
+        own = _floors(make_evaluation(config, config.trained, world=world), " in training", display)
+    return floors, choose_teacher(config.warmup.policy, own.get("random"), own.get("expert"))
 
 
-def _baselines(evaluation: Evaluation, where: str, display: Display) -> tuple[Report | None, Report | None]:
-    """How random play and the expert do; None for one that the environment does not offer."""
-    reports: list[Report | None] = []
-    for name in ("random", "expert"):
-        progress = functools.partial(display.measuring, f"{name} play{where}")
-        reports.append(evaluation.baseline(name, progress))
-        display.measured(f"{name} play{where}", reports[-1])
-    return reports[0], reports[1]
+def _floors(evaluation: Evaluation, where: str, display: Display) -> Results:
+    """The results of random play and the expert, of those that the environment offers."""
+    found: Results = {}
+    for name in FLOORS:
+        result = evaluation.floor(name, functools.partial(display.measuring, f"{name} play{where}"))
+        display.measured(f"{name} play{where}", result)
+        if result is not None:
+            found[name] = result
+    return found
 
 
-def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder, display: Display) -> None:
-    display.imitating(teacher)
+def _warm_up(
+    warmup: WarmupConfig, optim: OptimConfig, seed: int, parts: Parts, teacher: str, folder: RunFolder, display: Display
+) -> None:
+    if not warmup.steps:
+        return
+    display.note(f"warm-up: imitating {teacher} play")
     parts.sampler.sleep()
     with (
+        folder.memory("learn"),
         closing(make_policy(teacher)) as player,
-        make_envs(config, config.warmup.episodes, player.info_methods, parts.world) as envs,
+        parts.make_envs(warmup.episodes, player.info_methods) as envs,
     ):
         model, chat = parts.loaded.model, parts.sampler.chat
         losses = imitate(
@@ -179,9 +125,9 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
             chat,
             player,
             envs,
-            warmup=config.warmup,
-            optim=config.optim,
-            seed=config.seed,
+            warmup=warmup,
+            optim=optim,
+            seed=seed,
             place=parts.rows.train,
             scorer=parts.learner.scorer,
             world=parts.world,
@@ -191,25 +137,20 @@ def _warm_up(config: TrainConfig, parts: Parts, teacher: str, folder: RunFolder,
             if not math.isfinite(loss):
                 raise TrainingStopped(
                     f"stopped at step {step} of the warm-up: its loss is {loss}. Nothing of it was saved. Start again "
-                    f"with a smaller warmup.lr (now {config.warmup.lr:g}) or optim.grad_clip (now "
-                    f"{config.optim.grad_clip:g})"
+                    f"with a smaller warmup.lr (now {warmup.lr:g}) or optim.grad_clip (now "
+                    f"{optim.grad_clip:g})"
                 )
-            display.warmed_up(step, config.warmup.steps, loss)
+            display.warmed_up(step, warmup.steps, loss)
 
 
-def _finish(config: TrainConfig, run: Run) -> Summary:
-    """Evaluate the model, and write the result."""
-    after = run.finish()
-    summary = Summary.of(
+def _summary(config: TrainConfig, run: Reinforcement, after: Sequence[Result]) -> Summary:
+    return Summary.of(
         id=config.id,
         algorithm=config.algorithm,
         seed=config.seed,
-        warmup_policy=run.baselines.teacher if config.warmup.steps else None,
-        baselines=run.baselines,
+        warmup_policy=run.teacher if config.warmup.steps else None,
+        before=run.before,
         after=after,
-        steps=run.parts.learner.step,
+        steps=run.step,
         seconds=run.seconds,
     )
-    run.folder.write_summary(summary)
-    run.display.finished(summary, run.folder)
-    return summary

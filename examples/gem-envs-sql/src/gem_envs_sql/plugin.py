@@ -4,15 +4,13 @@ import gem
 
 GEM_API = 1
 
-SHOP = "gem_envs_sql.shop:Shop"
-
 
 @gem.hookimpl
 def gem_envs() -> list[gem.EnvSpec]:
     return [
         gem.EnvSpec(
             id=f"sql:Shop-v0{variant}",
-            entry_point=SHOP,
+            entry_point="gem_envs_sql.shop:Shop",
             kwargs={"customers": customers, "max_turns": max_turns},
             # The env counts turns itself.
             wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
@@ -21,9 +19,3 @@ def gem_envs() -> list[gem.EnvSpec]:
         )
         for variant, (customers, max_turns) in {"-easy": (4, 6), "": (12, 8), "-hard": (14, 4)}.items()
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # The settings that a recording from someone else may choose: none of their values does harm.
-    return {SHOP: ("customers",)}

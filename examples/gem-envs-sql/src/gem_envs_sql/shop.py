@@ -6,8 +6,8 @@ from contextlib import closing
 from typing import Any
 
 from gem import Step, TurnEnv
+from gem.answers.parsing import boxed
 from gem.checks import check_int
-from gem.parsing import boxed
 from gem.tool import Content, ToolCall, ToolError, tool
 from gem.tool.content import wrap
 from gem.wrappers.tool_env import ToolResult

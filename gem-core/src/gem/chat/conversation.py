@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gem.chat.encoder import ChatEncoder, Prompt
-from gem.rollout.transcript import Completion, FinishReason, Transcript
+from gem.episode import Completion, FinishReason
+from gem.rollout.transcript import Transcript
 
 _NOTHING = Prompt((), False)
 

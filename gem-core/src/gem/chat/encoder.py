@@ -13,9 +13,9 @@ from gem.chat.marking import SPLIT, Marking, unmarked
 from gem.chat.tokenizer import ChatTokenizer
 from gem.checks import check_int
 from gem.core import ChatMessage, Observation
-from gem.errors import ConfigError, GemError
-from gem.failure import one_line
-from gem.rollout.transcript import Completion, Transcript
+from gem.episode import Completion
+from gem.errors import ConfigError, GemError, one_line
+from gem.rollout.transcript import Transcript
 from gem.tool.content import map_texts
 
 History = Literal["template", "keep"]
@@ -62,10 +62,9 @@ class ChatEncoder:
         template_kwargs: dict[str, Any] | None = None,
         stop_ids: int | Iterable[int] = (),
     ) -> None:
+        name = repr(tokenizer.name_or_path)
         if not tokenizer.chat_template:
-            raise ConfigError(
-                f"{tokenizer.name_or_path!r} has no chat template; use a chat model, or set tokenizer.chat_template"
-            )
+            raise ConfigError(f"{name} has no chat template; use a chat model, or set tokenizer.chat_template")
         if history not in get_args(History):
             raise ConfigError(f"history is 'template' or 'keep', not {history!r}")
         self.tokenizer = tokenizer
@@ -83,16 +82,20 @@ class ChatEncoder:
         asked = self._render([{"role": "user", "content": "seen"}])
         if "seen" not in asked:
             raise ConfigError(
-                f"the chat template of {tokenizer.name_or_path!r} leaves out messages whose content is text: "
-                "set tokenizer.chat_template to one that shows them"
+                f"the chat template of {name} leaves out messages whose content is text: set tokenizer.chat_template "
+                "to one that shows them"
             )
         frame = self._encode_text(asked)
         closing = self._encode_text(self._between_replies("seen"))
-        self.end_id = self._find_end_id(closing)
+        eos = cast("int | None", tokenizer.eos_token_id)
+        end_id = closing[0] if closing and closing[0] in tokenizer.added_tokens_decoder else eos
+        if end_id is None:
+            raise ConfigError("the tokenizer has no token that ends a reply; set its eos_token")
+        self.end_id = end_id
         """The id with which the template ends a reply."""
         given = [stop_ids] if isinstance(stop_ids, int) else stop_ids
         further = [check_int("an id of stop_ids", id, 0) for id in given]
-        self.stop_ids = tuple(dict.fromkeys((self.end_id, *self._end_of_sequence(), *further)))
+        self.stop_ids: tuple[int, ...] = tuple(dict.fromkeys((self.end_id, *([] if eos is None else [eos]), *further)))
         """The ids that end a reply when they are sampled: `end_id`, the end of sequence, and those that were given."""
         self._stops = frozenset(self.stop_ids)
         # Of the tokens that were added to the vocabulary, those that could end a message or begin another.
@@ -105,17 +108,6 @@ class ChatEncoder:
         self._opening = self._find_opening()
         self.appends = self._template_appends()
         """Whether the template leaves earlier messages as they are, so that appending is always right."""
-
-    def _end_of_sequence(self) -> tuple[int, ...]:
-        eos = cast("int | None", self.tokenizer.eos_token_id)
-        return () if eos is None else (eos,)
-
-    def _find_end_id(self, closing: tuple[int, ...]) -> int:
-        if closing and closing[0] in self.tokenizer.added_tokens_decoder:
-            return closing[0]
-        if self.tokenizer.eos_token_id is None:
-            raise ConfigError("the tokenizer has no token that ends a reply; set its eos_token")
-        return cast("int", self.tokenizer.eos_token_id)
 
     def _find_opening(self) -> str:
         """What a reply begins with by the template: Mistral's has a space before it, which is not in the prompt."""
@@ -156,10 +148,8 @@ class ChatEncoder:
         if not context:
             return Prompt(self._whole(transcript), False)
         observation = transcript.observation
-        if isinstance(observation, str):
-            bridge = self._cached_between(observation)
-        else:
-            bridge = self._between_replies(observation)
+        cached = isinstance(observation, str)  # others cannot be hashed
+        bridge = self._cached_between(observation) if cached else self._between_replies(observation)
         if context[-1] in self._stops:
             # The engine sampled the beginning of this text already, unless the reply ended in another way.
             bridge = bridge.removeprefix(self.decode(context[-1:]))
@@ -228,9 +218,6 @@ class ChatEncoder:
 
     def _marked(self, message: ChatMessage) -> Observation:
         """The content with special tokens marked that would end the message, and in an observation all of them.
-
-        Raises:
-            ConfigError: the content has images or other parts that are not text.
 
         Of the tokens that were added to a vocabulary and are not special, those that the template itself writes are
         marked too; others, such as `<tool_response>` in Qwen's, are words that an observation is meant to have.

@@ -23,11 +23,7 @@ class _Generation(Extension):
 
 
 def compiled(template: str) -> Callable[..., str]:
-    """A function that renders a template with variables, such as `messages` and `add_generation_prompt`.
-
-    Raises:
-        TemplateError: (of jinja2, also when it is called) the template is wrong, or refuses the messages.
-    """
+    """A function that renders a template with variables, such as `messages`; both raise jinja2's `TemplateError`."""
     # The settings and names that templates of models are written for.
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, "jinja2.ext.loopcontrols"]

@@ -138,17 +138,11 @@ class FileTokenizer:
         return self.backend_tokenizer.id_to_token(ids)
 
     def apply_chat_template(
-        self,
-        conversation: Sequence[Mapping[str, Any]],
-        /,
-        *,
-        tokenize: bool,
-        add_generation_prompt: bool,
-        **kwargs: Any,
+        self, conversation: Sequence[Mapping[str, Any]], /, *, tokenize: bool, **variables: Any
     ) -> str | list[int]:
-        """The conversation as text, or as ids with `tokenize`."""
-        names: dict[str, Any] = {"messages": conversation, "tools": None, "documents": None, **self._special, **kwargs}
-        text = self._render(**names, add_generation_prompt=add_generation_prompt)
+        """The conversation as text, or as ids with `tokenize`; `variables` are the template's."""
+        nothing = {"tools": None, "documents": None}
+        text = self._render(**{"messages": conversation, **nothing, **self._special, **variables})
         return self.encode(text, add_special_tokens=False) if tokenize else text
 
     @cached_property

@@ -4,10 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.table import Table
 
 from gem.cli.options import arguments, as_json, parse_arguments
-from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import (
+    console,
+    echo,
+    facts,
+    listing,
+    print_json,
+    print_waiting,
+    stray_prints_to_stderr,
+    warn_of_failures,
+)
 from gem.data import DataSource
 from gem.data.place import how_to_get, place
 from gem.data.source import source_of
@@ -88,9 +96,6 @@ def _print(described: dict[str, Any]) -> None:
     out.print(described["id"], style="bold cyan", soft_wrap=True)
     if described["about"]:
         out.print(described["about"], soft_wrap=True)
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     here = described["path"] or ("in this process" if described["kind"] != "hub" else "in the cache of datasets")
     shown = {
         "source": described["name"],
@@ -102,10 +107,7 @@ def _print(described: dict[str, Any]) -> None:
         "rows": None if described["rows"] is None else f"{described['rows']:,}",
         "columns": ", ".join(f"{role} ← {column}" for role, column in described["columns"].items()),
     }
-    for name, value in shown.items():
-        if value:
-            table.add_row(name, str(value))
-    out.print(table)
+    out.print(facts(shown))
     if described["advice"]:
         out.print(described["advice"], soft_wrap=True)
 
@@ -117,9 +119,7 @@ def _list(as_json: bool) -> None:
         print_json({"data": rows})
         return
     warn_of_failures(registry().packs)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("id", "source", "split", "licence", "here"):
-        table.add_column(column, style="cyan" if column == "id" else None, no_wrap=column == "id")
+    table = listing("id", "source", "split", "licence", "here", header_style="bold")
     for row in rows:
         here = "yes" if row["here"] else "no"
         table.add_row(row["id"], row["name"], row["split"] or "", row["licence"] or "", here)

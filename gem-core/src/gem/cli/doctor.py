@@ -5,18 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.table import Table
 
+import gem_core
 from gem import __version__
 from gem.cli.entry_points import faults
 from gem.cli.error_output import error_line
 from gem.cli.options import as_json
-from gem.cli.output import console, echo, print_json, stray_prints_to_stderr
-from gem.packs.discovery import CORE, KNOWN_PACKS, Pack, how_to_install, missing_owners
+from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
+from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
-from gem_core import find_clash
 
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
 """The states that are explained, and their styles."""
@@ -34,17 +33,17 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     with stray_prints_to_stderr():
         packs = registry().load()
         rows = [_row(pack) for pack in packs] + _missing(packs)
-        diagnostics = [(name, _diagnose(entry_point)) for name, entry_point in _diagnostics(packs)]
+        offered = dict.fromkeys(item for pack in packs for item in pack.diagnostics.items())
+        diagnostics = [(name, _diagnose(entry_point)) for name, entry_point in offered]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
         shown = [{"name": name, **diagnostic.model_dump(mode="json")} for name, diagnostic in diagnostics]
         print_json(report | {"diagnostics": shown})
     else:
-        _print(rows)
-        _print_diagnostics(diagnostics)
-    if ctx.find_root().params["debug"]:
-        for pack in (pack for pack in packs if pack.state == "failed"):
+        _print(rows, diagnostics)
+    for pack in packs if ctx.find_root().params["debug"] else ():
+        if pack.state == "failed":
             echo(f"\n{pack.distribution}:\n{pack.traceback or pack.reason}", err=True)
     if failed:
         ctx.exit(1)
@@ -53,8 +52,8 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 def _row(pack: Pack) -> dict[str, Any]:
     faulty = faults(pack)
     fix = how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix
-    if pack.distribution == CORE and (clash := find_clash()) is not None:
-        faulty, fix = [clash.reason], clash.fix
+    if pack.distribution == gem_core.OWN and (others := gem_core.find_clash()):
+        faulty, fix = [gem_core.reason(others)], gem_core.fix(others)
     return {
         "pack": pack.distribution,
         "version": pack.version,
@@ -73,25 +72,22 @@ def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
     for namespace in KNOWN_PACKS:
         for distribution in missing_owners(namespace, packs):
             namespaces.setdefault(distribution, []).append(namespace)
+    nothing = {"version": None, "state": "not installed", "envs": 0, "seconds": 0.0, "reason": None}
     return [
-        {
-            "pack": distribution,
-            "version": None,
-            "state": "not installed",
-            "namespaces": names,
-            "envs": 0,
-            "seconds": 0.0,
-            "reason": None,
-            "fix": how_to_install(distribution),
-        }
+        {"pack": distribution, "namespaces": names, "fix": how_to_install(distribution), **nothing}
         for distribution, names in namespaces.items()
     ]
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[dict[str, Any]], diagnostics: Sequence[tuple[str, Diagnostic]]) -> None:
     out = console()
     out.print(f"gem-core {__version__}, Python {platform.python_version()}\n")
-    out.print(_table([row for row in rows if row["version"] is not None]))
+    table = listing("pack", "version", "state", "namespaces", "envs", "import", header_style="bold")
+    for row in (row for row in rows if row["version"] is not None):
+        names, took = " ".join(row["namespaces"]), f"{row['seconds'] * 1000:.0f} ms"
+        shown = (row["pack"], row["version"], row["state"], names, str(row["envs"]), took)
+        table.add_row(*shown, style=_STYLES.get(row["state"]))
+    out.print(table)
     for state, style in _STYLES.items():
         chosen = [row for row in rows if row["state"] == state]
         if chosen:
@@ -101,11 +97,10 @@ def _print(rows: list[dict[str, Any]]) -> None:
             out.print(f"  {row['pack']}: {row['reason'] or provides}", soft_wrap=True)
             if row["fix"]:
                 out.print(f"    {row['fix']}", style="cyan", soft_wrap=True)
-
-
-def _diagnostics(packs: Sequence[Pack]) -> list[tuple[str, str]]:
-    """The names and entry points of the diagnostics of all packs, each once."""
-    return list(dict.fromkeys(item for pack in packs for item in pack.diagnostics.items()))
+    for name, diagnostic in diagnostics:
+        out.print(f"\n{name.capitalize()}: {diagnostic.status}", style="" if diagnostic.ok else "bold yellow")
+        for line in diagnostic.details:
+            out.print(f"  {line}", soft_wrap=True)
 
 
 def _diagnose(entry_point: str) -> Diagnostic:
@@ -113,30 +108,3 @@ def _diagnose(entry_point: str) -> Diagnostic:
         return Diagnostic.model_validate(import_object(entry_point)())
     except Exception as error:
         return Diagnostic(status="this diagnostic failed", ok=False, details=(error_line(error),))
-
-
-def _print_diagnostics(diagnostics: Sequence[tuple[str, Diagnostic]]) -> None:
-    out = console()
-    for name, diagnostic in diagnostics:
-        out.print(f"\n{name.capitalize()}: {diagnostic.status}", style="" if diagnostic.ok else "bold yellow")
-        for line in diagnostic.details:
-            out.print(f"  {line}", soft_wrap=True)
-
-
-def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("pack", "version", "state", "namespaces"):
-        table.add_column(name, no_wrap=name == "pack")
-    for name in ("envs", "import"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(
-            row["pack"],
-            row["version"],
-            row["state"],
-            " ".join(row["namespaces"]),
-            str(row["envs"]),
-            f"{row['seconds'] * 1000:.0f} ms",
-            style=_STYLES.get(row["state"]),
-        )
-    return table

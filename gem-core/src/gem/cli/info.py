@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import click
-from rich.table import Table
 
 from gem.cli.options import arguments, as_json, parse_arguments
-from gem.cli.output import as_text, console, print_json, print_text, stray_prints_to_stderr
+from gem.cli.output import as_text, console, facts, print_json, print_text, stray_prints_to_stderr
 from gem.data.place import how_to_get
 from gem.dataset_env import to_download
 from gem.errors import MissingArgument
@@ -79,27 +78,20 @@ def _shown(name: str, value: Any) -> str:
 
 def _print(described: dict[str, Any]) -> None:
     out = console()
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
     rows = {
         "pack": f"{described['pack']} {described['version']}" if described["pack"] else "none",
         "class": described["entry_point"],
         "arguments": ", ".join(_shown(name, value) for name, value in described["kwargs"].items()) or "none",
         "turn limit": described["max_turns"] or "the environment's own",
         "tags": ", ".join(described["tags"]) or "none",
+        "notes": "\n".join(described["notes"]),
+        "needs": described["extra"] and f"pip install '{described['extra']}'",
     }
-    if described["notes"]:
-        rows["notes"] = "\n".join(described["notes"])
-    if described["extra"]:
-        rows["needs"] = f"pip install '{described['extra']}'"
-    for name, value in rows.items():
-        table.add_row(name, str(value))
     out.print(described["id"], style="bold cyan", soft_wrap=True)
     if described["description"]:
         out.print(described["description"], soft_wrap=True)
     out.print()
-    out.print(table)
+    out.print(facts(rows))
     for title, text in (("Rules", described["rules"]), (f"First observation, seed {SEED}", described["observation"])):
         if text:
             out.print(f"\n{title}", style="bold")

@@ -1,28 +1,21 @@
 """`gemx list`: every environment of the installed packs."""
 
 import re
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from gem.cli.options import PageFile, as_json
-from gem.cli.output import (
-    console,
-    echo,
-    print_json,
-    print_waiting,
-    stray_prints_to_stderr,
-    warn_of_failures,
-    write_page,
-)
+from gem.cli.options import as_json
+from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.discovery import OWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import EnvSource
 from gem.packs.registry import RegistryEntry, registry
+from gem.packs.spec import EnvSpec
 
 
 @click.command("list")
@@ -30,17 +23,11 @@ from gem.packs.registry import RegistryEntry, registry
 @click.option("--pack", metavar="NAME", help="Only those of this pack, such as gem-envs-games.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only those with this tag. May be repeated.")
 @click.option(
-    "--html",
-    type=PageFile(),
-    metavar="FILE",
-    help="Write a page with a card per environment, which can be searched.",
-)
-@click.option(
     "--floors",
     "episodes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="For --html and --json: play N episodes at random and N by the expert, instead of what packs say of them.",
+    help="With --json: play N episodes of each at random and N by the expert, and print how many succeeded.",
 )
 @as_json
 @click.pass_context
@@ -49,7 +36,6 @@ def list_envs(
     pattern: str | None,
     pack: str | None,
     tags: tuple[str, ...],
-    html: Path | None,
     episodes: int | None,
     as_json: bool,
 ) -> None:
@@ -69,29 +55,23 @@ def list_envs(
             and (pack is None or (entry.pack is not None and _spelt(pack) == _spelt(entry.pack.distribution)))
             and set(tags) <= set(entry.spec.tags)
         ]
-        if episodes and not (html or as_json):
-            raise ConfigError("--floors is for a page or for JSON: give --html FILE or --json")
+        if episodes and not as_json:
+            raise ConfigError("--floors prints JSON: give --json too")
         floors = None
-        if html or episodes:  # imported here, because a list without floors needs nothing that plays
-            from gem.cli.cards import page_of_cards
-            from gem.cli.floors import measure_floors
+        if episodes:  # imported here, because a list needs nothing that plays
+            from gem.results.floors import measure_floors
 
-            if episodes:
-                floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
-            if html and (entries or sources):
-                write_page(html, page_of_cards(entries, floors, sources))
-    rows, source_rows = [_row(entry) for entry in entries], [_source_row(*source) for source in sources]
+            floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
+    rows = [_row(spec.id, pack, spec, spec.tags) for spec, pack in entries]
+    source_rows = [{**_row(source.form, pack, source), "namespace": source.namespace} for source, pack in sources]
     if as_json:
-        print_json(floors.model_dump() if floors else {"envs": rows, "sources": source_rows})
+        print_json({"episodes": episodes, "floors": floors} if episodes else {"envs": rows, "sources": source_rows})
         return
     warn_of_failures(registry().packs)
     if not rows and not source_rows:
         echo("No environment of the installed packs matches.", err=True)
         _suggest(pattern, pack, tags)
         ctx.exit(1)
-    elif html:
-        others = f", {len(sources)} source{'s' * (len(sources) > 1)} of others" if sources else ""
-        echo(f"{html}: {len(entries)} environments{others}; open it in a browser")
     else:
         console().print(_table(rows + source_rows))
 
@@ -108,14 +88,9 @@ def _matches(pattern: str, entry: RegistryEntry) -> bool:
     return fnmatchcase(spec.id.lower(), f"*{pattern.lower()}*") or pattern.lower() in spec.description.lower()
 
 
-def _row(entry: RegistryEntry) -> dict[str, Any]:
-    return {
-        "id": entry.spec.id,
-        "pack": entry.pack.distribution if entry.pack else None,
-        "version": entry.pack.version if entry.pack else None,
-        "description": entry.spec.description,
-        "tags": list(entry.spec.tags),
-    }
+def _row(id: str, pack: Pack | None, of: EnvSpec | EnvSource, tags: Sequence[str] = ()) -> dict[str, Any]:
+    owner, version = (pack.distribution, pack.version) if pack else (None, None)
+    return {"id": id, "pack": owner, "version": version, "description": of.description, "tags": list(tags)}
 
 
 def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> list[tuple[EnvSource, Pack]]:
@@ -127,17 +102,6 @@ def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> li
         and (pattern is None or pattern.partition(":")[0] == source.namespace)
         and (pack is None or _spelt(pack) == _spelt(owner.distribution))
     ]
-
-
-def _source_row(source: EnvSource, owner: Pack) -> dict[str, Any]:
-    return {
-        "id": source.form,
-        "namespace": source.namespace,
-        "pack": owner.distribution,
-        "version": owner.version,
-        "description": source.description,
-        "tags": [],
-    }
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -18,12 +18,20 @@ from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
 KNOWN_COMMANDS: Mapping[str, str] = {
+    "compare": "gem-eval",
+    "eval": "gem-eval",
+    "export": "gem-eval",
     "mcp-serve": "gem-tools",
+    "plot": "gem-train",
+    "reproduce": "gem-eval",
+    "rescore": "gem-eval",
     "search-server": "gem-tools",
     "serve": "gem-interop",
+    "sft": "gem-train",
     "train": "gem-train",
+    "view": "gem-eval",
 }
-"""Command → its distribution, to be installed if the command is missing."""
+"""Command → its distribution, to be installed if the command is missing; a test compares it with the packs' hooks."""
 
 
 class Commands(click.Group):

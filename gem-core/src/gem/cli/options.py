@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -22,19 +21,6 @@ class Seed(click.ParamType[int]):
             return seeding.check_seed(int(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
-
-
-class PageFile(click.Path):
-    """The path of a page to write. Its name must end in .html, so that a page never replaces another file."""
-
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path = Path(str(super().convert(value, param, ctx)))
-        if path.suffix.lower() not in (".html", ".htm"):
-            self.fail(f"{str(path)!r} is a name for another file: a page is called NAME.html.", param, ctx)
-        return path
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -69,11 +55,7 @@ _PYTHON_WORDS = {"True": True, "False": False, "None": None}
 
 
 def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
-    """The arguments of the environment by name; see `pairs_of`.
-
-    Raises:
-        ConfigError: one of them has no `=`, or is `wrappers`, a parameter of `gem.make`.
-    """
+    """The arguments of the environment by name; see `pairs_of`."""
     parsed = pairs_of("--arg", "max_turns=5", pairs)
     if "wrappers" in parsed:
         raise ConfigError("--arg is for arguments of the environment, not for wrappers")
@@ -81,11 +63,7 @@ def parse_arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> list[ComponentRef]:
-    """The wrappers of these options; `tool_env` is innermost.
-
-    Raises:
-        ConfigError: invalid JSON, or arguments for tools without tools.
-    """
+    """The wrappers of these options; `tool_env` is innermost."""
     layers = components("--wrappers", wrappers)
     settings = pairs_of("--tool-arg", "max_calls=5", tool_arguments)
     if taken := settings.keys() & {"name", "tools"}:
@@ -98,11 +76,7 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
 
 
 def components(option: str, text: str) -> list[ComponentRef]:
-    """The references in `"a,b"`, or in a JSON object or list.
-
-    Raises:
-        ConfigError: it is neither; the message names `option`.
-    """
+    """The references in `"a,b"`, or in a JSON object or list; a `ConfigError` names `option`."""
     if not text.lstrip().startswith(("[", "{")):
         if "{" in text:
             raise ConfigError(f"{option} takes names, or one JSON list of all of them, not {text}")
@@ -119,11 +93,7 @@ def components(option: str, text: str) -> list[ComponentRef]:
 
 
 def pairs_of(option: str, example: str, pairs: Sequence[str]) -> dict[str, Any]:
-    """`["size=4", "mode=fast"]` → `{"size": 4, "mode": "fast"}`.
-
-    Raises:
-        ConfigError: one of them has no `=`; the message shows `option` with an `example`.
-    """
+    """`["size=4", "mode=fast"]` → `{"size": 4, "mode": "fast"}`; a `ConfigError` shows `option` with an `example`."""
     parsed: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -10,14 +10,16 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 import rich.console
 from rich.segment import Segment
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 from gem.core import Observation
 from gem.packs.discovery import Pack
@@ -82,15 +84,34 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
+def facts(rows: Mapping[str, object]) -> "Table":
+    """A table of names and their values, without those that are empty."""
+    from rich.table import Table  # `gemx --help` does without
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        if value:
+            table.add_row(name, str(value))
+    return table
+
+
+def listing(*columns: str, **settings: Any) -> "Table":
+    """A table with a row for each thing; the first column names it."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, **settings)
+    for column in columns:
+        first = column == columns[0]
+        table.add_column(column, style="cyan" if first else None, no_wrap=first)
+    return table
+
+
 def print_waiting(for_what: str) -> None:
     """Print what the command waits for on standard error, if that is a terminal."""
-    if is_terminal(sys.stderr):
+    if sys.stderr.isatty():
         echo(f"{for_what} …", err=True)
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Whether `stream` is a terminal."""
-    return stream.isatty()
 
 
 def print_text(text: str) -> None:
@@ -105,12 +126,6 @@ def print_json(value: dict[str, Any]) -> None:
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(output := context.find_root().obj, JsonOutput):
         output.printed = True
-
-
-def write_page(path: Path, page: str) -> None:
-    """Write a page, and make its folder if that does not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
 
 
 def stray_prints_to_stderr() -> contextlib.redirect_stdout[Any]:

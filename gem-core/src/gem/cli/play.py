@@ -3,20 +3,21 @@
 import contextlib
 import re
 import sys
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from gem import parsing, seeding
+from gem import answers, seeding
 from gem.cli.options import Seed, arguments, parse_arguments, parse_wrappers, tool_arguments, tools, wrappers
 from gem.cli.output import as_text, echo, print_text
 from gem.core import Env, Step
+from gem.episode import Completion, Episode, Start, Turn
+from gem.episode.episode import total
 from gem.packs.make import make
 from gem.record import Recorder
-from gem.rollout.transcript import Completion, Episode, Transcript
+from gem.rollout.running import RunningEpisode
+from gem.rollout.transcript import Transcript
 from gem.wrappers.tool_env import tool_envs
 
 FENCE = "```"
@@ -70,25 +71,37 @@ def play(
     if record:
         _check_writable(record)
     with make(id, wrappers=layers, **parse_arguments(arguments)) as env:
-        started, clock = datetime.now(UTC), time.perf_counter()
-        transcript = Transcript(*env.reset(seed=seed))
+        assert env.spec is not None
+        running = RunningEpisode(Start(seed, env.spec.id), env.spec, sys.maxsize)
+        observation, info = env.reset(seed=seed)
+        running.stepped(Step.ongoing(observation, **info), None)
         echo(f"{id}, seed {seed}\nType :help for the commands.\n", dim=True)
-        print_text(as_text(transcript.observation))
+        print_text(as_text(observation))
         hints: list[int] = []
-        while (action := _next_action(env, transcript, hints)) is not None:
+        while (action := _next_action(env, transcript := _transcript(running), hints)) is not None:
+            running.said(Completion(action))
             step = env.step(action)
-            transcript.add(Completion(action), step.reward, step.observation, step.info)
+            episode = running.stepped(step, None)
             echo(f"\nreward {step.reward:g}", dim=True)
             print_text(as_text(step.observation))
-            if step.done:
-                _print_outcome(step, transcript)
+            if episode is not None:
+                _print_outcome(episode)
                 if record:
-                    seconds = time.perf_counter() - clock
-                    _record(record, env, seed, transcript, step, started, seconds, len(set(hints)))
+                    with Recorder(record, policy=HUMAN) as recorder:
+                        recorder.write(episode, {"hints": len(set(hints))} if hints else None)
+                    echo(f"The episode is in {record}: `gemx view {record}` shows it.", dim=True)
                 return
-    echo(f"\nLeft after {_count(transcript)}, return {_total(transcript):g}.", dim=True)
+    echo(
+        f"\nLeft after {_count(transcript.turns)}, return {total(turn.reward for turn in transcript.turns):g}.",
+        dim=True,
+    )
     if record:
         echo(f"Nothing was written to {record}: the episode had not ended.", err=True)
+
+
+def _transcript(running: RunningEpisode) -> Transcript:
+    assert running.transcript is not None
+    return running.transcript
 
 
 def _next_action(env: Env, transcript: Transcript, hints: list[int]) -> str | None:
@@ -125,11 +138,11 @@ def complete(typed: str, example: str) -> str:
     r"""`typed` in the markup of `example`, a well-formed action, unless it has `\boxed{`, `<answer>` or a fence."""
     if any(mark in typed for mark in ("\\boxed{", "\\fbox{", "<answer>", FENCE, "~~~")):
         return typed
-    if parsing.boxed(example) is not None:
+    if answers.boxed(example) is not None:
         return f"\\boxed{{{typed}}}"
-    if parsing.tagged(example) is not None:
+    if answers.tagged(example) is not None:
         return f"<answer>{typed}</answer>"
-    if parsing.fenced_code(example) is not None:
+    if answers.fenced_code(example) is not None:
         return f"{FENCE}\n{typed}\n{FENCE}"
     return typed
 
@@ -167,10 +180,11 @@ def _print_history(transcript: Transcript) -> None:
     print_text(as_text(transcript.observation))
 
 
-def _print_outcome(step: Step, transcript: Transcript) -> None:
-    success = bool(step.info["success"])
-    outcome = "Success" if success else "The turn limit was reached" if step.truncated else "No success"
-    echo(f"\n{outcome}: {_count(transcript)}, return {_total(transcript):g}.", fg="green" if success else "red")
+def _print_outcome(episode: Episode) -> None:
+    success = episode.success
+    outcome = "Success" if success else "The turn limit was reached" if episode.truncated else "No success"
+    told = f"{_count(episode.turns)}, return {episode.total_reward:g}"
+    echo(f"\n{outcome}: {told}.", fg="green" if success else "red")
 
 
 def _check_writable(path: Path) -> None:
@@ -181,39 +195,5 @@ def _check_writable(path: Path) -> None:
         path.unlink()
 
 
-def _record(
-    path: Path,
-    env: Env,
-    seed: int,
-    transcript: Transcript,
-    step: Step,
-    started: datetime,
-    seconds: float,
-    hints: int,
-) -> None:
-    assert env.spec is not None
-    episode = Episode(
-        id=env.spec.id,
-        seed=seed,
-        group=0,
-        turns=tuple(transcript.turns),
-        observation=step.observation,
-        terminated=step.terminated,
-        truncated=step.truncated,
-        success=bool(step.info["success"]),
-        spec=env.spec,
-        started=started,
-        seconds=seconds,
-    )
-    with Recorder(path, policy=HUMAN) as recorder:
-        recorder.write(episode, {"hints": hints} if hints else None)
-    echo(f"The episode is in {path}: `gemx view {path}` shows it.", dim=True)
-
-
-def _total(transcript: Transcript) -> float:
-    return sum(turn.reward for turn in transcript.turns)
-
-
-def _count(transcript: Transcript) -> str:
-    turns = len(transcript.turns)
-    return "1 turn" if turns == 1 else f"{turns} turns"
+def _count(turns: Sequence[Turn]) -> str:
+    return "1 turn" if len(turns) == 1 else f"{len(turns)} turns"

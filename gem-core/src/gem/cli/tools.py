@@ -4,10 +4,9 @@ import inspect
 from typing import Any
 
 import click
-from rich.table import Table
 
 from gem.cli.options import as_json, components
-from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr, warn_of_failures
 from gem.errors import Fault, GemError
 from gem.packs.component_ref import name_and_settings
 from gem.packs.lookup import find_tools, tool_settings
@@ -42,7 +41,8 @@ def tools(name: str | None, call_format: str, as_json: bool) -> None:
             found += find_tools(each, **chosen)
             settings[each] = tool_settings(each)
     if as_json:
-        print_json({"tools": [_described(tool) for tool in found]})
+        described = [{name: getattr(tool, name) for name in ("name", "description", "parameters")} for tool in found]
+        print_json({"tools": described})
         return
     echo(find_format(call_format).describe({tool.name: tool for tool in found}))
     for each, known in settings.items():
@@ -53,10 +53,6 @@ def tools(name: str | None, call_format: str, as_json: bool) -> None:
             echo(f"\nSettings of {each}: {text}", dim=True)
 
 
-def _described(tool: Tool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-
-
 def _list(as_json: bool) -> None:
     with stray_prints_to_stderr():
         packs = {name: pack.distribution for pack in registry().load() for name in pack.tools}
@@ -65,10 +61,7 @@ def _list(as_json: bool) -> None:
         print_json({"tools": rows})
         return
     warn_of_failures(registry().packs)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("tool", style="cyan", no_wrap=True)
-    table.add_column("pack", style="dim", no_wrap=True)
-    table.add_column("description")
+    table = listing("tool", "pack", "description")
     for row in rows:
         table.add_row(row["name"], row["pack"], row["description"] or row["needs"])
     console().print(table)
@@ -76,8 +69,9 @@ def _list(as_json: bool) -> None:
 
 def _row(name: str, pack: str) -> dict[str, Any]:
     """The first line of the description, or what the tool needs: a setting or a library."""
+    described = needs = None
     try:
         described = " ".join(tool.description.partition("\n")[0] for tool in find_tools(name))
     except (GemError, Fault, ImportError) as error:
-        return {"name": name, "pack": pack, "description": None, "needs": str(error)}
-    return {"name": name, "pack": pack, "description": described, "needs": None}
+        needs = str(error)
+    return {"name": name, "pack": pack, "description": described, "needs": needs}

@@ -20,19 +20,15 @@ _CONNECT_SECONDS = 3.0
 def download(source: DataSource) -> Sequence[Any]:
     """The rows of a data set of the hub, which `datasets` downloads into its cache.
 
-    Raises:
-        DataUnavailable: they cannot be downloaded.
-        ConfigError: there is no such split or configuration.
-        MissingExtra: `datasets` is not installed.
+    `DataUnavailable` if they cannot be downloaded, `ConfigError` if there is no such split or configuration.
     """
     datasets = _datasets()
     # Its client tries for 23 seconds to reach a hub that cannot be reached, and no setting of a call shortens that.
     reason = None if datasets.config.HF_HUB_OFFLINE else _unreachable(datasets.config.HF_ENDPOINT)
     if reason is None:
         try:
-            loaded = datasets.load_dataset(
-                source.name, source.config, split=source.split, cache_dir=str(cache_folder())
-            )
+            cache = str(cache_folder())
+            loaded = datasets.load_dataset(source.name, source.config, split=source.split, cache_dir=cache)
             return _one_split(source, loaded, source)
         except ConfigError:
             raise
@@ -50,46 +46,24 @@ def read_cached(source: DataSource, folder: Path) -> Sequence[Any]:
     _datasets()
     from datasets.packaged_modules.cache.cache import Cache  # pyright: ignore[reportMissingTypeStubs]
 
-    config, version, hash = folder.parts[-3:]
-    name = source.name.rpartition("/")[2]
-
-    def load() -> Any:
-        builder: Any = Cache(
-            cache_dir=str(cache_folder()),
-            repo_id=source.name,
-            dataset_name=name,
-            config_name=config,
-            version=version,
-            hash=hash,
-        )
-        return builder.as_dataset()
-
-    return _one_split(source, _reading(folder, load), folder)
+    names = dict(zip(("config_name", "version", "hash"), folder.parts[-3:], strict=True))
+    names |= {"repo_id": source.name, "dataset_name": source.name.rpartition("/")[2], "cache_dir": str(cache_folder())}
+    make: Any = Cache
+    return _one_split(source, _reading(folder, lambda: make(**names).as_dataset()), folder)
 
 
 def read_files(files: Sequence[Path]) -> Sequence[Any]:
-    """The rows of files of one kind.
-
-    Raises:
-        ConfigError: they cannot be read.
-        MissingExtra: `datasets` is not installed.
-    """
+    """The rows of files of one kind."""
     datasets = _datasets()
     builder = files[0].name.partition(".")[2].removesuffix(".gz").rpartition(".")[2].replace("jsonl", "json")
     paths = [str(file) for file in files]
     return _reading(
-        files[0],
-        lambda: datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=str(cache_folder())),
+        files[0], lambda: datasets.load_dataset(builder, data_files=paths, split="train", cache_dir=str(cache_folder()))
     )
 
 
 def read_folder(source: DataSource, folder: Path) -> Sequence[Any]:
-    """The rows of a folder that `save_to_disk` wrote, or of a copy of a repository of the hub.
-
-    Raises:
-        ConfigError: it is neither, cannot be read, or does not have the split.
-        MissingExtra: `datasets` is not installed.
-    """
+    """The rows of a folder that `save_to_disk` wrote, or of a copy of a repository of the hub."""
     if saved := saved_folder(source, folder):
         loaded = _reading(saved, lambda: _datasets().load_from_disk(str(saved)))
         split = getattr(loaded, "split", None)

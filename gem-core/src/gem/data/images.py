@@ -9,12 +9,7 @@ from typing import Any, cast, overload
 from gem.core import ContentPart
 from gem.errors import ConfigError
 
-_KINDS = {
-    b"\x89PNG\r\n\x1a\n": "png",
-    b"\xff\xd8\xff": "jpeg",
-    b"GIF87a": "gif",
-    b"GIF89a": "gif",
-}
+_KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
 """How the files of the kinds of images that models take begin; WebP begins with RIFF, a length and WEBP."""
 
 _DATA_URL = re.compile(r"data:image/[a-z]+;base64,[A-Za-z0-9+/]+={0,2}")

@@ -16,9 +16,6 @@ class JsonLines(Sequence[dict[str, Any]]):
 
     Processes that read a file share its pages in the system's cache; what each has of its own are 16 bytes per row. The
     file is read by position and not mapped: to read a mapped file that somebody has shortened ends the process.
-
-    Raises:
-        ConfigError: the file cannot be read; when a row is read: a line is not a JSON object.
     """
 
     def __init__(self, path: Path) -> None:

@@ -18,10 +18,7 @@ def place(source: DataSource) -> Path | None:
     """The file or folder with the rows, whether or not it exists, if the source names one.
 
     For a data set of the hub its local copy, or else its folder in the cache of the library `datasets`; None if it has
-    neither. None for a function, too.
-
-    Raises:
-        ConfigError: a package is not installed, or a file or folder of the working folder seems to be meant.
+    neither, and for a function. `ConfigError` without the package, or if a file of the working folder seems meant.
     """
     if source.kind == "hub":
         return local_copy(source) or cached(source) or _refuse_local(Path(source.name))

@@ -79,11 +79,7 @@ that returns rows."""
 
 
 def source_of(data: Data) -> DataSource | None:
-    """The source that `data` names; None for rows and functions.
-
-    Raises:
-        ConfigError: it is none of them.
-    """
+    """The source that `data` names; None for rows and functions, and `ConfigError` for anything else."""
     if isinstance(data, DataSource):
         return data
     if isinstance(data, str | Path):

@@ -38,7 +38,7 @@ def _refuse(*_: Any, **__: Any) -> NoReturn:
 
 
 class GymnasiumEnv(gymnasium.Env[str, str]):
-    """What `gem.to_gymnasium` returns."""
+    """A GEM env with the interface of Gymnasium; see `gem.to_gymnasium`."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - typed as an instance's there
 

@@ -2,20 +2,14 @@
 
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
-from gem.failure import one_line
-from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, TryAgain
-from gem.rollout.transcript import Usage
-
-RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-"""The statuses of a server that may answer later."""
-LONGEST_WAIT = 60.0
-"""Most seconds before a retry."""
+from gem.episode import Usage
+from gem.errors import one_line
+from gem.http.answers import RETRIED, Answer, NoAnswer, pause
+from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused
 
 _NO_ACCESS = frozenset({401, 402, 403, 404, 405})
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit")
@@ -59,19 +53,20 @@ class ChatReply:
     """Each sampled token with its `token`, `logprob` and `bytes`, if the request asked for `logprobs`."""
 
 
-def read_reply(content: bytes, url: str, sent: Sequence[str], seconds: float, requests: int) -> ChatReply:
-    """The reply in an answer with status 200.
+def read_reply(answer: Answer, sent: Sequence[str]) -> ChatReply:
+    """The reply in an answer; `sent` are the names of the fields of the request.
 
     Raises:
-        TryAgain: it is not a chat completion, or one that broke off.
-        RequestRefused, ContextExceeded, AccessRefused: it is an error, in spite of its status; or the server's filter
-            has removed the reply.
+        NoAnswer: it is not a chat completion, or one that broke off, or the server is busy.
+        RequestRefused, ContextExceeded, AccessRefused: it is an error; or the server's filter has removed the reply.
     """
+    if answer.status != 200:
+        raise refusal(answer, sent)
     try:
-        answer = json.loads(content)
-        if error := answer.get("error"):
-            raise refusal(_status_of(error), content, {}, url, sent)
-        choice = answer["choices"][0]
+        said = json.loads(answer.body)
+        if error := said.get("error"):
+            raise refusal(answer._replace(status=_status_of(error), headers={}), sent)
+        choice = said["choices"][0]
         message = choice["message"]
         if not isinstance(message, dict):
             raise TypeError("the message is not an object")
@@ -81,15 +76,15 @@ def read_reply(content: bytes, url: str, sent: Sequence[str], seconds: float, re
             cast("Mapping[str, Any]", message),
             reason,
             stopped_at if isinstance(stopped_at, str) else None,
-            _usage(answer.get("usage"), seconds, requests),
+            _usage(said.get("usage"), answer.seconds, answer.requests),
             tuple(cast("Mapping[str, Any]", choice.get("logprobs") or {}).get("content") or ()),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise TryAgain(f"the answer is not a chat completion ({one_line(error)}): {content[:200]!r}") from None
+        raise NoAnswer(f"the answer is not a chat completion ({one_line(error)}): {answer.body[:200]!r}") from None
     if reason in BROKEN_OFF:
-        raise TryAgain(f"the server ended the reply with {reason!r}")
+        raise NoAnswer(f"the server ended the reply with {reason!r}")
     if reason == "content_filter":
-        raise RequestRefused(f"{url}: the server's filter removed the reply")
+        raise RequestRefused(f"{answer.url}: the server's filter removed the reply")
     return reply
 
 
@@ -115,29 +110,21 @@ def _usage(counted: Mapping[str, Any] | None, seconds: float, requests: int) -> 
     )
 
 
-def refusal(status: int, content: bytes, headers: Mapping[str, str], url: str, sent: Sequence[str]) -> Exception:
-    """The exception for an answer with another status than 200.
-
-    Args:
-        status: of the answer.
-        content: its body.
-        headers: its headers.
-        url: the address that was asked.
-        sent: the names of the fields of the request.
-    """
-    text = " ".join(content.decode(errors="replace").split())
+def refusal(answer: Answer, sent: Sequence[str]) -> Exception:
+    """The exception for an answer with another status than 200; `sent` as for `read_reply`."""
+    url, status, text = answer.url, answer.status, " ".join(answer.body.decode(errors="replace").split())
     what = f"status {status}: {text[:500]}"
     if 300 <= status < 400:
-        return AccessRefused(f"{url} has moved to {headers.get('Location')!r}; set base_url to that address")
+        return AccessRefused(f"{url} has moved to {answer.headers.get('Location')!r}; set base_url to that address")
     if status in _NO_ACCESS or any(word in text for word in _NO_MONEY):
         path = "" if status != 404 or "/v1" in url else ", which mostly ends in /v1"
         check = f"check the key, the model and the address (base_url{path})"
         return AccessRefused(f"{url} refuses every request; {check}. It says: {what}")
     if status in RETRIED:
-        return TryAgain(what, _pause(headers), limited=status == 429)
+        return NoAnswer(what, pause(answer.headers), limited=status == 429)
     if any(word in text.lower() for word in _TOO_LONG):
         return ContextExceeded(what)
-    field = _field(content, text, [name for name in sent if name != "messages"])
+    field = _field(answer.body, text, [name for name in sent if name != "messages"])
     if field is not None:
         instead = _INSTEAD.get(field, f"leave {field} out")
         return AccessRefused(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
@@ -161,18 +148,3 @@ def _field(content: bytes, text: str, fields: Sequence[str]) -> str | None:
     if not named and "tool choice" in text:  # vLLM
         named = ["tools"]
     return next((name for name in named if name in fields), None)
-
-
-def _pause(headers: Mapping[str, str]) -> float | None:
-    """The pause in seconds that headers ask for: a number, or the date at which it ends. None for no pause."""
-    for name, unit in (("Retry-After-Ms", 0.001), ("Retry-After", 1.0)):
-        given = headers.get(name, "")
-        try:
-            return min(LONGEST_WAIT, max(0.0, float(given) * unit)) or None
-        except ValueError:
-            pass
-        try:
-            return min(LONGEST_WAIT, max(0.0, parsedate_to_datetime(given).timestamp() - time.time())) or None
-        except ValueError:
-            pass
-    return None

@@ -17,15 +17,3 @@ class ContextExceeded(Fault):
 
 class AccessRefused(GemError, PermissionError):
     """The server refuses every request: a wrong key, model or address, or a field that it does not take."""
-
-
-class TryAgain(Exception):
-    """An attempt failed in a way in which another one may not.
-
-    `wait` is the pause in seconds that the server asks for; None if it does not say, and 0 if none is needed.
-    `limited`: the server limits the rate.
-    """
-
-    def __init__(self, what: str, wait: float | None = None, *, limited: bool = False) -> None:
-        super().__init__(what)
-        self.wait, self.limited = wait, limited

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from gem.core import Info, Observation
+from gem.episode import Completion, FinishReason, TokenTexts
 from gem.llm.answers import ChatReply
-from gem.rollout.transcript import Completion, FinishReason, TokenTexts, Transcript
+from gem.rollout.transcript import Transcript
 from gem.tool.content import map_texts, parts_of
 
 Message = dict[str, Any]

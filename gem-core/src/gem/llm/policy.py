@@ -4,13 +4,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.errors import ConfigError, GemError
-from gem.failure import Failure
+from gem.episode import Completion
+from gem.errors import ConfigError, Failure, GemError
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded
 from gem.llm.messages import Message, completion_of, messages_of
 from gem.rollout.function_policy import FunctionPolicy
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 MOST_STOPS = 4
@@ -87,11 +87,7 @@ class ChatPolicy(FunctionPolicy):
         self._stop, self._return_reasoning = stop, return_reasoning
         self._fatal: GemError | None = None
         self.client = ChatClient(
-            base_url,
-            api_key=os.environ.get(key_variable),
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
+            base_url, api_key=os.environ.get(key_variable), concurrency=concurrency, timeout=timeout, retries=retries
         )
         """Makes the requests, and counts them and their tokens."""
         # The client limits requests; a call that waits to be repeated must not keep another from being made.

@@ -12,13 +12,10 @@ T = TypeVar("T")
 
 
 def name_and_settings(component: ComponentRef) -> tuple[str, dict[str, Any]]:
-    """The name and the settings of a reference.
+    """The name and the settings of a reference; `SpecError` if it is none, or has no name.
 
     >>> name_and_settings({"name": "tool_env", "tools": "python"})
     ('tool_env', {'tools': 'python'})
-
-    Raises:
-        SpecError: it is not a reference, or does not have a name.
     """
     if isinstance(component, str):
         return component.strip(), {}
@@ -32,13 +29,10 @@ def name_and_settings(component: ComponentRef) -> tuple[str, dict[str, Any]]:
 
 
 def as_list(given: str | Mapping[str, Any] | Iterable[T]) -> list[str | Mapping[str, Any] | T]:
-    """A list from comma-separated names, from one reference, or from several.
+    """A list from comma-separated names, from one reference, or from several; `SpecError` for anything else.
 
     >>> as_list("concat, episode_tracking")
     ['concat', 'episode_tracking']
-
-    Raises:
-        SpecError: it is something else.
     """
     if isinstance(given, str):
         return [name.strip() for name in given.split(",") if name.strip()]

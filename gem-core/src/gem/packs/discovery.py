@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from types import ModuleType
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import pluggy
 from pluggy import HookCaller
@@ -37,6 +37,7 @@ KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
     "eval": ("gem-envs-math", "gem-envs-code", "gem-envs-qa"),
     "rg": ("gem-envs-reasoning",),
     "tools": ("gem-tools",),
+    "evaluation": ("gem-eval",),
     "train": ("gem-train",),
     "interop": ("gem-interop",),
     "gymnasium": ("gem-interop",),
@@ -95,8 +96,6 @@ class Pack:
     algorithms: Mapping[str, str] = field(default_factory=dict[str, str])
     commands: Sequence[CommandSpec] = ()
     diagnostics: Mapping[str, str] = field(default_factory=dict[str, str])
-    safe_settings: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """'module:object' → the settings that an untrusted file may give it; see `gem.packs.hookspecs`."""
 
     def fail(self, reason: str, *, error: BaseException | None = None, fix: str | None = None) -> None:
         """Mark the pack as failed and drop everything it offered. The default `fix` is a newer version."""
@@ -105,7 +104,7 @@ class Pack:
         self.traceback = "".join(traceback.format_exception(error)) if error is not None else None
         self.envs, self.sources, self.commands = (), (), ()
         self.tools, self.wrappers, self.policies, self.algorithms = {}, {}, {}, {}
-        self.safe_settings, self.diagnostics = {}, {}
+        self.diagnostics = {}
 
 
 def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
@@ -206,7 +205,6 @@ def _ask_hooks(pack: Pack, module: ModuleType) -> None:
     pack.policies = _table(hooks.gem_policies)
     pack.algorithms = _table(hooks.gem_algorithms)
     pack.diagnostics = _table(hooks.gem_diagnostics)
-    pack.safe_settings = _safe_settings(pack, _answer(hooks.gem_safe_settings, {}))
     offered = {spec.id: spec.namespace for spec in pack.envs} | {each.form: each.namespace for each in pack.sources}
     for id, namespace in offered.items():
         if namespace not in pack.namespaces:
@@ -232,13 +230,11 @@ def _check_names(module: ModuleType, manager: pluggy.PluginManager) -> None:
 
 def _list_of(kind: type[T], hook: HookCaller) -> list[T]:
     answer = _answer(hook, [])
-    if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
-        raise PackError(f"{hook.name}() must return a list of {kind.__name__}, not {answer!r}")
-    items: list[T] = []
-    for item in answer:  # pyright: ignore[reportUnknownVariableType]
+    single = isinstance(answer, str | Mapping) or not isinstance(answer, Iterable)
+    items: list[Any] = [answer] if single else list(cast("Iterable[Any]", answer))
+    for item in items:
         if not isinstance(item, kind):
-            raise PackError(f"{hook.name}() must return a list of {kind.__name__}; {item!r} in it is not one")
-        items.append(item)
+            raise PackError(f"{hook.name}() must return a list of {kind.__name__}, not {item!r}")
     return items
 
 
@@ -251,24 +247,6 @@ def _table(hook: HookCaller) -> dict[str, str]:
         if not isinstance(name, str) or not isinstance(entry_point, str) or ":" not in entry_point:
             raise PackError(f"{hook.name}() maps names to 'module:object', and gave {name!r}: {entry_point!r}")
         table[name] = entry_point
-    return table
-
-
-def _safe_settings(pack: Pack, answer: object) -> dict[str, Sequence[str]]:
-    if not isinstance(answer, Mapping):
-        raise PackError(f"gem_safe_settings() must return 'module:object' → names of settings, not {answer!r}")
-    offered = {*(spec.entry_point for spec in pack.envs), *pack.tools.values(), *pack.wrappers.values()}
-    table: dict[str, Sequence[str]] = {}
-    for entry_point, settings in answer.items():  # pyright: ignore[reportUnknownVariableType]
-        if entry_point not in offered:
-            near = did_you_mean(str(entry_point), offered)  # pyright: ignore[reportUnknownArgumentType]
-            raise PackError(
-                f"gem_safe_settings() has {entry_point!r}, which is not an env, a tool or a wrapper of the pack.{near}"
-            )
-        # A string would be taken for a list of letters.
-        if not isinstance(settings, list | tuple) or not all(isinstance(name, str) for name in settings):  # pyright: ignore[reportUnknownVariableType]
-            raise PackError(f"gem_safe_settings() maps {entry_point!r} to the names of settings, not {settings!r}")
-        table[entry_point] = cast("Sequence[str]", settings)
     return table
 
 

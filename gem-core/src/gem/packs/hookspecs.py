@@ -93,19 +93,6 @@ def gem_wrappers() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
 
 
 @hookspec
-def gem_safe_settings() -> Mapping[str, Sequence[str]]:  # pyright: ignore[reportReturnType]
-    """The settings that an untrusted file, such as a recording from outside, may give to objects of this pack.
-
-    `'module:object'`, as in the tables of environments, tools and wrappers → names of settings that may have plain
-    values (a string, a number, true, false, null, or a list of these). A tool or wrapper that is not listed is never
-    built from such a file; an environment that is not listed is built only with the settings of its spec.
-
-    List a setting only if no value of it does harm: not the name of code, a program, a file or an address, nothing that
-    weakens a sandbox, nothing that can use up memory or time.
-    """
-
-
-@hookspec
 def gem_policies() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The policies of this pack: name → 'module:callable', which takes keyword arguments and returns a policy.
 

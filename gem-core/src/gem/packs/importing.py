@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gem.errors import GemError, MissingArgument, PackError, SpecError, UnknownId, did_you_mean
-from gem.failure import one_line
+from gem.errors import GemError, MissingArgument, PackError, SpecError, UnknownId, did_you_mean, one_line
+from gem.work.lifetime import hold_during_fork
 
 _DIRECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -20,9 +20,7 @@ LOCK = threading.RLock()
 """Held while packs and their objects are imported: Python does not promise that two threads can import a package and a
 module of it at once, and a pack loaded by two threads would conflict with itself."""
 
-if hasattr(os, "register_at_fork"):  # Windows does not fork
-    # A forked child must not begin with a half-finished import of another thread.
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+hold_during_fork(LOCK)  # a forked child must not begin with a half-finished import of another thread
 
 
 def is_import_path(name: str) -> bool:
@@ -40,11 +38,7 @@ def module_hint(name: str) -> str:
 
 
 def import_object(entry_point: str) -> Any:
-    """The object at `"module:name"`.
-
-    Raises:
-        PackError: the module cannot be imported (`error.name`, if it does not exist), or does not have that name.
-    """
+    """The object at `"module:name"`; `PackError` (with `name`, if a module does not exist) if it cannot be imported."""
     module_name, _, path = entry_point.partition(":")
     try:
         with LOCK:
@@ -71,12 +65,7 @@ def _message(error: BaseException) -> str:
 
 
 def import_path(kind: str, name: str) -> Any:
-    """`import_object` for a name from a user.
-
-    Raises:
-        UnknownId: the module does not exist.
-        PackError: the module cannot be imported, or does not have that name.
-    """
+    """`import_object` for a name from a user; `UnknownId` if the module does not exist."""
     try:
         return import_object(name)
     except PackError as error:
@@ -104,9 +93,7 @@ def check_arguments(
 ) -> None:
     """Check keyword arguments of a function, apart from `given` positional ones and those that others will fill in.
 
-    Raises:
-        SpecError: an argument is unknown.
-        MissingArgument: one is missing.
+    `SpecError` if one is unknown, `MissingArgument` if one is missing.
     """
     try:
         parameters = _cached_parameters(function, given)

@@ -1,43 +1,32 @@
 """Wrappers, policies, algorithms and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
-from typing import Any, NamedTuple
+from typing import Any
 
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
-from gem.packs.discovery import Pack
 from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
 from gem.packs.registry import Kind, registry, tables
 from gem.tool.tool import Tool
 
 
-class Offer(NamedTuple):
-    """An `entry_point` and the `pack` that registered it."""
-
-    entry_point: str
-    pack: Pack
-
-
-def find_offer(kind: Kind, name: str) -> Offer | None:
-    """What is registered under `name`, without importing it; None if nothing is, as for `"module:name"`."""
+def find_offer(kind: Kind, name: str) -> str | None:
+    """The entry point that is registered under `name`; None if none is, as for `"module:name"`."""
     for namespace in ("core", None):  # names of the core need no other pack
         for pack in registry().load(namespace):
-            entry_point = tables(pack)[kind].get(name)
-            if entry_point is not None:
-                return Offer(entry_point, pack)
+            if (entry_point := tables(pack)[kind].get(name)) is not None:
+                return entry_point
     return None
 
 
 def find_named(kind: Kind, name: str) -> Any:
     """The object that a pack registered under `name`, or the one at `"module.path:name"`.
 
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: it cannot be imported.
+    `UnknownId` if no installed pack has it, `PackError` if it cannot be imported.
     """
     if is_import_path(name):
         return import_path(kind, name)
-    if (offer := find_offer(kind, name)) is not None:
-        return import_object(offer.entry_point)
+    if (entry_point := find_offer(kind, name)) is not None:
+        return import_object(entry_point)
     known = [each for pack in registry().load() for each in tables(pack)[kind]]
     hints = f"{did_you_mean(name, known)}{module_hint(name)}"
     article = "an" if kind == "algorithm" else "a"
@@ -47,10 +36,7 @@ def find_named(kind: Kind, name: str) -> Any:
 def find_tools(name: str, **settings: Any) -> list[Tool]:
     """The tools under `name`, mostly one. If a function or class is registered, it is called with the settings.
 
-    Raises:
-        UnknownId: no installed pack has it.
-        PackError: it cannot be imported, or is not a tool.
-        SpecError: a setting is unknown or missing.
+    Errors are those of `find_named`; `PackError` for what is not a tool, `SpecError` for a wrong setting.
     """
     found = find_named("tool", name)
     if isinstance(found, Tool):
@@ -68,11 +54,7 @@ def find_tools(name: str, **settings: Any) -> list[Tool]:
 
 
 def tool_settings(name: str) -> dict[str, Any]:
-    """The settings of `find_tools(name)` with their defaults; `inspect.Parameter.empty` for a required one.
-
-    Raises:
-        UnknownId, PackError: see `find_tools`.
-    """
+    """The settings of `find_tools(name)` with their defaults; `inspect.Parameter.empty` for a required one."""
     found = find_named("tool", name)
     if not (inspect.isfunction(found) or inspect.isclass(found)):
         return {}

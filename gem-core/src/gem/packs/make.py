@@ -55,16 +55,13 @@ def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec
     """The spec that `make` would give its env, without making the env."""
     if not kwargs and not wrappers and "max_turns" not in spec.kwargs:
         return spec
-    arguments = {**_arguments(spec), **{name: _as_data(value) for name, value in kwargs.items()}}
+    # A `DataSource` as its fields, so that the spec can be recorded.
+    given = {k: v.model_dump(exclude_defaults=True) if isinstance(v, DataSource) else v for k, v in kwargs.items()}
+    arguments = {**_arguments(spec), **given}
     # max_turns=None means "no limit" among the kwargs, and "not given" in the field.
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
     named = (*spec.wrappers, *(_named(wrapper) for wrapper in as_list(wrappers)))
     return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
-
-
-def _as_data(value: Any) -> Any:
-    """A `DataSource` as its fields, so that the spec can be recorded."""
-    return value.model_dump(exclude_defaults=True) if isinstance(value, DataSource) else value
 
 
 def _arguments(spec: EnvSpec) -> dict[str, Any]:
@@ -89,13 +86,7 @@ def _build_wrapper(component: ComponentRef) -> Callable[[Env], Env]:
 
 
 def checked_class(spec: EnvSpec) -> type[Env]:
-    """The class of a spec, which takes the arguments of the spec.
-
-    Raises:
-        PackError, MissingExtra, SpecError: see `import_env`.
-        SpecError: it does not take one of them.
-        MissingArgument: it needs another.
-    """
+    """`import_env`, checked to take the arguments of the spec; else `SpecError` or `MissingArgument`."""
     env_class = import_env(spec)
     check_arguments(repr(spec.id), env_class, _arguments(spec))
     return env_class
@@ -104,10 +95,7 @@ def checked_class(spec: EnvSpec) -> type[Env]:
 def import_env(found: EnvSpec) -> type[Env]:
     """The class of a spec.
 
-    Raises:
-        PackError: it cannot be imported.
-        MissingExtra: an optional dependency is not installed.
-        SpecError: it is not a class of environments, or it is abstract.
+    `PackError` if it cannot be imported, `MissingExtra` without an optional dependency, `SpecError` for other objects.
     """
     try:
         env_class = import_object(found.entry_point)

@@ -3,7 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gem.dataset_env import DatasetEnv
 from gem.errors import ConfigError, UnknownId
@@ -16,11 +16,7 @@ from gem.packs.spec import EnvSpec
 
 
 def check_name(kind: Kind, name: str) -> None:
-    """Check that a pack offers `name`, or that the module of `"module.path:name"` exists.
-
-    Raises:
-        UnknownId: it does not.
-    """
+    """Check that a pack offers `name`, or that the module of `"module.path:name"` exists; else `UnknownId`."""
     if is_import_path(name):
         _check_module(kind, name)
     elif find_offer(kind, name) is None:
@@ -28,12 +24,7 @@ def check_name(kind: Kind, name: str) -> None:
 
 
 def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
-    """Check that these wrappers, and the tools in their settings, exist.
-
-    Raises:
-        UnknownId: one does not.
-        SpecError: one is not a reference.
-    """
+    """Check that these wrappers, and the tools in their settings, exist; else `UnknownId` or `SpecError`."""
     for wrapper in wrappers:
         name, settings = name_and_settings(wrapper)
         check_name("wrapper", name)
@@ -41,27 +32,32 @@ def check_wrappers(wrappers: Iterable[ComponentRef]) -> None:
             check_name("tool", name_and_settings(tool)[0])
 
 
-def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), **kwargs: Any) -> dict[str, EnvSpec]:
-    """Check that these envs can be built, with the wrappers and kwargs of `gem.make`; returns each id with its spec.
+class Checked(NamedTuple):
+    """An env that can be built."""
+
+    spec: EnvSpec
+    """With all kwargs and wrappers."""
+    rows: int | None
+    """The number of rows of its data set; None for any other env."""
+
+
+def check_envs(ids: str | Sequence[str], wrappers: Sequence[ComponentRef] = (), **kwargs: Any) -> dict[str, Checked]:
+    """Check that these envs can be built, with the wrappers and kwargs of `gem.make`; returns what is known of each id.
 
     All names are looked up first; then each env is built once and closed. The rows of data sets are opened, so that
-    they are downloaded before there are several processes.
-
-    Raises:
-        ConfigError: no id was given.
-        UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
-        DataUnavailable, ConfigError: see `gem.data.open_table`.
+    they are downloaded before there are several processes. Errors are those of `gem.make` and `gem.data.open_table`.
     """
     specs = {str(id): get_spec(str(id)) for id in as_list(ids)}
     if not specs:
         raise ConfigError("no id was given; `gemx list` shows every one")
     check_wrappers(wrappers)
-    for spec in specs.values():
+    found: dict[str, Checked] = {}
+    for id, spec in specs.items():
         with make(spec, wrappers=wrappers, **kwargs) as env:
             bare: Any = env.unwrapped
-            if isinstance(bare, DatasetEnv):
-                _ = bare.rows
-    return {id: bind(spec, wrappers=wrappers, **kwargs) for id, spec in specs.items()}
+            rows = len(bare.rows) if isinstance(bare, DatasetEnv) else None
+        found[id] = Checked(bind(spec, wrappers=wrappers, **kwargs), rows)
+    return found
 
 
 def _check_module(kind: Kind, name: str) -> None:

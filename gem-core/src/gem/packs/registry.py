@@ -92,11 +92,7 @@ class Registry:
         return None
 
     def add(self, spec: EnvSpec) -> None:
-        """Register `spec`.
-
-        Raises:
-            DuplicateId: the id is taken.
-        """
+        """Register `spec`; `DuplicateId` if the id is taken."""
         self.load(spec.namespace)
         with LOCK:
             taken = self._entries.get(spec.id)
@@ -109,10 +105,7 @@ class Registry:
     def entries(self, namespace: str | None = None) -> list[RegistryEntry]:
         """Everything registered, all packs loaded, sorted by id.
 
-        With a namespace, what is registered there, and every id that its source lists.
-
-        Raises:
-            MissingExtra: the library behind the source is not installed.
+        With a namespace, its ids, and those that its source lists; `MissingExtra` without the library of the source.
         """
         self.load()
         if namespace is None:
@@ -280,8 +273,7 @@ def all_specs() -> list[EnvSpec]:
 def _spec_of_path(id: str) -> EnvSpec | None:
     """A spec for `"module.path:Class"`; None if `id` does not have that form or the module does not exist.
 
-    Raises:
-        SpecError: the name of the class is not valid in an id, such as `_Hidden`.
+    `SpecError` if the name of the class is not valid in an id, such as `_Hidden`.
     """
     module_name, _, class_name = id.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), class_name)):

@@ -35,11 +35,7 @@ class EnvId(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "EnvId":
-        """The parts of `text`.
-
-        Raises:
-            SpecError: it is not an id.
-        """
+        """The parts of `text`; `SpecError` if it is not an id."""
         if foreign := _FOREIGN.fullmatch(text):
             return cls(foreign[1], foreign[2], None, None)
         match = _ID.fullmatch(text)

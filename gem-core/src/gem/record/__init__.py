@@ -1,4 +1,4 @@
-"""Recordings: writing episodes to a file as they finish, reading them, and replaying them.
+"""Recordings: writing episodes to a file as they finish, and reading them. gem-eval replays them.
 
 ```python
 with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("episodes.jsonl") as recorder:
@@ -8,25 +8,6 @@ with gem.make_vec(id, 64, info_methods=policy.info_methods) as envs, Recorder("e
 """
 
 from gem.record.file import EPISODES_FILE, Recorder, read, recording_at, torn_bytes
-from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
-from gem.record.replay import Difference, Rescore, outdated, reproduce, rescore
-from gem.record.resume import RecordedEpisodes, episode_of, load_recorded
+from gem.record.resume import RecordedEpisodes, load_recorded
 
-__all__ = [
-    "EPISODES_FILE",
-    "Difference",
-    "EpisodeRecord",
-    "PackVersion",
-    "RecordedEpisodes",
-    "Recorder",
-    "Rescore",
-    "TurnRecord",
-    "episode_of",
-    "load_recorded",
-    "outdated",
-    "read",
-    "recording_at",
-    "reproduce",
-    "rescore",
-    "torn_bytes",
-]
+__all__ = ["EPISODES_FILE", "RecordedEpisodes", "Recorder", "load_recorded", "read", "recording_at", "torn_bytes"]

@@ -9,11 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec.structs import replace
+
+from gem import __version__
+from gem.core import Observation
+from gem.episode import Completion, Episode, PackVersion, Trace, Turn
+from gem.episode.codec import PREFIXES, SUGGESTIONS, content_of, decode, encode
+from gem.episode.pictures import FOLDER, with_hashes
 from gem.errors import PackError, RecordError, UnknownId
 from gem.packs.component_ref import ComponentRef
+from gem.packs.hookspecs import API_VERSION
 from gem.packs.registry import registry
-from gem.record.format import PREFIX, EpisodeRecord, PackVersion, line_of
-from gem.rollout.transcript import Episode
 
 EPISODES_FILE = "episodes.jsonl"
 """The recording in the folder of an evaluation or a training run."""
@@ -24,17 +30,20 @@ class Recorder:
 
     Each line is passed to the operating system at once, so killing the process loses no written episode. A torn line is
     removed when the file is opened again. A file has one recorder at a time; another is refused, except on Windows.
+    Pictures go into the folder `pictures` beside the file, each once.
 
     Args:
         path: the file; it and its folders are created if needed.
-        policy: the policy to record, by name or with settings.
+        policy: the policy to record, by name or with settings; of a game, player → policy.
 
     Raises:
         RecordError: the file is not a recording of this version, or has another recorder.
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, policy: ComponentRef | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, policy: ComponentRef | Mapping[str, ComponentRef] | None = None
+    ) -> None:
         self._policy = policy
         self._packs: dict[str, PackVersion | None] = {}
         self._path = Path(path)
@@ -85,7 +94,36 @@ class Recorder:
         """
         if episode.id not in self._packs:
             self._packs[episode.id] = pack_of(episode.id) if episode.spec else None
-        self._append(line_of(episode, self._packs[episode.id], self._policy, labels))
+        recorded = replace(
+            episode,
+            observation=self._content(episode.observation),
+            pack=self._packs[episode.id],
+            gem_core=__version__,
+            api=API_VERSION,
+            labels=dict(labels or {}),
+            traces=tuple(map(self._recorded, episode.traces)),
+            failed_on=episode.failed_on and _without_ids(episode.failed_on),
+        )
+        self._append(encode(recorded))
+
+    def _recorded(self, trace: Trace) -> Trace:
+        policy = _policy_of(trace.player, self._policy)
+        return replace(trace, policy=trace.policy or policy, turns=tuple(map(self._recorded_turn, trace.turns)))
+
+    def _recorded_turn(self, turn: Turn) -> Turn:
+        """The turn without ids, which people cannot read, and without suggestions to the policy."""
+        observation, completion, info = self._content(turn.observation), _without_ids(turn.completion), turn.info
+        if not SUGGESTIONS.isdisjoint(info):
+            info = {name: value for name, value in info.items() if name not in SUGGESTIONS}
+        if completion is turn.completion and info is turn.info and observation is turn.observation:
+            return turn
+        return Turn(observation, completion, turn.reward, info, turn.parts)
+
+    def _content(self, observation: Observation) -> Observation:
+        if isinstance(observation, str):
+            return observation
+        content = content_of(observation)
+        return with_hashes(content, self._path.with_name(FOLDER)) if self._is_plain else content
 
     def _append(self, line: bytes) -> None:
         end = os.fstat(self._file.fileno()).st_size
@@ -112,7 +150,7 @@ class Recorder:
         self.close()
 
 
-def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
+def read(path: str | os.PathLike[str]) -> Iterator[Episode]:
     """The episodes of a recording, or of that in the folder of a run, in order, without a torn last line.
 
     Raises:
@@ -128,7 +166,7 @@ def read(path: str | os.PathLike[str]) -> Iterator[EpisodeRecord]:
             if not line:
                 return
             if begins != b"{" or not _is_torn(line):
-                yield EpisodeRecord.parse(line, f"{path}, line {number}")
+                yield decode(line, f"{path}, line {number}")
 
 
 def recording_at(path: str | os.PathLike[str]) -> Path:
@@ -159,8 +197,8 @@ def _is_torn(line: bytes) -> bool:
 def _repair_end(path: Path) -> None:
     """Remove a torn line, or add a missing line end."""
     with open(path, "rb+") as file:
-        start = file.read(len(PREFIX))
-        if not PREFIX.startswith(start):
+        start = file.read(max(map(len, PREFIXES)))
+        if start and not any(prefix.startswith(start) or start.startswith(prefix) for prefix in PREFIXES):
             raise RecordError(f"{path} is not a recording of this version of gem-core; choose another file")
         torn = torn_bytes(path)
         if torn:
@@ -179,3 +217,16 @@ def pack_of(id: str) -> PackVersion | None:
     except (UnknownId, PackError):
         return None
     return PackVersion(distribution=pack.distribution, version=pack.version) if pack else None
+
+
+def _policy_of(player: str, policy: ComponentRef | Mapping[str, ComponentRef] | None) -> ComponentRef | None:
+    return policy.get(player) if isinstance(policy, Mapping) and "name" not in policy else policy
+
+
+def _without_ids(completion: Completion) -> Completion:
+    tokens = completion.tokens
+    if tokens is None and not completion.ids and not completion.prompt_ids:
+        return completion
+    if tokens is not None and tokens.logprobs:
+        tokens = replace(tokens, logprobs=tuple(round(float(each), 4) for each in tokens.logprobs))
+    return replace(completion, prompt_ids=(), ids=(), logprobs=(), new_segment=False, tokens=tokens)

@@ -4,15 +4,15 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from gem.core import Observation
+from msgspec.structs import replace
+
+from gem.episode import Episode, PackVersion, Start
 from gem.packs.component_ref import ComponentRef
 from gem.packs.spec import EnvSpec
 from gem.record.file import pack_of, read
-from gem.record.format import EpisodeRecord, PackVersion, TurnRecord
 from gem.rollout.running import turn_limit
-from gem.rollout.transcript import Completion, Episode, Start, Turn
 
 
 class RecordedEpisodes(NamedTuple):
@@ -25,7 +25,7 @@ class RecordedEpisodes(NamedTuple):
 
 
 def load_recorded(
-    recording: Path | Iterable[EpisodeRecord],
+    recording: Path | Iterable[Episode],
     specs: Iterable[EnvSpec],
     starts: Collection[Start],
     policy: ComponentRef,
@@ -54,10 +54,9 @@ def load_recorded(
     wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
     asked = set(starts)
     for record in recording:
-        start = Start(record.seed, record.id, record.options, record.group)
         if (
-            start not in asked
-            or _settings(record, record.pack, record.policy) != wanted[record.id]
+            (start := record.start) not in asked
+            or _settings(record.spec, record.pack, record.policy) != wanted[record.id]
             or not _within(record, turn_limit(by_id[record.id], max_turns))
             or (since is not None and (record.started is None or record.started < since))
         ):
@@ -67,13 +66,14 @@ def load_recorded(
             and (record.turns or record.out_of_context)
             and (record.terminated or record.truncated)
         ):
-            found[start] = episode_of(record, by_id[record.id])
+            found[start] = replace(record, spec=by_id[record.id])
     return RecordedEpisodes(found, others)
 
 
-def _settings(env: EnvSpec | EpisodeRecord, pack: PackVersion | None, policy: ComponentRef | None) -> str:
+def _settings(spec: EnvSpec | None, pack: PackVersion | None, policy: ComponentRef | None) -> str:
     """Everything that an episode depends on besides its seed, as JSON, where lists and tuples are equal."""
-    named: tuple[Any, ...] = (env.entry_point, env.kwargs, env.max_turns, env.wrappers, pack and tuple(pack), policy)
+    env = spec and (spec.entry_point, spec.kwargs, spec.max_turns, spec.wrappers)
+    named: tuple[Any, ...] = (env, pack and (pack.distribution, pack.version), policy)
     return json.dumps(named, sort_keys=True, default=_plain)
 
 
@@ -81,38 +81,7 @@ def _plain(value: object) -> Any:
     return dict(value) if isinstance(value, Mapping) else repr(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
-def _within(record: EpisodeRecord, limit: int) -> bool:
+def _within(record: Episode, limit: int) -> bool:
     """Whether the episode would be the same with this turn limit."""
     turns = len(record.turns)
     return turns == limit if record.cut_off and not record.out_of_context else turns <= limit
-
-
-def episode_of(record: EpisodeRecord, spec: EnvSpec | None = None) -> Episode:
-    """The episode that was recorded, of the env `spec`: its texts and rewards, without tokens and suggestions."""
-    return Episode(
-        id=record.id,
-        seed=record.seed,
-        group=record.group,
-        turns=tuple(_turn(turn) for turn in record.turns),
-        observation=cast("Observation", record.observation),
-        terminated=record.terminated,
-        truncated=record.truncated,
-        success=record.success,
-        cut_off=record.cut_off,
-        out_of_context=record.out_of_context,
-        options=record.options,
-        spec=spec,
-        started=record.started,
-        seconds=record.seconds,
-    )
-
-
-def _turn(turn: TurnRecord) -> Turn:
-    completion = Completion(
-        turn.action,
-        finish_reason=turn.finish_reason,
-        weight_versions=turn.weight_versions,
-        usage=turn.usage,
-        reasoning=turn.reasoning,
-    )
-    return Turn(cast("Observation", turn.observation), completion, turn.reward, turn.info)

@@ -1,23 +1,21 @@
-"""Rollouts: policies, the loop between them and environments, episodes and reports."""
+"""Rollouts: policies, the loop between them and environments, episodes."""
 
-from gem.failure import Failure
-from gem.rollout.loop import assign, rollout
+from gem.episode import Completion, Episode, Start, Turn
+from gem.errors import Failure
+from gem.rollout.loop import rollout
 from gem.rollout.policy import Policy
-from gem.rollout.report import Report
 from gem.rollout.rows import each_row, table_of
 from gem.rollout.running import turn_limit
-from gem.rollout.transcript import Completion, Episode, Start, Transcript, Turn
+from gem.rollout.transcript import Transcript
 
 __all__ = [
     "Completion",
     "Episode",
     "Failure",
     "Policy",
-    "Report",
     "Start",
     "Transcript",
     "Turn",
-    "assign",
     "each_row",
     "rollout",
     "table_of",

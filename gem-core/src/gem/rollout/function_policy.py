@@ -3,19 +3,19 @@
 import asyncio
 import functools
 import inspect
-import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
 from gem.checks import check_int
-from gem.errors import PolicyError
-from gem.failure import Failure, failure_of
+from gem.episode import Completion
+from gem.errors import Failure, PolicyError, failure_of
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Transcript
-from gem.vector.queues import drain
+from gem.rollout.transcript import Transcript
+from gem.work.loops import EventLoop
+from gem.work.threads import Threads, drain
 
 MAX_AT_ONCE = 256
 """Default of `at_once`."""
@@ -44,7 +44,7 @@ class FunctionPolicy(Policy):
     needs `at_once=1`.
 
     Args:
-        function: the function.
+        function: see above.
         at_once: the most concurrent calls.
         at_end: an async function that is called on the event loop of an async `function` when the policy is closed,
             such as the one that closes a client.
@@ -63,15 +63,16 @@ class FunctionPolicy(Policy):
         check_int("at_once", at_once, 1)
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that returns replies, not {function!r:.80}")
-        call = _of_transcript(function)
+        self._call = _of_transcript(function)
         self._answered: SimpleQueue[tuple[object, Reply]] = SimpleQueue()
         self._slots: dict[object, int] = {}
         """Pending request → its slot; forgotten requests are removed."""
         self._requests: dict[int, object] = {}
-        if _is_async(function):
-            self._runner = _EventLoopRunner(call, at_once, self._slots, self._answered, at_end)
-        else:
-            self._runner = _ThreadRunner(call, at_once, self._slots, self._answered)
+        self._at_end = at_end
+        self._semaphore = asyncio.Semaphore(at_once)
+        self._tasks: set[asyncio.Task[None]] = set()
+        # One event loop, so that an object that belongs to a loop, such as a client, stays on one.
+        self._runner = EventLoop("gem-policy") if _is_async(function) else Threads("gem-policy", at_once)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
         requests: list[tuple[object, Transcript]] = []
@@ -80,7 +81,11 @@ class FunctionPolicy(Policy):
             self._requests[slot] = request
             self._slots[request] = slot
             requests.append((request, transcript))
-        self._runner.start(requests)
+        if isinstance(self._runner, EventLoop):
+            self._runner.submit(self._begin(requests))
+            return
+        for request, transcript in requests:
+            self._runner.start(partial(self._answer, request, transcript), self._answered.put)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Reply]:
         wanted = min(min_results, len(self._slots))
@@ -103,131 +108,31 @@ class FunctionPolicy(Policy):
     def close(self) -> None:
         self._slots.clear()
         self._requests.clear()
-        self._runner.close()
-
-
-class _Runner(ABC):
-    """Makes at most `at_once` concurrent calls, for the requests that are still `wanted`."""
-
-    _at_once: int
-
-    def __init__(
-        self,
-        call: Callable[[Transcript], Any],
-        at_once: int,
-        wanted: Mapping[object, int],
-        answered: SimpleQueue[tuple[object, Reply]],
-        at_end: Callable[[], Coroutine[Any, Any, None]] | None = None,
-    ) -> None:
-        self._call, self._at_once, self._wanted, self._answered = call, at_once, wanted, answered
-        self._at_end = at_end
-        self._open()
-
-    @abstractmethod
-    def _open(self) -> None: ...
-
-    @abstractmethod
-    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None: ...
-
-    @abstractmethod
-    def close(self) -> None: ...
-
-
-class _ThreadRunner(_Runner):
-    """Daemon threads, one per call: a call that hangs must not keep the program from ending."""
-
-    def _open(self) -> None:
-        self._asked: SimpleQueue[tuple[object, Transcript] | None] = SimpleQueue()
-        self._threads: int = 0
-        self._lock = threading.Lock()
-        self._idle = 0
-        """Idle threads; below 0, the number of calls that wait for a thread."""
-
-    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None:
-        for request in requests:
-            self._start(request)
-
-    def _start(self, asked: tuple[object, Transcript]) -> None:
-        self._asked.put(asked)
-        with self._lock:
-            self._idle -= 1
-            if self._idle >= 0 or self._threads == self._at_once:
-                return
-            self._idle += 1
-        try:
-            threading.Thread(target=self._work, name="gem-policy", daemon=True).start()
-        except RuntimeError:  # the operating system refuses more: the existing threads share the calls
-            if not self._threads:
-                raise
-            self._at_once = self._threads
-            with self._lock:
-                self._idle -= 1
+        if isinstance(self._runner, EventLoop):
+            self._runner.close(after=self._at_end, timeout=1)
         else:
-            self._threads += 1
+            self._runner.close()
 
-    def close(self) -> None:
-        for _ in range(self._threads):
-            self._asked.put(None)
-        self._threads = 0
+    def _answer(self, request: object, transcript: Transcript) -> tuple[object, Reply] | None:
+        """The answer to a request, in a thread; None to one that nobody waits for any more."""
+        return (request, _reply(partial(self._call, transcript))) if request in self._slots else None
 
-    def _work(self) -> None:
-        while (asked := self._asked.get()) is not None:
-            request, transcript = asked
-            reply = _reply(functools.partial(self._call, transcript)) if request in self._wanted else None
-            with self._lock:
-                self._idle += 1
-            if reply is not None:
-                self._answered.put((request, reply))
-            del asked, request, transcript, reply  # not kept alive while the thread waits
-
-
-class _EventLoopRunner(_Runner):
-    """One event loop in a thread, so that an object that belongs to a loop, such as a client, stays on one."""
-
-    def _open(self) -> None:
-        self._semaphore = asyncio.Semaphore(self._at_once)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="gem-policy", daemon=True)
-        self._thread.start()
-
-    def start(self, requests: Sequence[tuple[object, Transcript]]) -> None:
-        self._loop.call_soon_threadsafe(self._begin, requests)
-
-    def _begin(self, requests: Sequence[tuple[object, Transcript]]) -> None:
-        for request, transcript in requests:
-            task = self._loop.create_task(self._answer(request, transcript))
+    async def _begin(self, requests: Sequence[tuple[object, Transcript]]) -> None:
+        for request in requests:
+            task = asyncio.create_task(self._answer_in_loop(*request))
             self._tasks.add(task)  # the event loop keeps only weak references
             task.add_done_callback(self._tasks.discard)
 
-    def close(self) -> None:
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(1)
-
-    def _run(self) -> None:
-        self._loop.run_forever()
-        # Pending calls are cancelled, and have half a second to end.
-        unfinished = asyncio.all_tasks(self._loop)
-        for task in unfinished:
-            task.cancel()
-        if unfinished:
-            self._loop.run_until_complete(asyncio.wait(unfinished, timeout=0.5))
-        if self._at_end is not None:
-            self._loop.run_until_complete(self._at_end())
-        self._loop.close()
-
-    async def _answer(self, request: object, transcript: Transcript) -> None:
+    async def _answer_in_loop(self, request: object, transcript: Transcript) -> None:
         async with self._semaphore:
-            if request not in self._wanted:
+            if request not in self._slots:
                 return
             try:
-                reply = await self._call(transcript)
-            # sys.exit() must not end the event loop, and a client may cancel the call.
-            except BaseException as error:
-                self._answered.put((request, failure_of(error)))
-            else:
-                self._answered.put((request, _reply(lambda: reply)))
+                text = await self._call(transcript)
+                reply = _reply(lambda: text)
+            except BaseException as error:  # sys.exit() must not end the event loop, and a client may cancel the call
+                reply = failure_of(error)
+            self._answered.put((request, reply))
 
 
 def _reply(call: Callable[[], Any]) -> Reply:

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gem.errors import GemError, PolicyError, SpecError, UnknownId, did_you_mean
-from gem.failure import failure_of
+from gem.errors import GemError, PolicyError, SpecError, UnknownId, did_you_mean, failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.discovery import how_to_install
 from gem.packs.importing import check_arguments, module_hint
@@ -43,7 +42,7 @@ def policy_ref(policy: ComponentRef) -> ComponentRef:
 
 
 def written_at(policy: ComponentRef) -> datetime | None:
-    """When the weights of a policy in a folder were last written; None for other policies."""
+    """The time of the last change of the weights of a policy in a folder; None for other policies."""
     name, settings = name_and_settings(policy)
     folder = Path(str(settings.get("path") or settings.get("model") or "")).expanduser()
     if name not in LOCAL_MODELS or not folder.is_dir():
@@ -53,8 +52,8 @@ def written_at(policy: ComponentRef) -> datetime | None:
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
-def check_policy(policy: ComponentRef) -> None:
-    """Check that a policy exists, without importing it.
+def check_policy(policy: ComponentRef) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of a policy that exists; it is not imported.
 
     Raises:
         UnknownId: it does not.
@@ -75,6 +74,7 @@ def check_policy(policy: ComponentRef) -> None:
     except UnknownId as error:
         known = [each for pack in registry().load() for each in pack.policies]
         raise UnknownId(f"{error}{did_you_mean(kind, known) if ':' in name else ''}") from None
+    return name, settings
 
 
 def make_policy(policy: ComponentRef) -> Policy:
@@ -91,8 +91,7 @@ def make_policy(policy: ComponentRef) -> Policy:
         SpecError: a setting is unknown or missing.
         PolicyError: it is not a policy, or cannot be built.
     """
-    check_policy(policy)
-    name, settings = name_and_settings(policy_ref(policy))
+    name, settings = check_policy(policy)
     what, found = f"the policy {name!r}", find_named("policy", name)
     if isinstance(found, Policy):
         if settings:

@@ -7,9 +7,9 @@ number of one conversation, until `forget` ends it.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
-from gem.errors import MissingInfo
-from gem.failure import Failure
-from gem.rollout.transcript import Completion, Transcript
+from gem.episode import Completion
+from gem.errors import Failure, MissingInfo
+from gem.rollout.transcript import Transcript
 
 __all__ = ["Completion", "Failure", "InfoPolicy", "Policy", "expert_policy", "random_policy"]
 
@@ -73,5 +73,5 @@ def random_policy() -> Policy:
 
 
 def expert_policy() -> Policy:
-    """Each env's `expert_action`."""
+    """The expert's play: each env's `expert_action`."""
     return InfoPolicy("expert_action")

@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gem import seeding
-from gem.core import Env, Wrapper
+from gem.core import Env
 from gem.dataset_env import DatasetEnv
+from gem.episode import Start
 from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.make import Wrappers, make
-from gem.rollout.transcript import Start
-from gem.wrappers import Curriculum
 
 
 def each_row(
@@ -27,13 +26,11 @@ def each_row(
     Args:
         ids: one id or several, each an environment on a data set (`gem.dataset_env.DatasetEnv`).
         seed: gives every episode its own seed.
-        wrappers: those of the vector; a curriculum is refused, because its levels may have other rows.
+        wrappers: those of the vector.
         env_kwargs: those of the vector, such as `data`.
 
     Raises:
-        ConfigError: an id does not have rows.
-        UnknownId, PackError, SpecError, MissingExtra: see `gem.make`.
-        DataUnavailable: the rows are not on this machine; see `gem.data.open_table`.
+        ConfigError: an id does not have rows; more in `gem.make` and `gem.data.open_table`.
     """
     starts: list[Start] = []
     for name in dict.fromkeys(as_list(ids)):
@@ -52,14 +49,6 @@ def start_of_row(id: str, index: int, seed: int) -> Start:
 
 
 def table_of(env: Env) -> Sequence[Any] | None:
-    """The table of a data set, in any wrappers but a curriculum, whose levels may have others; None otherwise.
-
-    Raises:
-        DataUnavailable, ConfigError, MissingExtra: see `gem.data.open_table`.
-    """
-    layer = env
-    while isinstance(layer, Wrapper):
-        if isinstance(layer, Curriculum):
-            return None
-        layer = layer.env
-    return layer.rows if isinstance(layer, DatasetEnv) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    """The table of a data set, in any wrappers; None for any other env. It raises what `gem.data.open_table` does."""
+    plain = env.unwrapped
+    return plain.rows if isinstance(plain, DatasetEnv) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

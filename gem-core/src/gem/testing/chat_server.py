@@ -7,13 +7,12 @@ with chat_server(lambda messages: "\\boxed{7}", Trouble(fail=0.2)) as server:
     policy = ChatPolicy("any", base_url=server.url)
 ```
 
-It needs the extra `llm` of gem-core.
+It needs the extra `http` of gem-core.
 """
 
 import asyncio
 import json
 import random
-import threading
 import time
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -22,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gem.errors import MissingExtra
+from gem.work.loops import EventLoop
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -78,20 +78,14 @@ class ChatServer:
 
 @contextmanager
 def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[ChatServer]:
-    """Serve `/v1/chat/completions` on a free port while the context is open.
-
-    Raises:
-        MissingExtra: aiohttp is not installed.
-    """
+    """Serve `/v1/chat/completions` on a free port while the context is open; `MissingExtra` without aiohttp."""
     try:
         from aiohttp import web
     except ImportError as error:
-        raise MissingExtra(f"the chat server needs aiohttp ({error}): pip install 'gem-core[llm]'") from error
+        raise MissingExtra(f"the chat server needs aiohttp ({error}): pip install 'gem-core[http]'") from error
 
     state = ChatServer("")
     handler = _Handler(answer, trouble or Trouble(), state)
-    loop = asyncio.new_event_loop()
-    ready = threading.Event()
 
     async def serve() -> web.AppRunner:
         app = web.Application(client_max_size=2**26)
@@ -104,27 +98,21 @@ def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[Cha
         state.url = f"http://{host}:{port}/v1"
         return runner
 
-    def run() -> None:
-        try:
-            runner = loop.run_until_complete(serve())
-            ready.set()
-            loop.run_forever()
-            loop.run_until_complete(runner.cleanup())
-        finally:
-            ready.set()
-            loop.close()
-
-    thread = threading.Thread(target=run, name="gem-chat-server", daemon=True)
-    thread.start()
-    ready.wait(30)
+    loop = EventLoop("gem-chat-server")
+    runner = loop.call(serve())
     try:
         yield state
     finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(30)
+        loop.call(runner.cleanup())
+        loop.close()
 
 
 _KINDS = ("fail", "limit", "truncate", "stall", "garble", "error", "hang_up")
+_ERRORS: Mapping[str, tuple[int, Mapping[str, Any]]] = {
+    "fail": (500, {"message": "the server is on fire"}),
+    "limit": (429, {"message": "slow down"}),
+    "error": (200, {"code": 502, "message": "the provider is down"}),
+}
 _PASSES = 5
 """Of the event loop, in which it notices connections that clients have closed."""
 
@@ -162,17 +150,14 @@ class _Handler:
         if kind == "stall":
             await asyncio.sleep(3600)
         await asyncio.sleep(self._trouble.latency(self._rng))
-        if kind == "fail":
-            return web.json_response({"error": {"message": "the server is on fire"}}, status=500)
-        if kind == "limit":
-            after = {"Retry-After": str(self._trouble.retry_after)}
-            return web.json_response({"error": {"message": "slow down"}}, status=429, headers=after)
+        if kind in _ERRORS:
+            status, error = _ERRORS[kind]
+            after = {"Retry-After": str(self._trouble.retry_after)} if kind == "limit" else None
+            return web.json_response({"error": error}, status=status, headers=after)
         if kind == "garble":
             return web.Response(text="<html>not JSON</html>")
-        if kind == "error":
-            return web.json_response({"error": {"code": 502, "message": "the provider is down"}})
+        assert request.transport is not None
         if kind == "hang_up":
-            assert request.transport is not None
             request.transport.close()
             return web.Response()
         content = json.dumps(self._completion(body)).encode()
@@ -181,7 +166,6 @@ class _Handler:
             response.content_length = len(content)
             await response.prepare(request)
             await response.write(content[: len(content) // 2])
-            assert request.transport is not None
             request.transport.close()
             return response
         self._state.answered += 1

@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -26,7 +26,9 @@ def check_leaks(subject: Subject) -> None:
     """A closed env leaves no process, thread, open file or temporary file, and may be closed twice."""
     # What a library opens once, on first use, is not a leak.
     _play_and_close(subject)
-    with _empty_temporary_folder() as folder, _gc_frozen():
+    with _empty_temporary_folder() as folder, ExitStack() as after:
+        gc.freeze()  # hides existing objects from the garbage collector, which needs 0.1 s for those of a large library
+        after.callback(gc.unfreeze)
         before = _open_resources(folder)
         envs = _play_and_close(subject)
         left = _left_over(before, folder)
@@ -100,16 +102,6 @@ def _children() -> OpenResources:
             ended = ", which has ended and was not waited for" if state == "Z" else ""
             resources[f"process {stat.parent.name}"] = f"the process {stat.parent.name} ({name}){ended}"
     return resources
-
-
-@contextmanager
-def _gc_frozen() -> Generator[None]:
-    """Hide existing objects from the garbage collector, which needs 0.1 s for those of a large library."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 @contextmanager

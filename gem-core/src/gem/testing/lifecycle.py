@@ -28,10 +28,7 @@ def check_resets(subject: Subject) -> None:
     others = [*subject.reference[1:], subject.reference[0]]
     for expected, other in zip(subject.reference, others, strict=True):
         # Just before its end an episode has changed the most.
-        for played, when in (
-            (1, "a reset alone"),
-            (len(other.transitions) - 1, "a part of an episode"),
-        ):
+        for played, when in ((1, "a reset alone"), (len(other.transitions) - 1, "a part of an episode")):
             with subject.make() as env:
                 for _ in islice(transitions(env, other.seed, subject.turns), played):
                     pass

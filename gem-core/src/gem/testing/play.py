@@ -114,11 +114,7 @@ def difference(expected: Sequence[Transition], got: Sequence[Transition], first_
 def expect_same(
     expected: Sequence[Transition], got: Sequence[Transition], fault: str, fix: str, first_turn: int = 0
 ) -> None:
-    """Compare two episodes as `difference` does.
-
-    Raises:
-        ContractViolation: they differ; with `fault`, the difference, and `fix`.
-    """
+    """Raise `ContractViolation` with `fault`, the difference and `fix`, if two episodes differ; see `difference`."""
     found = difference(expected, got, first_turn)
     if found:
         raise ContractViolation(f"{fault}: {found}.", fix)

@@ -4,6 +4,7 @@ pytest imports this module in every project where gem-core is installed, so ever
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,26 +15,17 @@ if TYPE_CHECKING:
 MARKER = "gem_contract"
 
 
-def _count(text: str) -> int:
-    if int(text) < 1:
+def _positive(number: type[float], text: str) -> float:
+    if not number(text) > 0:
         raise ValueError(text)
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    if not float(text) > 0:
-        raise ValueError(text)
-    return float(text)
+    return number(text)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gem", "the contract of GEM's environments")
-    group.addoption(
-        "--gem-episodes", type=_count, metavar="N", help="Episodes that each check of an environment plays."
-    )
-    group.addoption(
-        "--gem-timeout", type=_seconds, metavar="SECONDS", help="The time limit of each check of an environment."
-    )
+    episodes, seconds = "Episodes that each check of an environment plays.", "The time limit of each check."
+    group.addoption("--gem-episodes", type=partial(_positive, int), metavar="N", help=episodes)
+    group.addoption("--gem-timeout", type=partial(_positive, float), metavar="SECONDS", help=seconds)
 
 
 def pytest_configure(config: pytest.Config) -> None:

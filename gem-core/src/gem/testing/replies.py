@@ -2,7 +2,7 @@
 
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.rollout.report import wilson_interval
+from gem.results.intervals import wilson_interval
 from gem.testing.play import ActionChooser, Transition, act, play, random_action, start
 from gem.testing.subject import Inapplicable, Subject
 
@@ -78,7 +78,7 @@ def _reply(env: Env, name: str, junk: str, seed: int) -> Transition:
     except Exception as error:
         raise ContractViolation(
             f"{name.capitalize()}, as a reply in the episode from seed {seed}, raises {type(error).__name__}: {error}.",
-            "A reply must not raise: read it with gem.parsing, and return malformed() if it cannot be read.",
+            "A reply must not raise: read it with gem.answers.parsing, and return malformed() if it cannot be read.",
         ) from error
     try:
         transition.line.encode()

@@ -83,11 +83,8 @@ class Subject:
 def find_entries(name: str) -> Sequence[RegistryEntry]:
     """The entries of an id, of `"module:Class"`, or of a pack by its distribution or namespace.
 
-    Raises:
-        PackError: the pack is installed, but broken or disabled.
-        ConfigError: the pack registers no environment.
-        UnknownId: there is no such pack or id.
-        SpecError: it is not an id.
+    `PackError` if the pack is broken or disabled, `ConfigError` if it has no environment, `UnknownId` or `SpecError` if
+    there is no such pack or id.
     """
     chosen = [pack for pack in registry().packs if name == pack.distribution or name in pack.namespaces]
     if not chosen:

@@ -1,4 +1,4 @@
-"""What a tool returns: text, or a list of content parts."""
+"""Results of tools: text, or a list of content parts."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -6,15 +6,11 @@ from typing import cast
 from gem.core import ContentPart, Observation
 
 Content = Observation
-"""What a tool returns and the agent sees."""
+"""The result of a tool, which the agent sees."""
 
 
 def check_content(name: str, content: object) -> Content:
-    """`content` itself, if it is text or a list of content parts.
-
-    Raises:
-        TypeError: it is not; `name` is the tool that returned it.
-    """
+    """`content`, if it is text or content parts. Raises `TypeError` otherwise, with the `name` of its tool."""
     kind = type(content).__name__
     if isinstance(content, str):
         return content
@@ -32,7 +28,7 @@ def wrap(before: str, content: Content, after: str) -> Content:
 
 
 def join(contents: Sequence[Content]) -> Content:
-    """All `contents`, in order; texts are parted by an empty line."""
+    """The `contents` as one, in order; texts are parted by an empty line."""
     if all(isinstance(each, str) for each in contents):
         return "\n\n".join(cast("Sequence[str]", contents))
     return [part for each in contents for part in parts_of(each)]

@@ -12,11 +12,7 @@ Run = Callable[..., Awaitable[Any]]
 
 
 class StatePool:
-    """The states of all resources of a runtime. Its methods run in the runtime's event loop.
-
-    Args:
-        run: calls the resources' methods.
-    """
+    """The states of all resources of a runtime, in whose event loop its methods run; `run` calls the resources'."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -33,12 +29,12 @@ class StatePool:
 
     @property
     def idle(self) -> int:
-        """How many states wait for an episode."""
+        """The number of states that wait for an episode."""
         return sum(map(len, list(self._idle.values())))
 
     @property
     def in_use(self) -> int:
-        """How many states belong to episodes, including those that are being opened or given back."""
+        """The number of states of episodes, with those that are being opened or given back."""
         return len(self._used) + self._moving
 
     async def take(self, resource: Resource[Any]) -> Any:

@@ -10,7 +10,7 @@ State = TypeVar("State")
 
 
 class Resource(ABC, Generic[State]):
-    """How a state that tools share is opened and closed.
+    """A kind of state that tools share: opening and closing it.
 
     The first call of an episode that needs the state opens it, and all tools with this resource share it. When the
     episode is over (ended, failed, reset early, or its env closed or garbage-collected), the state is renewed for

@@ -1,14 +1,10 @@
 """The runtime: carries out calls of tools, many at once."""
 
 import asyncio
-import atexit
 import inspect
-import os
 import random
-import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -17,11 +13,13 @@ from gem.checks import check_int
 from gem.errors import ToolError, ToolTimeout
 from gem.tool.cache import Cache, key_of
 from gem.tool.content import Content, check_content
-from gem.tool.limiter import Limiter, Permit
 from gem.tool.pool import StatePool
 from gem.tool.session import ToolSession
-from gem.tool.threads import CallOutcome, Threads
 from gem.tool.tool import Tool
+from gem.work.lifetime import after_fork, at_exit
+from gem.work.limits import Limiter, Permit
+from gem.work.loops import EventLoop
+from gem.work.threads import Outcome, Threads
 
 MAX_CONCURRENCY = 64
 """Default limit on calls at once, of all tools together."""
@@ -41,10 +39,9 @@ CallResult = Content | BaseException
 class ToolRuntime:
     """Carries out calls: from many threads, from any event loop, and many of one batch at once.
 
-    An event loop in its own thread runs everything: `async` tools in the loop, others in threads. Both start with the
-    first call. A process shares one runtime (`shared_runtime()`), which ends with it. A forked child has a new one.
-
-    A tool that calls another one calls its function; through the runtime it could wait for its own permit.
+    An event loop in its own thread runs everything: `async` tools in the loop, others in threads. A process shares one
+    runtime (`shared_runtime()`), which ends with it. A tool that calls another one calls its function; through the
+    runtime it could wait for its own permit.
 
     Args:
         max_concurrency: calls at once, of all tools together; a tool's own limit is `Tool.max_concurrency`.
@@ -55,9 +52,12 @@ class ToolRuntime:
         self._max_concurrency = check_int("max_concurrency", max_concurrency, 1)
         self._cache_room = check_int("cache_room", cache_room, 0)
         self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
-        self._pool = StatePool(self._run)
+        self.states = StatePool(self._run)
+        """The states of resources."""
+        self._loop = EventLoop("gem-tools")
+        self._threads = Threads("gem-tool")
         self._start()
-        _runtimes.add(self)
+        after_fork(self.forget)
 
     def call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
         """Call `tool`, and wait for its result.
@@ -73,49 +73,27 @@ class ToolRuntime:
             ToolTimeout: it has not returned in time.
             Exception: any other error of the tool: a fault.
         """
-        return self._wait(self._call(tool, arguments, session)).get()
+        return self._loop.call(self._call(tool, arguments, session)).get()
 
     async def acall(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None = None) -> Content:
         """`call`, from a coroutine in any event loop. Cancelling it cancels the call."""
-        outcome = await asyncio.wrap_future(self._spawn(self._call(tool, arguments, session)))
+        outcome = await asyncio.wrap_future(self._loop.submit(self._call(tool, arguments, session)))
         return outcome.get()
 
     def call_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
         """Make many calls at once, and wait for all: what each returned or raised, in the order of `calls`."""
-        return self._wait(self._call_all(list(calls), session))
-
-    async def acall_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
-        """`call_many`, from a coroutine in any event loop."""
-        return await asyncio.wrap_future(self._spawn(self._call_all(list(calls), session)))
+        return self._loop.call(self._call_all(list(calls), session))
 
     def session(self) -> ToolSession:
         """A session for a new episode."""
-        session = ToolSession(self._pool, self._wait, self._spawn)
+        session = ToolSession(self.states, self._loop.call, self._loop.submit)
         self._sessions.add(session)
         return session
 
-    @property
-    def states_in_use(self) -> int:
-        """How many states of resources belong to sessions."""
-        return self._pool.in_use
-
-    @property
-    def states_idle(self) -> int:
-        """How many states of resources wait for a session."""
-        return self._pool.idle
-
     def close(self) -> None:
         """Cancel what is under way, close every state, and end the threads. Closing twice is fine."""
-        with self._lock:
-            closed, self._closed = self._closed, True
-            loop, thread = self._loop, self._thread
-        if closed or loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._shut_down(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-        self._threads.close(GRACE)
+        self._loop.close(before=self._shut_down, timeout=2 * GRACE)
+        self._threads.close()
         for session in list(self._sessions):
             session.forget()
 
@@ -123,54 +101,23 @@ class ToolRuntime:
         """Reset without closing anything: in a forked child, the present state belongs to the parent."""
         for session in list(self._sessions):
             session.forget()
-        self._pool.forget()
+        self.states.forget()
         self._start()
 
     def _start(self) -> None:
-        # Reentrant, because garbage collection can end a session, which spawns, at any point.
-        self._lock = threading.RLock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self._threads = Threads()
         self._limiter = Limiter("the runtime", self._max_concurrency)
         self._limiters: weakref.WeakKeyDictionary[Tool, Limiter] = weakref.WeakKeyDictionary()
         self._cache = Cache(self._cache_room)
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._orphans: set[asyncio.Future[CallOutcome]] = set()
+        self._orphans: set[asyncio.Future[Outcome[Any]]] = set()
         # Not seeded: pauses do not affect episodes, and those of many processes should differ.
         self._jitter = random.Random()
 
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise RuntimeError("this tool runtime is closed")
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name="gem-tools", daemon=True)
-                self._thread.start()
-            # Under the lock, so that `close` cannot come in between.
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise RuntimeError(
-                "an async tool cannot wait for the runtime that runs it; use acall, or the function itself"
-            )
-        future = self._spawn(work)
-        try:
-            return future.result()
-        except BaseException:  # such as Ctrl-C; cancelling a future that is done does nothing
-            future.cancel()
-            raise
-
     async def _call_all(self, calls: list[ToolRequest], session: ToolSession | None) -> list[CallResult]:
         outcomes = await asyncio.gather(*(self._call(tool, arguments, session) for tool, arguments in calls))
-        return [outcome.value if outcome.error is None else outcome.error for outcome in outcomes]
+        return [outcome.get() if outcome.error is None else outcome.error for outcome in outcomes]
 
-    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> CallOutcome:
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> Outcome[Any]:
         """The outcome of a call. It raises nothing, unless it is cancelled."""
         task = asyncio.current_task()
         assert task is not None
@@ -179,17 +126,17 @@ class ToolRuntime:
         try:
             checked = tool.validate(arguments)
         except Exception as error:  # `BadArguments`, or a fault of the validator
-            return CallOutcome(error=error)
+            return Outcome(error=error)
         key = key_of(tool, arguments) if tool.pure else None
         kept = self._cache.get(key) if key else None
         if kept is not None:
-            return CallOutcome(kept)
+            return Outcome(kept)
         outcome = await self._with_state(tool, checked, session)
         if key and outcome.error is None:
-            self._cache.put(key, outcome.value)
+            self._cache.put(key, outcome.get())
         return outcome
 
-    async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: ToolSession | None) -> CallOutcome:
+    async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: ToolSession | None) -> Outcome[Any]:
         if tool.resource is None:
             return await self._repeat(tool, partial(tool.function, **arguments))
         own = self.session() if session is None else session
@@ -201,10 +148,10 @@ class ToolRuntime:
             if session is None:
                 await own.aclose()
         except Exception as error:
-            return CallOutcome(error=error)
+            return Outcome(error=error)
         return outcome
 
-    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> CallOutcome:
+    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:
         outcome = await self._attempt(tool, function)
         for repetition in range(tool.retries):
             if not isinstance(outcome.error, tool.retry_on):
@@ -214,7 +161,7 @@ class ToolRuntime:
             outcome = await self._attempt(tool, function)
         return outcome
 
-    async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> CallOutcome:
+    async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:
         limiter = self._limiters.setdefault(tool, Limiter(f"the tool {tool.name!r}", tool.max_concurrency))
         try:
             # The tool's own permit first: a call that waits for it must not hold back other tools.
@@ -225,15 +172,15 @@ class ToolRuntime:
                 else:
                     outcome = await self._in_thread(function, tool.timeout, own, general)
             if outcome.error is None:
-                check_content(tool.name, outcome.value)
+                check_content(tool.name, outcome.get())
         except (ToolTimeout, TypeError) as error:
-            return CallOutcome(error=error)
+            return Outcome(error=error)
         except TimeoutError:
             late = f"the tool {tool.name!r} has not returned within {tool.timeout:g} seconds"
-            return CallOutcome(error=ToolTimeout(late))
+            return Outcome(error=ToolTimeout(late))
         return outcome
 
-    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *permits: Permit) -> CallOutcome:
+    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *permits: Permit) -> Outcome[Any]:
         done = asyncio.wrap_future(self._threads.submit(function))
         try:
             await asyncio.wait([done], timeout=timeout)
@@ -265,39 +212,29 @@ class ToolRuntime:
             async with asyncio.timeout(GRACE):
                 if self._under_way:
                     await asyncio.wait(self._under_way)
-                await self._pool.close()
+                await self.states.close()
         # A thread that returns after the end of the loop must not call back into it.
         for future in list(self._orphans):
             future.cancel()
 
 
-async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> CallOutcome:
+async def _attempt_async(function: Callable[[], Coroutine[Any, Any, Any]]) -> Outcome[Any]:
     """The outcome of awaiting `function()`. If the call itself is cancelled, that is raised."""
     try:
-        return CallOutcome(await function())
+        return Outcome(await function())
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        return CallOutcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
+        return Outcome(error=RuntimeError(f"it cancelled itself: {error!r}"))
     except BaseException as error:  # such as SystemExit, which would end the event loop
-        return CallOutcome(error=error)
+        return Outcome(error=error)
 
 
-_runtimes: weakref.WeakSet[ToolRuntime] = weakref.WeakSet()
 _shared = ToolRuntime()
-atexit.register(_shared.close)
+at_exit(_shared.close)
 
 
 def shared_runtime() -> ToolRuntime:
     """The runtime that this process shares."""
     return _shared
-
-
-def _after_fork() -> None:
-    for each in list(_runtimes):
-        each.forget()
-
-
-if hasattr(os, "register_at_fork"):  # Windows forks nothing
-    os.register_at_fork(after_in_child=_after_fork)

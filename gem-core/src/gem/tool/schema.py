@@ -1,4 +1,4 @@
-"""From a typed function to the JSON schema of its arguments, and back from JSON to checked arguments."""
+"""JSON schemas of the arguments of typed functions, and checks of arguments in JSON."""
 
 import inspect
 import re
@@ -67,11 +67,8 @@ class Signature:
         self.parameters.setdefault("properties", {})
 
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments, converted to the types of the function: `"5"` is 5 where a number is expected.
-
-        Raises:
-            BadArguments: some are not valid; the message names each.
-        """
+        """The arguments, converted to the types of the function: `"5"` is 5 where a number is expected. Raises
+        `BadArguments`, which names each that is not valid."""
         try:
             checked = self._model.model_validate(dict(arguments))
         except ValidationError as error:
@@ -111,7 +108,7 @@ def _entries(body: str) -> dict[str, str]:
 
 
 def _may_be_content(annotation: Any) -> bool:
-    """Whether a value of this type can be text or a list of content parts; True if that is not certain."""
+    """False for a type whose values cannot be text or a list of content parts."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return any(map(_may_be_content, arguments))
@@ -125,7 +122,7 @@ def _may_be_content(annotation: Any) -> bool:
 
 
 def _fits(annotation: Any, *kinds: type) -> bool:
-    """Whether a class, with or without type arguments, is a subclass or a base of one of `kinds`."""
+    """True for a subclass or a base of one of `kinds`, with or without type arguments."""
     kind = get_origin(annotation) or annotation
     try:
         return kind is Any or any(issubclass(kind, each) or issubclass(each, kind) for each in kinds)

@@ -17,12 +17,8 @@ Wait = Callable[[Coroutine[Any, Any, Any]], Any]
 class ToolSession:
     """The states that the tools of one episode share, opened when they are first needed. See `ToolRuntime.session`.
 
-    A session that is garbage-collected without `close` gives them back as well.
-
-    Args:
-        pool: where states come from.
-        wait: runs a coroutine in the runtime's event loop, and waits for it.
-        spawn: runs one there, and does not wait.
+    A session that is garbage-collected without `close` gives them back as well. `wait` and `spawn` run a coroutine in
+    the runtime's event loop; `spawn` does not wait for it.
     """
 
     def __init__(self, pool: StatePool, wait: Wait, spawn: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
@@ -42,11 +38,7 @@ class ToolSession:
         await _give_back(self._pool, self._held, self._busy)
 
     def save(self) -> dict[Resource[Any], bytes]:
-        """Each state that is open, as bytes for `load`.
-
-        Raises:
-            SnapshotError: a resource does not support snapshots.
-        """
+        """The open states, as bytes for `load`. Raises `SnapshotError` if a resource does not support snapshots."""
         return self._wait(self._save()) if self._held else {}
 
     def load(self, saved: Mapping[Resource[Any], bytes]) -> None:

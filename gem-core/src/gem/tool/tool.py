@@ -21,16 +21,16 @@ from gem.tool.schema import Signature
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 Function = Callable[..., Content | Awaitable[Content]]
-"""What carries out a call."""
+"""The function behind a tool."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tool:
-    """Something that an agent can call: a name, what it does, a schema of its arguments, and the function itself.
+    """A function that an agent can call, with its name, its description and a schema of its arguments.
 
     The function returns text or content parts. It raises `ToolError` to tell the agent that it could not do what was
-    asked; any other exception is a fault and ends the episode as failed. `@tool` makes one from a function; construct
-    one directly where the schema is known only at run time.
+    asked; any other exception is a fault. `@tool` makes one from a function; construct one directly where the schema is
+    known only at run time.
 
     Args:
         name: letters, digits, `_` and `-`, at most 64.
@@ -40,8 +40,8 @@ class Tool:
         validator: from the agent's arguments to the function's; raises `BadArguments`. By default only the names are
             checked, against `parameters`.
         resource: state of the episode, shared by all tools with the same resource.
-        method: the function is a method of a class: its first argument is `self`. Read from an instance, as in
-            `env.look`, the tool is bound to it, and is then not a method any more.
+        method: the function is a method of a class. Read from an instance, as in `env.look`, the tool is bound to it,
+            and is then not a method any more.
         pure: equal arguments always give equal results, so results are cached.
         timeout: seconds for each attempt; a call that takes longer raises `ToolTimeout`.
         max_concurrency: how many calls may run at once.
@@ -73,20 +73,16 @@ class Tool:
         if self.max_concurrency is not None:
             check_int("max_concurrency", self.max_concurrency, 1)
         check_int("retries", self.retries, 0)
-        stateful = "has a resource" if self.resource is not None else "is a method" if self.method else None
-        if stateful and (self.pure or self.retries):
-            raise ConfigError(
-                f"the tool {self.name!r} {stateful}: a call may change its state, so it is neither pure nor retried"
-            )
-        if self.method and self.max_concurrency is not None:
-            raise ConfigError(
-                f"the tool {self.name!r} is a method: calls on one env never overlap, so max_concurrency is None"
-            )
-        if self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
+        fault = None
+        if (self.resource is not None or self.method) and (self.pure or self.retries):
+            fault = "a call may change the state of its resource or env, so it is neither pure nor retried"
+        elif self.method and self.max_concurrency is not None:
+            fault = "calls of a method on one env never overlap, so max_concurrency is None"
+        elif self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
             # A thread could change the instance after the episode has ended.
-            raise ConfigError(
-                f"the tool {self.name!r}: a method with a timeout must be async, because a thread cannot be stopped"
-            )
+            fault = "a method with a timeout must be async, because a thread cannot be stopped"
+        if fault is not None:
+            raise ConfigError(f"the tool {self.name!r}: {fault}")
 
     @property
     def text_parameter(self) -> str | None:
@@ -100,11 +96,7 @@ class Tool:
         return None
 
     def validate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them.
-
-        Raises:
-            BadArguments: they are not valid; the message is for the agent.
-        """
+        """The arguments as the function takes them. Raises `BadArguments`, which is for the agent."""
         return (self.validator or self._check_names)(arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Content | Awaitable[Content]:
@@ -154,15 +146,7 @@ def tool(
     retries: int = 0,
     retry_on: tuple[type[Exception], ...] = (ConnectionError, TimeoutError),
 ) -> Callable[[Function], Tool]: ...
-def tool(
-    function: Function | None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    resource: Resource[Any] | None = None,
-    **settings: Any,
-) -> Tool | Callable[[Function], Tool]:
+def tool(function: Function | None = None, /, **settings: Any) -> Tool | Callable[[Function], Tool]:
     '''Make a `Tool` of a typed function: `@tool`, or `@tool(timeout=5, …)` with the settings of `Tool`.
 
     ```python
@@ -179,33 +163,24 @@ def tool(
 
     The name is the function's, the description is its docstring up to the first section, and the schema comes from
     the types of its arguments and the section "Args:". With a `resource`, the first argument is its state, and the
-    agent does not see it. A method of a class, whose first argument is `self`, works on the instance it is read from:
-    the tools of an env are methods of its class, see `gem.ToolEnv`.
+    agent does not see it. A method of a class, whose first argument is `self`, works on the instance it is read from,
+    such as an env (`gem.ToolEnv`).
 
     Raises:
-        ConfigError: it is not a function, an argument has no type, there is no description, the annotated return type
-            is neither text nor content parts, or a setting is out of range.
+        ConfigError: the function has no types or description, or returns something else, or a setting is wrong.
     '''
 
     def make(function: Function) -> Tool:
         if isinstance(function, type) or not callable(function):
             raise ConfigError(f"@tool makes a tool of a function, not of {function!r}: write a function that uses it")
-        method = resource is None and next(iter(inspect.signature(function).parameters), None) == "self"
-        signature = Signature(function, skip=1 if resource is not None or method else 0)
-        own_name = name or getattr(function, "__name__", "")
-        text = description or signature.description
-        if not text:
-            raise ConfigError(f"the tool {own_name!r} has no description: write a docstring, or give description=")
-        return Tool(
-            name=own_name,
-            description=text,
-            parameters=signature.parameters,
-            function=function,
-            validator=signature.validate,
-            resource=resource,
-            method=method,
-            **settings,
-        )
+        given = {name: value for name, value in settings.items() if value is not None}
+        method = "resource" not in given and next(iter(inspect.signature(function).parameters), None) == "self"
+        signature = Signature(function, skip=1 if "resource" in given or method else 0)
+        read = {"name": getattr(function, "__name__", ""), "description": signature.description, "method": method}
+        made: dict[str, Any] = {**read, **given}
+        if not made["description"]:
+            raise ConfigError(f"the tool {made['name']!r} has no description: write a docstring, or give description=")
+        return Tool(function=function, parameters=signature.parameters, validator=signature.validate, **made)
 
     return make if function is None else make(function)
 

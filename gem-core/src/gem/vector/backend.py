@@ -20,7 +20,7 @@ class EnvSet:
     step_timeout: float | None = None
 
     @property
-    def seed_streams(self) -> list[SeedStream]:
+    def streams(self) -> list[SeedStream]:
         """The initial seed stream of each slot."""
         return [SeedStream(seed) for seed in self.seeds]
 

@@ -21,7 +21,7 @@ class EnvCall(NamedTuple):
 
 
 class CallStatus:
-    """One process writes and one reads, without a lock.
+    """A record that one process writes and another reads, without a lock.
 
     The record is written twice. A reader reads the second copy first: if both are equal, the record is complete.
 

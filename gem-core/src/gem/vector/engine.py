@@ -15,7 +15,7 @@ from gem.core import Info, Observation, Step
 from gem.errors import ConfigError, ResetNeeded, SpecError
 from gem.packs.spec import EnvSpec
 from gem.vector.backend import Backend
-from gem.vector.messages import Autoreset, Build, GetProgress, Reset, SetProgress, SlotMessage, SlotResult
+from gem.vector.messages import Autoreset, Build, Reset, SlotMessage, SlotResult
 from gem.vector.reach import Reach
 
 
@@ -35,9 +35,6 @@ class VectorStep(NamedTuple):
 class VectorEnv:
     """Environments in numbered slots; `gem.make_vec` makes one.
 
-    `send` passes actions to some slots, and `recv` returns results in the order in which they are ready. `reset` and
-    `step` do both for several slots, and wait for all of them.
-
     If an env raises, exceeds its time limit, or its process dies, its result contains the failure and its slot gets a
     new env; other slots are not affected.
 
@@ -51,18 +48,20 @@ class VectorEnv:
         specs: Sequence[EnvSpec],
         *,
         autoreset: Autoreset = "same_step",
-        mixture: Sequence[tuple[EnvSpec, float]] = (),
+        mixture: Mapping[str, tuple[EnvSpec, float]] | None = None,
     ) -> None:
         self.autoreset: Autoreset = autoreset
         """The default of `send`; see `Autoreset`."""
         self._backend = backend
         self._specs = list(specs)
-        self._mixture = {spec.id: spec for spec, _ in mixture}
-        self.shares: Mapping[str, float] = {spec.id: share for spec, share in mixture}
-        """Id → weight, if a rollout may play each of them in any slot; otherwise empty."""
+        self._mixture = {name: spec for name, (spec, _) in (mixture or {}).items()}
+        self.shares: Mapping[str, float] = {name: weight for name, (_, weight) in (mixture or {}).items()}
+        """Name → weight, if a rollout may play each of them in any slot; otherwise empty. The name is the id, but of a
+        `Share` with another."""
         self.reach = Reach()
-        """Whether what the envs depend on can be reached: rollouts tell, from one to the next."""
-        self._never_reset = set(range(len(self._specs)))
+        """Servers that could not be reached, as rollouts have found, from one to the next."""
+        self._slots = range(len(self._specs))
+        self._never_reset = set(self._slots)
         self._pending: set[int] = set()
         self._results: list[SlotResult] = []
         # Also closes at exit, and when the vector is garbage-collected.
@@ -74,27 +73,25 @@ class VectorEnv:
         """The number of slots."""
         return len(self._specs)
 
-    def id_of(self, slot: int) -> str:
-        """The id of the env in `slot`."""
-        return self._specs[slot].id
-
-    def spec_of(self, slot: int, id: str | None = None) -> EnvSpec:
-        """The spec of the env in `slot`, or of another `id` of its `shares`, with all kwargs and wrappers.
+    def spec_of(self, slot: int, name: str | None = None) -> EnvSpec:
+        """The spec of the env in `slot`, or of another one by its `name` in `shares`, with all kwargs and wrappers.
 
         Raises:
-            SpecError: the slot cannot play this id.
+            SpecError: the slot does not play an env of that name.
         """
-        spec = self._specs[slot] if id is None else self._mixture.get(id, self._specs[slot])
-        if id not in (None, spec.id):
-            raise SpecError(f"these envs play {', '.join(self._mixture or [spec.id])}, and not {id!r}")
-        return spec
+        spec = self._specs[slot]
+        if name is None or (not self._mixture and name == spec.id):
+            return spec
+        if name not in self._mixture:
+            raise SpecError(f"these envs play {', '.join(self._mixture or [spec.id])}, and not {name!r}")
+        return self._mixture[name]
 
     def send(self, messages: Mapping[int, str | Reset], *, autoreset: Autoreset | None = None) -> None:
         """Send actions or resets.
 
         Args:
             messages: slot → action or `Reset`.
-            autoreset: for these messages, instead of the default of the vector.
+            autoreset: by default that of the vector.
 
         Raises:
             IndexError: the slot does not exist.
@@ -112,7 +109,7 @@ class VectorEnv:
 
         Waits until there are `min_results` (or as many as are pending, if that is less), or for `timeout` seconds;
         `timeout=0` does not wait. With `backend="sync"` all pending envs run in this call. After Ctrl-C, the next call
-        resumes without losing a result.
+        resumes.
         """
         wanted = min(min_results, len(self._results) + len(self._pending))
         until = None if timeout is None else time.monotonic() + timeout
@@ -148,17 +145,15 @@ class VectorEnv:
             The first observations and their infos, in slot order. A slot that failed has the observation `""` and
             the failure in `info["failure"]`.
         """
-        if not isinstance(options, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError(f"options must be a mapping of names to values, not {options!r}")
         if not (indices is None or hasattr(indices, "__len__")):
             raise ConfigError(f"indices must be a list of the slots to reset, not {indices!r}")
-        slots = range(self.num_envs) if indices is None else indices
-        if seed is None or isinstance(seed, Sequence):
-            seeds = [None] * len(slots) if seed is None else list(seed)
+        slots = self._slots if indices is None else indices
+        if isinstance(seed, Sequence):
+            seeds = list(seed)
             if len(seeds) != len(slots):
                 raise ConfigError(f"{len(slots)} slots need {len(slots)} seeds (or a single one), not {len(seeds)}")
         else:
-            seeds = [slot_seed(seed, slot) for slot in slots]
+            seeds = [None if seed is None else slot_seed(seed, slot) for slot in slots]
         messages = {slot: Reset(seed, options) for slot, seed in zip(slots, seeds, strict=True)}
         if len(messages) != len(slots):
             raise ConfigError(f"indices names a slot twice: {list(slots)}")
@@ -167,9 +162,9 @@ class VectorEnv:
         self._results = [result for result in self._results if result.slot not in messages]
         steps = self._send_and_wait(messages)
         for step in steps if options else ():
-            failure = step.info.get("failure")
-            if failure is not None and failure.error.startswith(f"{ConfigError.__name__}: "):
-                raise ConfigError(failure.error.removeprefix(f"{ConfigError.__name__}: "))
+            kind, _, why = step.info["failure"].error.partition(": ") if "failure" in step.info else ("", "", "")
+            if kind == ConfigError.__name__:
+                raise ConfigError(why)
         return [step.observation for step in steps], [step.info for step in steps]
 
     def step(self, actions: Sequence[str] | Mapping[int, str]) -> VectorStep:
@@ -197,34 +192,6 @@ class VectorEnv:
             observations, np.array(rewards, np.float64), np.array(terminated, bool), np.array(truncated, bool), infos
         )
 
-    def progress(self) -> list[Any]:
-        """What the env of each slot keeps from one episode to the next: see `gem.Env.progress`. Plain JSON.
-
-        Waits for pending results, which the next `recv` returns. A slot whose env cannot be built has None.
-        """
-        while self._pending:
-            self._collect(None)
-        steps = self._exchange(dict.fromkeys(range(self.num_envs), GetProgress()))
-        return [step.info.get("progress") for step in steps]
-
-    def set_progress(self, progress: Sequence[Any]) -> None:
-        """Continue from the `progress` of a vector with the same envs, at the next reset of each slot.
-
-        With more slots than there were, it is repeated.
-
-        Raises:
-            ConfigError: it is of other envs.
-            RuntimeError: a message is pending.
-        """
-        if not progress:
-            raise ConfigError("there is no progress to continue from")
-        if self._pending:
-            raise RuntimeError(f"the last message of slot {min(self._pending)} is still pending; call recv() first")
-        given = {slot: progress[slot % len(progress)] for slot in range(self.num_envs)}
-        for step in self._exchange({slot: SetProgress(each) for slot, each in given.items() if each is not None}):
-            if "failure" in step.info:
-                raise ConfigError(f"the envs cannot continue from there: {step.info['failure'].error}")
-
     def close(self) -> None:
         """Close every env, and end every worker. Closing twice is fine."""
         self._pending.clear()
@@ -240,11 +207,7 @@ class VectorEnv:
         if not isinstance(messages, (dict, Mapping)):  # pyright: ignore[reportUnnecessaryIsInstance]: dict first, it is quicker
             raise ConfigError(f"send takes slot → action or Reset, not {messages!r}")
         for slot, message in messages.items():
-            try:
-                there = 0 <= slot < len(self._specs)
-            except TypeError:
-                there = False
-            if not there:
+            if slot not in self._slots:
                 raise IndexError(f"slot {slot!r} does not exist; this vector has slots 0 to {len(self._specs) - 1}")
             if not (isinstance(message, str) or isinstance(message, Reset)):  # noqa: SIM101 - a third of the time
                 raise TypeError(f"slot {slot} takes the text of an action or a Reset, not {message!r}")
@@ -270,15 +233,6 @@ class VectorEnv:
     def _send_and_wait(self, messages: Mapping[int, str | Reset]) -> list[Step]:
         """Send, and wait for these slots; results of other slots are kept for `recv`."""
         self.send(messages)
-        return self._wait_for(messages)
-
-    def _exchange(self, messages: Mapping[int, SlotMessage]) -> list[Step]:
-        """The same for messages that are not part of an episode."""
-        self._backend.send(messages, "off")
-        self._pending.update(messages)
-        return self._wait_for(messages)
-
-    def _wait_for(self, messages: Mapping[int, SlotMessage]) -> list[Step]:
         already_there = len(self._results)
         for slot in messages:
             while slot in self._pending:
@@ -293,7 +247,7 @@ class VectorEnv:
 
     def _build(self) -> None:
         """Build every env. Refused settings raise here; other errors fail the episodes of the env."""
-        self._backend.send(dict.fromkeys(range(self.num_envs), Build()), "off")
+        self._backend.send(dict.fromkeys(self._slots, Build()), "off")
         remaining, refused = self.num_envs, None
         while remaining:
             results = self._backend.recv(None)
@@ -311,8 +265,8 @@ def _close_in(process: int, backend: Backend) -> None:
 
 
 def slot_seed(seed: int, slot: int) -> int:
-    """The seed from which the episodes of `slot` follow, in a vector with `seed`."""
-    return seeding.derive(seed, "vector", slot)
+    """The seed from which the episodes of `slot` follow, in a vector with `seed`; see `gem.seeding.check_seed`."""
+    return seeding.derive(seeding.check_seed(seed), "vector", slot)
 
 
 def _failed(result: SlotResult) -> Step:

@@ -22,23 +22,22 @@ from gem.vector.messages import Autoreset, Maker
 from gem.vector.mixture import mixture_makers
 
 BackendName = Literal["sync", "thread", "process", "ray"]
-"""Where the environments of a vector run."""
+"""Name of the place where the environments of a vector run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """One of several envs in a vector: its `id`, and its `weight` among them.
 
-    Its own `kwargs` override those of the vector, and the wrappers of the vector go around its own `wrappers`.
-
-    Raises:
-        ConfigError: the weight is not above 0 and finite.
+    Its own `kwargs` override those of the vector, and the wrappers of the vector go around its own `wrappers`. Starts
+    choose it by its `name`, by default the id.
     """
 
     id: str
     weight: float = 1.0
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     wrappers: Wrappers = ()
+    name: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.weight < math.inf:
@@ -77,7 +76,6 @@ def make_vec(
     env_kwargs: Mapping[str, Any] | None = None,
     vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
     async_mode: bool = False,
-    **kwargs: Any,
 ) -> VectorEnv:
     """Build a vector of environments.
 
@@ -88,19 +86,18 @@ def make_vec(
             `vec_kwargs`).
         num_envs: the number of slots; by default one per id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
-            worker processes, `"ray"` in actors on a Ray cluster. See docs/vector.md for the choice.
+            worker processes, `"ray"` in actors on a Ray cluster.
         wrappers: as in `gem.make`, around every env.
-        autoreset: `"same_step"`, `"next_step"` or `"off"`; see `Autoreset`.
+        autoreset: see `Autoreset`.
         seed: seeds the vector; by default from the operating system's randomness.
         step_timeout: seconds that one `reset` or `step` of an env may take; not for `"sync"`.
         num_workers: the number of threads (by default one per slot), processes or actors (by default one per core).
         ray_address: the cluster, for `"ray"`; by default the connected one, or else a local one.
         info_methods: names of env methods without arguments, such as `"expert_action"`. Their results are put into
             every `info` that needs an action, under the same name.
-        env_kwargs: override the kwargs of the specs in every slot, even names of parameters of this function.
-        vec_kwargs: kwargs for each slot, which override the others; `seed` among them seeds the slot.
+        env_kwargs: override the kwargs of the specs in every slot.
+        vec_kwargs: as in gem-llm: kwargs for each slot, which override the others; `seed` among them seeds the slot.
         async_mode: as in gem-llm: `backend="thread"`.
-        kwargs: as in gem-llm: added to `env_kwargs`, which override them.
 
     Raises:
         ConfigError: settings contradict each other, or an env refuses them.
@@ -111,43 +108,36 @@ def make_vec(
     elif not isinstance(ids, Mapping | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
         raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
     shares = _shares(ids)
-    weighted = isinstance(ids, Mapping) or isinstance(ids[0], Share)
     count = len(ids) if num_envs is None else check_int("num_envs", num_envs, 1)
-    weights = {share.id: share.weight for share in shares.values()}
-    names = (
-        apportion(weights, count)
-        if weighted
-        else [cast("Sequence[str]", ids)[slot % len(ids)] for slot in range(count)]
-    )
-    if vec_kwargs is not None and len(vec_kwargs) != len(names):
-        raise ConfigError(f"vec_kwargs must have one entry per slot: {len(names)}, not {len(vec_kwargs)}")
+    if isinstance(ids, Mapping) or isinstance(ids[0], Share):
+        names = apportion({name: share.weight for name, share in shares.items()}, count)
+    else:
+        names = [cast("Sequence[str]", ids)[slot % len(ids)] for slot in range(count)]
+    if vec_kwargs is not None and len(vec_kwargs) != count:
+        raise ConfigError(f"vec_kwargs must have one entry per slot: {count}, not {len(vec_kwargs)}")
     if async_mode and backend not in (None, "thread"):
         raise ConfigError(f'async_mode=True means backend="thread", not {backend!r}; leave one of them out')
     if autoreset not in get_args(Autoreset):
         raise ConfigError(f"autoreset is one of {', '.join(get_args(Autoreset))}, not {autoreset!r}")
-    own: list[dict[str, Any]] = [{} for _ in names] if vec_kwargs is None else [dict(entry) for entry in vec_kwargs]
-    whole = seeding.fresh() if seed is None else seeding.check_seed(seed)
+    own = [dict(entry) for entry in vec_kwargs or [dict[str, Any]()] * count]
+    whole = seeding.fresh() if seed is None else seed
     seeds = [seeding.check_seed(entry.pop("seed", slot_seed(whole, slot))) for slot, entry in enumerate(own)]
-    outer = tuple(as_list(wrappers or ()))  # gem-llm passes None
-    shared = {**kwargs, **(env_kwargs or {})}
+    outer = as_list(wrappers or ())  # gem-llm passes None
     made = {
-        share.id: SpecMaker(get_spec(share.id), (*as_list(share.wrappers), *outer), {**shared, **share.kwargs})
-        for share in shares.values()
+        name: SpecMaker(get_spec(share.id), (*as_list(share.wrappers), *outer), {**(env_kwargs or {}), **share.kwargs})
+        for name, share in shares.items()
     }
-    makers = [
-        replace(made[name], kwargs={**made[name].kwargs, **entry}) for name, entry in zip(names, own, strict=True)
-    ]
-    bound = [maker.bound for maker in makers]
-    mixture: list[tuple[EnvSpec, float]] = []
-    makers_of_slots: Sequence[Maker] = makers
+    slots = [replace(made[name], kwargs={**made[name].kwargs, **entry}) for name, entry in zip(names, own, strict=True)]
+    bound = [maker.bound for maker in slots]
+    makers: Sequence[Maker] = slots
+    mixture: dict[str, tuple[EnvSpec, float]] = {}
     if len(shares) > 1 and vec_kwargs is None:
-        mixture = [(maker.bound, weights[name]) for name, maker in made.items()]
-        # By the ids of the specs: that of "module.path:Class" differs from the name.
-        by_id = {maker.spec.id: maker for maker in made.values()}
-        makers_of_slots = mixture_makers(by_id, [made[name].spec.id for name in names])
-    env_set = EnvSet(makers_of_slots, seeds, info_methods, step_timeout)
-    chosen = backend or ("thread" if async_mode else "sync")
-    opened = _open(chosen, env_set, num_workers, ray_address)
+        # The id of "module.path:Class" differs from what was given.
+        called = {name: shares[name].name or maker.spec.id for name, maker in made.items()}
+        mixture = {called[name]: (maker.bound, shares[name].weight) for name, maker in made.items()}
+        makers = mixture_makers({called[name]: maker for name, maker in made.items()}, [called[name] for name in names])
+    env_set = EnvSet(makers, seeds, info_methods, step_timeout)
+    opened = _open(backend or ("thread" if async_mode else "sync"), env_set, num_workers, ray_address)
     return VectorEnv(opened, bound, autoreset=autoreset, mixture=mixture)
 
 
@@ -167,7 +157,7 @@ def apportion(weights: Mapping[str, float], seats: int) -> list[str]:
 
 
 def _shares(ids: Sequence[str] | Mapping[str, float] | Sequence[Share]) -> dict[str, Share]:
-    """The share of each id."""
+    """The shares by name."""
     if not ids:
         raise ConfigError("a vector needs at least one id")
     if isinstance(ids, Mapping):
@@ -177,12 +167,10 @@ def _shares(ids: Sequence[str] | Mapping[str, float] | Sequence[Share]) -> dict[
         return {id: Share(id, weight) for id, weight in Counter(cast("Sequence[str]", ids)).items()}
     if len(shares) < len(ids):
         raise ConfigError("make_vec takes ids or Shares, and not both in one list")
-    found = {share.id: share for share in shares}
+    found = {share.name or share.id: share for share in shares}
     if len(found) < len(shares):
-        twice = next(share.id for share in shares if found[share.id] is not share)
-        raise ConfigError(
-            f"{twice} is in the mix twice; to play it with other settings too, register it under another id"
-        )
+        twice = next(name for share in shares if found[name := share.name or share.id] is not share)
+        raise ConfigError(f"{twice} is in the mix twice; to play it with other settings too, give that Share a name")
     return found
 
 

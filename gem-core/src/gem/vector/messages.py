@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 from gem import seeding
 from gem.core import Env, Observation, Step, new_tuple
-from gem.failure import Failure
+from gem.errors import Failure
 
 Autoreset = Literal["same_step", "next_step", "off"]
-"""What happens at the end of an episode, as in Gymnasium.
+"""Behaviour of a slot at the end of an episode, as in Gymnasium.
 
 - `same_step`: a new episode begins. The result has its first observation; the last observation and info of the old
   episode are in `info["final_observation"]` and `info["final_info"]`.
@@ -26,11 +26,7 @@ Maker = Callable[[], Env]
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """A message: start a new episode with `options`, from `seed` (by default the next of the slot's stream).
-
-    Raises:
-        TypeError, ValueError: see `gem.seeding.check_seed`.
-    """
+    """A message: start a new episode with `options`, from `seed` (by default the next of the slot's stream)."""
 
     seed: int | None = None
     options: Mapping[str, Any] | None = None
@@ -79,9 +75,9 @@ class EpisodeLog:
     observation: Observation = ""
     """The last one, to check the replay."""
     playing: bool = False
-    """Whether an episode is running."""
+    """True while an episode is running."""
     failure: Failure | None = None
-    """Why the episode is lost: the result of the next action."""
+    """The reason for which the episode is lost: the result of the next action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +100,5 @@ class Restore:
     log: EpisodeLog
 
 
-@dataclass(frozen=True, slots=True)
-class GetProgress:
-    """A message: return the `progress` of the env, in the info of the result. It is not part of an episode."""
-
-
-@dataclass(frozen=True, slots=True)
-class SetProgress:
-    """A message: call `set_progress` of the env. It is not part of an episode."""
-
-    progress: Any
-
-
-SlotMessage = str | Reset | Build | Rebuild | Restore | GetProgress | SetProgress
-"""Callers send actions and `Reset`s, the vector itself `Build` and those of the progress, and backends the others."""
+SlotMessage = str | Reset | Build | Rebuild | Restore
+"""Callers send actions and `Reset`s, the vector itself `Build`, and backends the others."""

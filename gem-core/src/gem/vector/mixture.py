@@ -1,4 +1,4 @@
-"""Several ids in one slot; the reset of each episode chooses one.
+"""Several envs in one slot; the reset of each episode chooses one.
 
 With fixed ids per slot, an id with short episodes would be played more often than its share.
 """
@@ -9,33 +9,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from gem.core import Env, Info, Observation, Wrapper
-from gem.errors import ConfigError
 from gem.vector.messages import Maker
 
-_ID_OPTION = "gem.vector: id"
-"""The option of a reset that chooses the id."""
+_NAME_OPTION = "gem.vector: name"
+"""The option of a reset that chooses the env."""
 
 
-def options_for(id: str | None, options: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
-    """The options of a `Reset` that choose an id, beside its other `options`; None leaves the choice to the slot."""
-    return options if id is None else {**(options or {}), _ID_OPTION: id}
+def options_for(name: str | None, options: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
+    """The options of a `Reset` that choose an env by name, beside its other `options`; None: that of the slot."""
+    return options if name is None else {**(options or {}), _NAME_OPTION: name}
 
 
 class MixtureEnv(Wrapper):
-    """One env per id, built when it is first played, and kept with its state, such as the level of a curriculum.
-
-    Args:
-        makers: id → maker of its env.
-        built: the ids to build now; the first is the default.
-    """
+    """One env per name, built when it is first played, and kept; those in `built` now. The first is the default."""
 
     def __init__(self, makers: Mapping[str, Maker], built: Sequence[str]) -> None:
         self._makers = makers
         self._own = built[0]
         self._envs: dict[str, Env] = {}
         try:
-            for id in built:
-                self._envs[id] = makers[id]()
+            for name in built:
+                self._envs[name] = makers[name]()
         except BaseException:
             self.close()
             raise
@@ -43,23 +37,11 @@ class MixtureEnv(Wrapper):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         given = dict(options or {})
-        id = given.pop(_ID_OPTION, self._own)
-        if id not in self._envs:
-            self._envs[id] = self._makers[id]()
-        self.env = self._envs[id]
+        name = given.pop(_NAME_OPTION, self._own)
+        if name not in self._envs:
+            self._envs[name] = self._makers[name]()
+        self.env = self._envs[name]
         return self.env.reset(seed=seed, options=given or None)
-
-    def progress(self) -> Any:
-        kept = {id: env.progress() for id, env in self._envs.items()}
-        return {id: progress for id, progress in kept.items() if progress is not None} or None
-
-    def set_progress(self, progress: Any) -> None:
-        for id, kept in progress.items():
-            if id not in self._makers:
-                raise ConfigError(f"these envs do not play {id!r}")
-            if id not in self._envs:
-                self._envs[id] = self._makers[id]()
-            self._envs[id].set_progress(kept)
 
     def close(self) -> None:
         with ExitStack() as every:  # closes all, even if one raises
@@ -79,10 +61,10 @@ class MixtureMaker:
 
 
 def mixture_makers(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Maker]:
-    """The maker of each slot, given the id of each.
+    """The maker of each slot, given the name of its own env.
 
-    Each slot builds the env of its id at once, and its part of the ids without a slot, so that refused settings are
+    Each slot builds its own env at once, and its part of those without a slot, so that refused settings are
     reported before the first episode.
     """
-    without_slot = [id for id in makers if id not in slots]
+    without_slot = [name for name in makers if name not in slots]
     return [MixtureMaker(makers, (own, *without_slot[slot :: len(slots)])) for slot, own in enumerate(slots)]

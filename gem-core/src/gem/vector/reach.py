@@ -1,7 +1,6 @@
-"""When to stop, because what the envs depend on cannot be reached."""
+"""The end of a rollout because something that its envs depend on cannot be reached."""
 
-from gem.errors import Unreachable
-from gem.failure import Failure
+from gem.errors import Failure, Unreachable
 
 IN_A_ROW = 5
 """Episodes of an id that fail in a row because something cannot be reached, until the others are not played."""

@@ -14,22 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from gem.errors import ConfigError
-from gem.failure import Failure, failure_of
+from gem.errors import ConfigError, Failure, failure_of
 from gem.vector.backend import timed_out
 from gem.vector.call_status import EnvCall
-from gem.vector.messages import (
-    Autoreset,
-    EpisodeLog,
-    GetProgress,
-    Rebuild,
-    Reset,
-    Restore,
-    SeedStream,
-    SetProgress,
-    SlotMessage,
-    SlotResult,
-)
+from gem.vector.messages import Autoreset, EpisodeLog, Rebuild, Reset, Restore, SeedStream, SlotMessage, SlotResult
 from gem.vector.worker import Batch, WorkerAnswer, unpickle
 
 MAX_FAILED_STARTS = 3
@@ -40,11 +28,7 @@ class WorkerLost(Exception):
 
 
 def pickled(what: str, value: object, dumps: Callable[[object], bytes] = pickle.dumps) -> bytes:
-    """`value` pickled for a worker.
-
-    Raises:
-        ConfigError: it cannot be pickled.
-    """
+    """`value` pickled for a worker. If it cannot be, that is a `ConfigError`."""
     try:
         return dumps(value)
     except Exception as error:
@@ -60,9 +44,9 @@ class WorkerHandle(ABC):
     def __init__(self, slots: Sequence[int]) -> None:
         self.slots = tuple(slots)
         self.ready = False
-        """Whether it has started."""
+        """True once it has started."""
         self.next_check = 0.0
-        """When to check next whether a call is overdue."""
+        """The time of the next check for an overdue call."""
         self.failed_starts = 0
         """Workers for these slots that have ended in succession before they were ready."""
         self.suspects: deque[int] = deque()
@@ -185,8 +169,6 @@ class RemoteBackend(ABC, Generic[L]):
         """Add an answer to the log of its slot."""
         slot, step, _ = answer.result
         message, _ = self._pending.pop(slot)
-        if isinstance(message, GetProgress | SetProgress):
-            return
         log = self._logs[slot]
         log.playing, log.failure = answer.playing, None
         if answer.stream is not None:
@@ -268,7 +250,7 @@ class RemoteBackend(ABC, Generic[L]):
         log = self._logs[slot]
         pending = self._pending.get(slot)
         batch: list[tuple[int, SlotMessage, Autoreset]] = []
-        if (log.playing or log.failure is not None) and (pending is None or isinstance(pending[0], str | GetProgress)):
+        if (log.playing or log.failure is not None) and (pending is None or isinstance(pending[0], str)):
             batch.append((slot, Restore(log), "off"))
         if pending is not None:
             batch.append((slot, *pending))

@@ -5,19 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gem.core import Env, Info, Observation, Step, new_tuple
-from gem.errors import GemError, Unreachable
-from gem.failure import Failure, failure_of
+from gem.errors import Failure, GemError, Unreachable, failure_of
 from gem.vector.messages import (
     Autoreset,
     Build,
     EpisodeLog,
-    GetProgress,
     Maker,
     Rebuild,
     Reset,
     Restore,
     SeedStream,
-    SetProgress,
     SlotMessage,
     SlotResult,
 )
@@ -55,8 +52,6 @@ class EnvSlot:
         self._info_methods = tuple(info_methods)
         self._announce = announce
         self._env: Env | None = None
-        self._progress: Any = None
-        """That of the last env, for the one that replaces it."""
         self._restore_failure: Failure | None = None
 
     def run(self, message: SlotMessage, autoreset: Autoreset) -> SlotResult:
@@ -107,10 +102,7 @@ class EnvSlot:
         self.playing = False
         try:
             if env is not None:
-                try:
-                    self._progress = env.progress()
-                finally:
-                    env.close()
+                env.close()
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -137,19 +129,10 @@ class EnvSlot:
             case Restore(log=log):
                 self._restore(log)
                 return SlotResult(self.number, None, None)
-            case GetProgress():
-                info = {"progress": self._built().progress()}
-                return SlotResult(self.number, Step("", 0.0, False, False, info), None)
-            case SetProgress(progress=progress):
-                self._built().set_progress(progress)
-                return SlotResult(self.number, Step("", 0.0, False, False, {}), None)
 
     def _built(self) -> Env:
         if self._env is None:
-            env = self._maker()
-            if self._progress is not None:
-                env.set_progress(self._progress)
-            self._env = env
+            self._env = self._maker()
         return self._env
 
     def _build(self) -> SlotResult:
@@ -180,10 +163,10 @@ class EnvSlot:
 
     def _end(self, step: Step, autoreset: Autoreset) -> SlotResult:
         self.playing = False
-        if step.terminated and step.truncated:
-            raise TypeError("the env violates the contract: its last step is both terminated and truncated")
-        if "success" not in step.info:
-            raise TypeError('the env violates the contract: its last step does not have info["success"]')
+        both = step.terminated and step.truncated
+        if both or "success" not in step.info:
+            fault = "is both terminated and truncated" if both else 'does not have info["success"]'
+            raise TypeError(f"the env violates the contract: its last step {fault}")
         if autoreset != "same_step":
             return SlotResult(self.number, step, None)
         final: Info = {"final_observation": step.observation, "final_info": step.info}

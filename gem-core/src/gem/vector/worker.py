@@ -9,10 +9,10 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from gem.core import Step
-from gem.failure import failure_of
+from gem.errors import failure_of
 from gem.vector.messages import Autoreset, SeedStream, SlotMessage, SlotResult
-from gem.vector.queues import drain
 from gem.vector.slot import NO_SLOT, Announce, EnvSlot
+from gem.work.threads import drain
 
 Batch = Sequence[tuple[int, SlotMessage, Autoreset]]
 """Messages, to be carried out in this order."""
@@ -26,7 +26,7 @@ class WorkerAnswer(NamedTuple):
     """The seed stream, if the message started an episode."""
     options: Mapping[str, Any] | None
     playing: bool
-    """Whether an episode is running."""
+    """True while an episode is running."""
 
 
 class WorkerInit(NamedTuple):
@@ -36,6 +36,8 @@ class WorkerInit(NamedTuple):
     """Slot → its pickled maker; if unpickling fails, that is a failure of the slot."""
     streams: Mapping[int, SeedStream]
     info_methods: Sequence[str]
+    script: str | None = None
+    """The script to import first, because it defines classes of the envs."""
 
 
 class PickledMaker:

@@ -7,7 +7,6 @@
 | `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
-| `curriculum` | `Curriculum` | harder levels as the agent succeeds, easier ones as it fails |
 | `bounded_shaping` | `BoundedShaping` | bounds the rewards before the last step |
 | `turn_limit`, `time_limit` | `TurnLimit`, `TimeLimit` | truncate an episode |
 | | `TransformAction`, `TransformObservation`, `ShapeReward` | apply a function |
@@ -19,7 +18,6 @@ take a function: `gem.make(id, wrappers=[functools.partial(TransformAction, func
 from gem.wrappers.bounded import BoundedShaping
 from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate
 from gem.wrappers.concat import Concat, ConcatWithAction
-from gem.wrappers.curriculum import Curriculum
 from gem.wrappers.limits import TimeLimit, TurnLimit
 from gem.wrappers.tracking import EpisodeTracking
 from gem.wrappers.transforms import ShapeReward, TransformAction, TransformObservation
@@ -31,7 +29,6 @@ __all__ = [
     "ConcatChat",
     "ConcatChatOnReset",
     "ConcatWithAction",
-    "Curriculum",
     "EpisodeTracking",
     "HasChatTemplate",
     "ShapeReward",

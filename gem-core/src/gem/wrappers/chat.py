@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from gem.core import ChatMessage, Env, Info, Observation, Step, Wrapper
-from gem.escaping import escape_turn_marks
 from gem.tool.content import map_texts
+from gem.tool.escaping import escape_turn_marks
 from gem.wrappers.concat import ConcatWithAction
 from gem.wrappers.history import check_length, line, text_of
 
@@ -30,15 +30,13 @@ def chatml(messages: list[ChatMessage]) -> str:
 
 def render(template: ChatTemplate | None, messages: list[ChatMessage]) -> str:
     """The prompt for the assistant's reply to `messages`."""
-    if template is None:
-        return chatml(messages)
     if isinstance(template, HasChatTemplate):
         return template.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-    return template(messages)
+    return (template or chatml)(messages)
 
 
 class ConcatChat(Wrapper):
-    """Each observation is the whole episode so far as a chat prompt.
+    """The whole episode so far as a chat prompt, in each observation.
 
     Observations are messages of the user, actions of the assistant. The template is applied to the whole conversation
     at every step, because it may change earlier messages (for example, drop old reasoning).

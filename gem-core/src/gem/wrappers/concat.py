@@ -8,7 +8,7 @@ from gem.wrappers.history import TextHistory, check_length, line, text_of
 
 
 class Concat(Wrapper):
-    """Each observation is all observations of the episode so far, a line break after each.
+    """All observations of the episode so far in each observation, a line break after each.
 
     Args:
         max_history_length: the most turns in the text, besides the first observation; None for all.

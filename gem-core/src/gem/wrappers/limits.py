@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gem.checks import check_int
+from gem.checks import check_int, finite
 from gem.core import Env, Info, Observation, Step, Wrapper, check_step
 from gem.errors import ConfigError
 
@@ -19,7 +19,7 @@ class Limit(Wrapper):
 
     @abstractmethod
     def _reached(self) -> bool:
-        """Whether the limit is reached; called once after every step."""
+        """The check for the limit; called once after every step."""
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         self._cut_off = False
@@ -36,7 +36,7 @@ class Limit(Wrapper):
 
 
 class TurnLimit(Limit):
-    """At most `max_turns` actions per episode, for envs that do not take `max_turns` themselves."""
+    """A limit of `max_turns` actions per episode, for envs that do not take `max_turns` themselves."""
 
     def __init__(self, env: Env, *, max_turns: int) -> None:
         super().__init__(env)
@@ -53,7 +53,7 @@ class TurnLimit(Limit):
 
 
 class TimeLimit(Limit):
-    """At most `seconds` of wall-clock time per episode, the agent's time included, from the end of `reset`.
+    """A limit of `seconds` of wall-clock time per episode from the end of `reset`, the agent's time included.
 
     It is checked at the end of a step, and does not interrupt one (`step_timeout` of a vector does). Such episodes are
     not reproducible. The time between `snapshot` and `restore` does not count.
@@ -66,10 +66,9 @@ class TimeLimit(Limit):
 
     def __init__(self, env: Env, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(env)
-        # Not `seconds <= 0`, so that NaN is refused.
-        if not (isinstance(seconds, int | float) and seconds > 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ConfigError(f"seconds must be a number above 0, not {seconds!r}")
-        self.seconds = seconds
+        self.seconds = finite("seconds", seconds)
+        if self.seconds <= 0:
+            raise ConfigError(f"seconds must be above 0, not {seconds!r}")
         self._clock = clock
         self._spent = 0.0
         self._since = clock()

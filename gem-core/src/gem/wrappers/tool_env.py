@@ -9,10 +9,10 @@ from typing import Any, Protocol, runtime_checkable
 from gem.checks import check_int, finite
 from gem.core import Env, Info, Observation, Step, Wrapper, check_step
 from gem.errors import BadArguments, ConfigError, ToolError
-from gem.escaping import escape_marks
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.lookup import find_tools
 from gem.tool.content import Content, check_content, join, map_texts, shorten, wrap
+from gem.tool.escaping import escape_marks
 from gem.tool.formats import BadCall, CallFormat, ToolCall, find_format
 from gem.tool.formats.base import DOUBLED
 from gem.tool.formats.json_call import described as described_tool
@@ -35,9 +35,9 @@ class ToolResult:
 
     call: ToolCall
     content: Content
-    """As the agent is shown it, without the marks of the format."""
+    """The result that the agent is shown, without the marks of the format."""
     success: bool
-    """Whether the tool did what it was asked: it did not raise `ToolError`."""
+    """False if the tool raised `ToolError`."""
 
 
 @runtime_checkable
@@ -74,8 +74,8 @@ class ToolHost(Protocol):
 class ToolEnv(Wrapper):
     """An env whose agent can call tools.
 
-    A reply with a call runs the tool, and the tool's result is the next observation; the env is not involved. A reply
-    without a call goes to the env unchanged. Text after a call is dropped. A call is *refused* if it is malformed,
+    A reply with a call runs the tool, whose result is the next observation; text after the call is dropped. A reply
+    without a call goes to the env unchanged. A call is *refused* if it is malformed,
     names an unknown tool, has invalid arguments, is one of several in a reply, or comes when all calls are used up: the
     observation then says what was wrong, and the episode continues. The format `openai` allows for several calls in a
     reply: they are carried out in order, and the info's `calls` has the name, the status and the answer of each.
@@ -86,9 +86,8 @@ class ToolEnv(Wrapper):
     A `ToolError` of a tool is shown to the agent. Any other exception ends the episode as failed.
 
     An env may have tools of its own, which work on its state: methods of its class that are decorated with
-    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them in addition to `tools`, bound to the env that it
-    wraps, so that a fork's tools work on the fork. After each call it asks the env's `after_call`, if there is one
-    (`ToolHost`).
+    `@gem.tool.tool`. The innermost `ToolEnv` around it offers them in addition to `tools`. After each call it asks the
+    env's `after_call`, if there is one (`ToolHost`).
 
     The info has `use_tool` (whether the reply was a call), `tool_use_counter` and `tool_success_counter` as in gem-llm,
     `tool_refused_counter`, for a call `tool` with its name and status, and `stop`: the texts after which a policy may
@@ -108,8 +107,7 @@ class ToolEnv(Wrapper):
 
     Raises:
         ConfigError: a setting is out of range, two tools have the same name, or there is no tool.
-        UnknownId: no installed pack has a tool with that name.
-        SpecError: a tool does not have such a setting.
+        UnknownId, SpecError: a tool, or a setting of one, does not exist.
     """
 
     _unsaved = Wrapper._unsaved | {"tools", "format", "_known", "_resources", "_given", "_session", "_host"}
@@ -133,7 +131,9 @@ class ToolEnv(Wrapper):
         innermost = not any(tool_envs(env))
         self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
         self._host = env.unwrapped if innermost and isinstance(env.unwrapped, ToolHost) else None
-        self._known = {**_tools_below(env, self.format), **self.tools}
+        # Calls of the tools of other `ToolEnv`s around the same env are passed on, not refused as unknown.
+        below = [each.tools for each in tool_envs(env) if each.format.name == self.format.name]
+        self._known = {name: tool for tools in (*below, self.tools) for name, tool in tools.items()}
         self.max_calls = None if max_calls is None else check_int("max_calls", max_calls, 1)
         self.max_refused = None if max_refused is None else check_int("max_refused", max_refused, 1)
         self.tool_reward = finite("tool_reward", tool_reward)
@@ -141,8 +141,6 @@ class ToolEnv(Wrapper):
         self.tool_error_reward = finite("tool_error_reward", tool_error_reward)
         self.max_result = check_int("max_result", max_result, 1)
         self._resources = list(dict.fromkeys(tool.resource for tool in self.tools.values() if tool.resource))
-        if not isinstance(runtime, ToolRuntime | None):  # pyright: ignore[reportUnnecessaryIsInstance]: from a file
-            raise ConfigError(f"runtime is a gem.tool.ToolRuntime, not {runtime!r}")
         self._given = runtime
         self._session: ToolSession | None = None
         self._results: list[ToolResult] = []
@@ -206,7 +204,7 @@ class ToolEnv(Wrapper):
         return self.max_calls is not None and len(self._results) >= self.max_calls
 
     def is_tool_call(self, action: str) -> bool:
-        """Whether a reply is a call, valid or not: this env then answers it, and the env inside does not receive it."""
+        """True for a reply that is a call, valid or not, which the env inside does not receive."""
         return bool(self._parse(action))
 
     def _parse(self, action: str) -> Sequence[ToolCall | BadCall]:
@@ -329,7 +327,12 @@ def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
     for each in [*own, *([tools] if isinstance(tools, Tool) else as_list(tools))]:
         if callable(each) and not isinstance(each, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]: people try it
             raise ConfigError(f"{each!r} is not a tool; @gem.tool.tool makes one from a typed function")
-        for tool in [each] if isinstance(each, Tool) else _find(each):
+        if isinstance(each, Tool):
+            offered = [each]
+        else:
+            name, settings = name_and_settings(each)
+            offered = find_tools(name, **settings)
+        for tool in offered:
             if tool.method:
                 raise ConfigError(
                     f"the tool {tool.name!r} is a method: ToolEnv(env) offers the methods of its env by itself"
@@ -339,18 +342,4 @@ def _by_name(tools: Tools, own: Sequence[Tool]) -> dict[str, Tool]:
             found[tool.name] = tool
     if not found:
         raise ConfigError("ToolEnv needs at least one tool: give it one, or decorate methods of the env with @tool")
-    return found
-
-
-def _find(component: ComponentRef) -> list[Tool]:
-    name, settings = name_and_settings(component)
-    return find_tools(name, **settings)
-
-
-def _tools_below(env: Env, format: CallFormat) -> dict[str, Tool]:
-    """The tools of other `ToolEnv`s around the same env: their calls are passed on, not refused as unknown."""
-    found: dict[str, Tool] = {}
-    for each in tool_envs(env):
-        if each.format.name == format.name:
-            found |= each.tools
     return found

@@ -1,35 +1,33 @@
 """Functions applied to actions, observations or rewards. Snapshots do not contain them, and forks share them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from gem.core import Env, Info, Observation, Step, Wrapper
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-class TransformAction(Wrapper):
+
+class _Applied(Wrapper, Generic[F]):
+    _unsaved = Wrapper._unsaved | {"function"}
+
+    def __init__(self, env: Env, function: F) -> None:
+        super().__init__(env)
+        self.function = function
+
+
+class TransformAction(_Applied[Callable[[str], str]]):
     """The env gets `function(action)`, such as `lambda reply: reply.split("</think>")[-1]`.
 
     `sample_action` and `expert_action` are those of the env, so the function must accept their actions.
     """
 
-    _unsaved = Wrapper._unsaved | {"function"}
-
-    def __init__(self, env: Env, function: Callable[[str], str]) -> None:
-        super().__init__(env)
-        self.function = function
-
     def step(self, action: str) -> Step:
         return self.env.step(self.function(action))
 
 
-class TransformObservation(Wrapper):
+class TransformObservation(_Applied[Callable[[Observation], Observation]]):
     """The agent gets `function(observation)` for every observation."""
-
-    _unsaved = Wrapper._unsaved | {"function"}
-
-    def __init__(self, env: Env, function: Callable[[Observation], Observation]) -> None:
-        super().__init__(env)
-        self.function = function
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         observation, info = self.env.reset(seed=seed, options=options)
@@ -40,17 +38,11 @@ class TransformObservation(Wrapper):
         return Step(self.function(observation), reward, terminated, truncated, info)
 
 
-class ShapeReward(Wrapper):
+class ShapeReward(_Applied[Callable[[str, Step], float]]):
     """The reward is `function(action, step)`, such as `lambda action, step: step.reward - 0.001 * len(action)`.
 
     The original reward is in `info["unshaped_reward"]`.
     """
-
-    _unsaved = Wrapper._unsaved | {"function"}
-
-    def __init__(self, env: Env, function: Callable[[str, Step], float]) -> None:
-        super().__init__(env)
-        self.function = function
 
     def step(self, action: str) -> Step:
         step = self.env.step(action)

@@ -49,7 +49,7 @@ def find(names: dict[str, Any], function: str) -> Callable[..., Any]:
 
 
 def printed(code: CodeType, stdin: str) -> str:
-    """What the program prints."""
+    """The output of the program."""
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "replace")), "utf-8", "surrogateescape")
     stdout = io.BytesIO()
     sys.stdout = io.TextIOWrapper(stdout, "utf-8", "surrogateescape")
@@ -80,7 +80,7 @@ class Steps:
     def __init__(self, code: CodeType) -> None:
         self.names = module(code, "main")
         self.found: list[list[Any]] = []
-        """For each step the objects in its result; the first is the result itself."""
+        """The objects in the result of each step; the first is the result itself."""
 
     def carry_out(self, step: list[Any]) -> dict[str, Any]:
         """Carry out the next step; returns its answer."""

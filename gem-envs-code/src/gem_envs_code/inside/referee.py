@@ -8,7 +8,7 @@ program's process carries out: see `gem_envs_code.inside.caller.Steps`. This one
 The test runs from its beginning with the answers that are known. When it needs another one, this process ends, and asks
 for the steps so far and that one. To ask for many at once it runs on with a `Guess`, which meets every assertion, and
 asks for what it comes by: if that is what the test does once the answers are known, they are there. It writes one line:
-the mark, then `{"passed": bool}`, `{"ask": steps, "sure": the number of those that are no guess}` or `{"fault": text}`.
+the mark, then `{"passed": bool}`, `{"ask": steps, "sure": how many are not guesses}` or `{"fault": text}`.
 """
 
 import builtins
@@ -86,7 +86,7 @@ class Session:
 
 
 class Remote:
-    """Something of the program that is not plain data.
+    """An object of the program that is not plain data.
 
     It says what it is, but cannot judge the expectations of a test: it is equal to no plain data, and cannot be
     compared with any, or added to it. Among themselves, objects of the program are what the program says.
@@ -138,7 +138,7 @@ class Remote:
 
 
 def reference(value: Any) -> Any:
-    """How an object of the program is encoded."""
+    """The encoding of an object of the program."""
     if isinstance(value, Remote) and value._reference:  # pyright: ignore[reportPrivateUsage]
         return {"object": value._reference}  # pyright: ignore[reportPrivateUsage]
     raise NotPlain(f"a value of type {type(value).__name__}")

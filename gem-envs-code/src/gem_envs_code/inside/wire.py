@@ -69,7 +69,7 @@ def encode(value: Any, other: Callable[[Any], Any] = refuse, depth: int = 0) -> 
 
 
 def is_shallow(found: Any) -> bool:
-    """Whether JSON is nested no more deeply than `encode` makes it. Only such values are safe to recurse into."""
+    """Tell whether JSON is nested as `encode` makes it, or less. Only such values are safe to recurse into."""
     level = [found]
     for _ in range(_LEVELS):
         nested = [each for each in level if isinstance(each, list | dict)]

@@ -1,4 +1,4 @@
-"""What a kind of puzzle draws: a function in words and in Python, and arguments for it."""
+"""A drawn puzzle: a function in words and in Python, and arguments for it."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -9,10 +9,6 @@ Type = Literal["int", "ints", "text", "texts"]
 """The type of an argument: an integer, a list of integers, a text of one line, or a list of such texts."""
 
 ANY_TEXT = "abcdefghijklmnopqrstuvwxyzABCDEXYZ0123456789 ,.-"
-
-
-def _nothing() -> Mapping[str, Any]:
-    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class Draft:
     arguments: Mapping[str, Type]
     body: Sequence[str]
     inputs: Sequence[tuple[Any, ...]]
-    facts: Mapping[str, Any] = field(default_factory=_nothing)
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     imports: Sequence[str] = ()
 
 

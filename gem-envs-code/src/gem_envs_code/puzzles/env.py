@@ -5,23 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gem_sandbox
+from gem.answers.parsing import fenced_code
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError, did_you_mean
-from gem.parsing import fenced_code
 from gem.turn_env import FORMAT_ERROR_REWARD
 from gem_envs_code.grader import Grader, block
 from gem_envs_code.instructions import instruction_for
 from gem_envs_code.puzzles import hard, pipelines, single
 from gem_envs_code.puzzles.draft import Kind
 from gem_envs_code.puzzles.puzzle import Puzzle, make
-from gem_envs_code.report import report
 
-LEVELS: Mapping[str, Sequence[Kind]] = {
-    "easy": single.KINDS,
-    "medium": pipelines.KINDS,
-    "hard": hard.KINDS,
-}
+LEVELS: Mapping[str, Sequence[Kind]] = {"easy": single.KINDS, "medium": pipelines.KINDS, "hard": hard.KINDS}
 """The kinds of puzzles of each difficulty."""
 
 
@@ -46,11 +41,11 @@ class Puzzles(QuestionEnv[str]):
             standard input.
         partial: give the share of tests passed instead of 0.
         show_failure: before another attempt, show the first failing test.
-        level: how to isolate programs, a level of `gem_sandbox`; None for the strongest that works here.
-        min_level: the weakest level to accept if `level` is None.
-        instruction: how to answer, after the puzzle: False for nothing, True for the env's own words, or a text.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without a code block.
+        level: how to isolate programs: see `gem_envs_code.basics.Basics`.
+        min_level: how to isolate programs: see `gem_envs_code.basics.Basics`.
+        instruction: how to answer, after the puzzle: see `gem.dataset_env.DatasetEnv`.
+        max_attempts: see there.
+        format_error_reward: see there.
     """
 
     answer_form = "fenced code block"
@@ -102,9 +97,7 @@ class Puzzles(QuestionEnv[str]):
         return Step.final(step.observation, step.reward, kind=self.puzzle.kind, **step.info)
 
     def _feedback(self, step: Step) -> str:
-        failure = self._grader.failure
-        shown = self.show_failure and failure is not None and "malformed" not in step.info
-        return report(failure) if shown and failure else str(step.observation)
+        return self._grader.feedback(step, shown=self.show_failure)
 
     def sample_action(self) -> str:
         """The solution of another puzzle of the same difficulty; in another language than Python, a program that prints

@@ -8,7 +8,7 @@ from gem_envs_code.puzzles.draft import Draft, Kind, inputs_for
 
 class _Step(NamedTuple):
     words: str
-    """What to do; `{k}` is a number from 2 to 5, `{c}` a letter."""
+    """The step in words; `{k}` is a number from 2 to 5, `{c}` a letter."""
     code: str
     """The same in Python, on `xs` or `s`."""
 

@@ -1,4 +1,4 @@
-"""From a draft to a puzzle: a task with tests, about a function or a program."""
+"""Making a puzzle of a draft: a task with tests, about a function or a program."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ def make(rng: random.Random, kind: Kind, *, function: bool) -> Puzzle:
 
 
 def _differ(results: Sequence[Any]) -> bool:
-    """Whether results are not so few that a guess would pass."""
+    """Tell whether results differ enough that a guess would not pass."""
     found = {repr(result) for result in results}
     return found == {"True", "False"} or len(found) >= _LEAST_RESULTS
 

@@ -8,7 +8,7 @@ from gem_envs_code.puzzles.draft import Draft, Kind, Type, inputs_for
 
 class _Rule(NamedTuple):
     words: str
-    """What is returned; `{k}` and `{m}` are numbers from 2 to 9, `{c}` and `{d}` two letters."""
+    """The result in words; `{k}` and `{m}` are numbers from 2 to 9, `{c}` and `{d}` two letters."""
     expression: str
     """The same in Python."""
 

@@ -2,10 +2,10 @@
 
 from string import ascii_uppercase
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.crosswords.clues import clued_words, clues
@@ -113,7 +113,7 @@ class Crosswords(DrawnSettings, BoardGame):
         return self._ongoing(message, reward)
 
     def _objection(self, row: int, col: int) -> str | None:
-        """Why no letter can be written there, or None if one can."""
+        """The reason why no letter can be written there, or None if one can."""
         if not (0 <= row < self.rows and 0 <= col < self.cols):
             return f"rows are 0 to {self.rows - 1} and columns 0 to {self.cols - 1}"
         if self.grid[row][col] == ".":

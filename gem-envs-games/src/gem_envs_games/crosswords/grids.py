@@ -8,7 +8,7 @@ CELLS_FOR_A_WORD = 6
 """Cells that a grid may use for each word: with fewer, drawing one might take long."""
 
 _DRAWS = 50
-"""How many words are drawn for each word of a grid before it is started again."""
+"""The number of words drawn for each word of a grid before it is started again."""
 
 # While a grid is made its cells are numbers, so that a step is an addition: 1 to the right, `_ROW` down. The first word
 # begins in the middle; no grid comes near the width of a row of these numbers.

@@ -24,7 +24,7 @@ def solved(size: int) -> Board:
 
 @cache
 def slides(size: int) -> tuple[dict[str, int], ...]:
-    """For each cell, if it is the empty one: direction of a tile → the cell from which it slides in."""
+    """The slides into each cell, if it is the empty one: direction of a tile → the cell from which it slides in."""
     found: list[dict[str, int]] = []
     for cell in range(size * size):
         row, col = divmod(cell, size)
@@ -120,7 +120,7 @@ def _column_cost(size: int, index: int, tiles: Board) -> int:
 
 
 def _conflicts(places: list[int]) -> int:
-    """How many have to leave so that the others are in ascending order: all but a longest ascending subsequence."""
+    """The number that have to leave so that the others ascend: all but a longest ascending subsequence."""
     longest: list[int] = []
     for i, place in enumerate(places):
         longest.append(1 + max((longest[j] for j in range(i) if places[j] < place), default=0))

@@ -14,7 +14,7 @@ Board = tuple[int, ...]
 
 @cache
 def _lines(size: int) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """For each direction the cells of every line, from the edge that the tiles move to."""
+    """The cells of every line by direction, from the edge that the tiles move to."""
     cells = range(size * size)
     rows = tuple(tuple(cells[start : start + size]) for start in cells[::size])
     columns = tuple(tuple(cells[start::size]) for start in cells[:size])
@@ -65,7 +65,7 @@ def moves(board: Board, size: int) -> dict[str, Board]:
 
 
 CROWDED = 4
-"""With at most this many empty cells, `best_move` looks one move further ahead."""
+"""The most empty cells with which `best_move` looks one move further ahead."""
 
 _DENOMINATOR = lcm(*range(1, CROWDED + 1))
 """Values of boards are compared as multiples of its inverse, so that every mean is an integer: sums of floats differ

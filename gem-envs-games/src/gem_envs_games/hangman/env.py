@@ -2,9 +2,9 @@
 
 from string import ascii_uppercase
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.hangman.solver import best_guess, secret_words
@@ -93,7 +93,7 @@ class Hangman(DrawnSettings, BoardGame):
         return self._ongoing(message, 0.5 * places / self.word_length)
 
     def _objection(self, guess: str) -> str | None:
-        """Why this guess is not answered, or None."""
+        """The reason why this guess is not answered, or None."""
         if len(guess) not in (1, self.word_length):
             return f"it has {len(guess)} letters, and my word has {self.word_length}"
         if guess in self.wrong_words or (len(guess) == 1 and guess in self.tried):
@@ -115,7 +115,7 @@ class Hangman(DrawnSettings, BoardGame):
         )
 
     def sample_action(self) -> str:
-        """As likely as not a random letter that has not been guessed; else a random word that may be a secret."""
+        """A random letter that has not been guessed, as likely as not; else a random word that may be a secret."""
         untried = [letter for letter in ascii_uppercase if letter not in self.tried]
         if untried and self.action_rng.random() < 0.5:
             return box(self.action_rng.choice(untried))

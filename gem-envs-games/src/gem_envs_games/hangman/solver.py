@@ -15,7 +15,7 @@ def secret_words(length: int, hardcore: bool) -> tuple[str, ...]:
 
 
 def consistent_words(words: Iterable[str], pattern: str, tried: Iterable[str]) -> list[str]:
-    """Those of `words` that show `pattern` (with '_' for hidden letters) after the letters `tried`."""
+    """The ones of `words` that show `pattern` (with '_' for hidden letters) after the letters `tried`."""
     hidden = f"[^{''.join(tried)}]" if tried else "."
     shows = re.compile(pattern.replace("_", hidden))
     return [word for word in words if shows.fullmatch(word)]

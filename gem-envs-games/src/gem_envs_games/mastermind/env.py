@@ -4,10 +4,10 @@ import re
 from functools import lru_cache
 from random import Random
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.mastermind.solver import Code, Marked, all_codes, best_guess, pegs
@@ -127,7 +127,7 @@ class Mastermind(DrawnSettings, BoardGame):
         return self._ongoing(message, reward)
 
     def _objection(self, guess: Code, text: str) -> str | None:
-        """Why this guess gets no pegs, or None."""
+        """The reason why this guess gets no pegs, or None."""
         if len(guess) != self.code_length:
             return f"it has length {len(guess)}, and my code has length {self.code_length}"
         numbers = set(guess)

@@ -14,10 +14,10 @@ MOST_LISTED = 5_000
 """The most codes that are listed, to draw from; of more, one is drawn place by place."""
 
 _CANDIDATES = 60
-"""How many possible secrets a guess is compared with, at most."""
+"""The most possible secrets that a guess is compared with."""
 
 _GUESSES = 20
-"""How many of them are tried as the next guess."""
+"""The number of them that are tried as the next guess."""
 
 
 class Marked(NamedTuple):

@@ -1,8 +1,8 @@
 """Minesweeper: reveal every cell that holds no mine."""
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.minesweeper.solver import neighbours, safest_cell
@@ -150,7 +150,7 @@ class Minesweeper(DrawnSettings, BoardGame):
         return "\n".join(["   " + "".join(numbers[: self.cols]), *lines])
 
     def sample_action(self) -> str:
-        r"""With a chance of 0.9, reveal a hidden cell without a flag; else, or if there is none, flag a hidden cell."""
+        r"""Reveal a hidden cell without a flag, with a chance of 0.9; else, or if there is none, flag a hidden cell."""
         hidden = [cell for cell, number in enumerate(self.visible) if number is None]
         bare = [cell for cell in hidden if cell not in self.flags]
         if bare and self.action_rng.random() < 0.9:

@@ -15,7 +15,7 @@ Counts = dict[int, int]
 
 @cache
 def neighbours(rows: int, cols: int) -> tuple[tuple[int, ...], ...]:
-    """For each cell, the up to 8 cells around it, in ascending order."""
+    """The up to 8 cells around each cell, in ascending order."""
     return tuple(
         tuple(
             r * cols + c
@@ -56,7 +56,7 @@ def safest_cell(visible: list[int | None], rows: int, cols: int, mines: int) -> 
 
 
 def deduce(counts: Counts) -> tuple[int, Counts]:
-    """What follows from comparing the counts two at a time.
+    """Compare the counts two at a time.
 
     If b has as many mines more than a as it has cells that a lacks, then these are all mines, and the cells that
     only a has are all safe. With the empty count as a or b this is the rule of a single number; with a inside b it
@@ -86,11 +86,11 @@ class _Group(NamedTuple):
     cells: int
     size: int
     shifts: tuple[int, ...]
-    """Where in a state each of its counts is."""
+    """The place of each of its counts in a state."""
     room: tuple[int, ...]
-    """How many cells each of its counts has in later groups."""
+    """The number of cells that each of its counts has in later groups."""
     unit: int
-    """What a mine in this group takes from a state."""
+    """The amount that a mine in this group takes from a state."""
 
 
 _BITS = 16
@@ -98,7 +98,7 @@ _BITS = 16
 
 
 def mine_weights(counts: Counts) -> list[tuple[int, int]]:
-    """For each group of alike cells, in how many of all placements of the mines any one of its cells holds a mine.
+    """The number of placements of the mines, for each group of alike cells, in which any one of its cells holds a mine.
 
     The placements are counted exactly, by dynamic programming over the groups: `before[i]` has the ways to fill the
     groups before i by the state they lead to, `after` the ways to fill the rest from a state.
@@ -150,7 +150,7 @@ def _groups(counts: Counts) -> list[_Group]:
 
 
 def _numbers(group: _Group, state: int) -> range:
-    """How many mines the group may hold: no count gets too many, and none more to place than it has room for."""
+    """The numbers of mines that the group may hold: no count gets too many, or more to place than it has room for."""
     least, most = 0, group.size
     for shift, room in zip(group.shifts, group.room, strict=True):
         left = state >> shift & (1 << _BITS) - 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Position(NamedTuple):
-    """What changes in a game: where the player is, and the boxes."""
+    """The state of a game: where the player is, and the boxes."""
 
     player: int
     boxes: frozenset[int]
@@ -19,7 +19,7 @@ class Level(NamedTuple):
     """A room with goals, and the position at its start."""
 
     steps: Mapping[str, int]
-    """How far apart two cells are, by the direction from one to the other."""
+    """The distance of two cells, by the direction from one to the other."""
     floor: frozenset[int]
     goals: frozenset[int]
     start: Position
@@ -52,7 +52,7 @@ def rest_of_path(level: Level, path: Path, position: Position) -> list[str]:
 
 
 def walk_lengths(start: int, free: Iterable[int], steps: Iterable[int]) -> dict[int, int]:
-    """How many steps it takes from `start` to every free cell that can be reached."""
+    """The number of steps from `start` to every free cell that can be reached."""
     left = set(free)
     left.discard(start)
     found, queue = {start: 0}, deque([start])

@@ -47,7 +47,7 @@ def solve(level: Level, start: Position) -> Path | None:
 
 
 def _pushes_left(level: Level) -> dict[int, int]:
-    """For each cell from which a box can be pushed to a goal, on a board without others: in how many pushes."""
+    """The fewest pushes to a goal from each cell from which a box can be pushed to one, on a board without others."""
     found, queue = dict.fromkeys(level.goals, 0), deque(sorted(level.goals))
     while queue:
         cell = queue.popleft()

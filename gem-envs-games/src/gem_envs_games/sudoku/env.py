@@ -3,10 +3,10 @@
 import math
 from functools import cache
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import INTEGER, box, fields, last_box_counts
@@ -43,11 +43,7 @@ class Sudoku(DrawnSettings, BoardGame):
     """
 
     def __init__(
-        self,
-        clues: int | None = 30,
-        max_turns: int | None = 100,
-        scale: int | None = 9,
-        forgiving: bool = False,
+        self, clues: int | None = 30, max_turns: int | None = 100, scale: int | None = 9, forgiving: bool = False
     ) -> None:
         super().__init__(max_turns=max_turns)
         self.forgiving = forgiving
@@ -108,7 +104,7 @@ class Sudoku(DrawnSettings, BoardGame):
         return self._ongoing(message, reward)
 
     def _objection(self, cell: int, digit: int) -> str | None:
-        """Why this cell may not get this digit, or None."""
+        """The reason why this cell may not get this digit, or None."""
         if self.puzzle[cell]:
             return "its digit is given and stays"
         if self.forgiving and self.grid[cell]:

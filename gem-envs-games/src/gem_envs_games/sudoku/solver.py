@@ -11,7 +11,7 @@ from functools import cache
 
 @cache
 def units(scale: int) -> tuple[tuple[int, int, int], ...]:
-    """For each cell, which row, column and box it is in: numbers from 0, `scale` and ``2 * scale`` upwards."""
+    """The row, column and box of each cell: numbers from 0, `scale` and ``2 * scale`` upwards."""
     size = math.isqrt(scale)
     return tuple(
         (row, scale + column, 2 * scale + row // size * size + column // size)

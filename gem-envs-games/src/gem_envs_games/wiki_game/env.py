@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError, did_you_mean
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.replies import box
 from gem_envs_games.wiki_game.graph import FARTHEST, shipped
 from gem_envs_games.wiki_game.page import Page, Wiki, key
 
 BACK = "<PREV_PAGE>"
-"""What a player answers in place of a title to go back, as in gem-llm."""
+"""A player's answer in place of a title to go back, as in gem-llm."""
 
 _STEP, _UNKNOWN = -0.05, -0.2
 _LONGEST_TITLE = 255
@@ -98,6 +98,9 @@ class WikiGame(BoardGame):
         self._shown = check_int("page_summary_length[0]", page_summary_length[0], 1)
         self._unit = _one_of("page_summary_length[1]", page_summary_length[1], _UNITS)
         self._wiki = _wiki(_one_of("backend", backend, _BACKENDS), dict(trawler_kwargs or {}))
+
+    def close(self) -> None:
+        self._wiki.close()
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         start, self.target = self._ends(options)

@@ -9,7 +9,7 @@ from random import Random
 from gem_envs_games.wiki_game.page import Page
 
 FARTHEST = 6
-"""For every distance from 1 to this one, each page of the pack is that many links from some other page."""
+"""The farthest distance such that for each from 1 on, every page is that many links from some other page."""
 
 
 @cache
@@ -47,7 +47,7 @@ class WikiGraph:
         return self._page(rng.choice(sorted(self._layers(target).at(steps)))), self._page(target)
 
     def nearest(self, titles: Iterable[str], target: str) -> str | None:
-        """Of these titles, the first from which the fewest links lead to `target`; None if no path leads there."""
+        """The first of these titles from which the fewest links lead to `target`; None if no path leads there."""
         layers = self._layers(self._number[target])
         numbers = [self._number[title] for title in titles]
         steps = 0
@@ -58,12 +58,15 @@ class WikiGraph:
             steps += 1
         return None
 
+    def close(self) -> None:
+        """Nothing: all envs share the pages."""
+
     def _layers_of(self, target: int) -> "Layers":
         return Layers(self._back, target)
 
     @cached_property
     def _back(self) -> list[list[int]]:
-        """For each page, the pages that link to it."""
+        """The pages that link to each page."""
         back: list[list[int]] = [[] for _ in self.titles]
         for number, (_, _, links) in enumerate(self._fields):
             for link in links.split():

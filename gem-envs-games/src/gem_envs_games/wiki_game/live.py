@@ -1,27 +1,21 @@
 """The base of live wikis: requests with limits and retries, and start and target from a random walk."""
 
-import functools
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from gem.checks import check_int
-from gem.errors import ConfigError, Fault, Unreachable
-from gem.http_limits import Limited
+from gem.errors import Fault, Unreachable
+from gem.http.answers import Answer, NoAnswer, NotConnected
+from gem.http.client import HttpClient
 from gem_envs_games.wiki_game.page import Page
 
 _AGENT = "gem-envs-games WikiGame (https://pypi.org/project/gem-envs-games/)"
 """Wikimedia asks clients to identify themselves."""
 
-_TEMPORARY = {HTTPStatus.TOO_MANY_REQUESTS, 500, 502, 503, 504}
-_LONGEST_PAUSE = 10.0
 _TRIES = 20
 """The most pages that are looked at to find a suitable one."""
 
@@ -34,45 +28,13 @@ class WikiUnreachable(WikiUnavailable, Unreachable):
     """There is no wiki at that address: other episodes will fail as this one did."""
 
 
-class _Http(Limited, HTTPConnection):
-    pass
-
-
-class _Https(Limited, HTTPSConnection):
-    pass
-
-
-class _HttpHandler(urllib.request.HTTPHandler):
-    def http_open(self, req: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(_Http, req)
-
-
-class _HttpsHandler(urllib.request.HTTPSHandler):
-    def https_open(self, req: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(_Https, req)
-
-
-@functools.cache
-def _opener() -> urllib.request.OpenerDirector:
-    """urllib's, with limits on the time and the bytes of an answer."""
-    return urllib.request.build_opener(_HttpHandler, _HttpsHandler)
-
-
-class WikiResponse(NamedTuple):
-    """What the server sent, and its address after redirects."""
-
-    url: str
-    body: bytes
-
-
 class LiveWiki(ABC):
     """A wiki on a server.
 
     Args:
         url: of its API, http or https.
-        query_delay_ms: milliseconds to wait before each request, to spare the server.
-        max_query_attempts: the most requests for one answer if the server cannot be reached or is overloaded; the
-            pauses between them double from 0.2 s, or are what the server asks for, up to 10 s.
+        query_delay_ms: milliseconds to wait before each answer is asked for, to spare the server.
+        max_query_attempts: the most requests for one answer if the server cannot be reached or is overloaded.
         query_use_cache: keep the pages of an episode.
         timeout: seconds that a whole answer may take.
     """
@@ -86,14 +48,10 @@ class LiveWiki(ABC):
         query_use_cache: bool = False,
         timeout: float = 10.0,
     ) -> None:
-        if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-            raise ConfigError(f"url begins with http:// or https://, not {url!r}")
-        if not timeout > 0:
-            raise ConfigError(f"timeout is a number of seconds above 0, not {timeout!r}")
         self.url = url
         self._delay = check_int("query_delay_ms", query_delay_ms, 0) / 1000
-        self._attempts = check_int("max_query_attempts", max_query_attempts, 1)
-        self._timeout = timeout
+        retries = check_int("max_query_attempts", max_query_attempts, 1) - 1
+        self._http = HttpClient(url, timeout=timeout, retries=retries, headers={"User-Agent": _AGENT}, redirects=True)
         self._kept: dict[str, Page | None] | None = {} if query_use_cache else None
 
     @abstractmethod
@@ -161,37 +119,28 @@ class LiveWiki(ABC):
         """None: the distances between pages of a live wiki are not known."""
         return None
 
-    def get(self, path: str = "", **query: Any) -> WikiResponse | None:
+    def get(self, path: str = "", **query: Any) -> Answer | None:
         """Send a request; None if the answer is 404.
 
         Raises:
             WikiUnavailable: the server cannot be reached, is too slow, or answers with an error.
         """
-        url = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")
-        request = urllib.request.Request(url, headers={"User-Agent": _AGENT})
-        pause, reason, kind = 0.2, "no request was made", WikiUnavailable
-        for attempt in range(self._attempts):
-            time.sleep(self._delay if attempt == 0 else pause)
-            try:
-                with _opener().open(request, timeout=self._timeout) as response:
-                    # A small answer may decompress to one that fills the memory.
-                    if response.headers.get("Content-Encoding", "identity") != "identity":
-                        raise ValueError("its answer is compressed, which was not asked for")
-                    return WikiResponse(response.url, response.read())
-            except urllib.error.HTTPError as error:
-                error.close()
-                kind = WikiUnavailable
-                if error.code == HTTPStatus.NOT_FOUND:
-                    return None
-                reason = f"it answers {error.code} {error.reason}"
-                if error.code not in _TEMPORARY:
-                    break
-                asked = error.headers.get("Retry-After", "")
-                pause = min(float(asked) if asked.isdecimal() else 2 * pause, _LONGEST_PAUSE)
-            except (OSError, HTTPException, ValueError) as error:
-                reason, pause = f"{error}", min(2 * pause, _LONGEST_PAUSE)
-                kind = WikiUnreachable if isinstance(error, urllib.error.URLError) else WikiUnavailable
+        time.sleep(self._delay)
+        kind = WikiUnavailable
+        try:
+            answer = self._http.call("GET", path, query=query)
+            if answer.status == HTTPStatus.OK:
+                return answer
+            if answer.status == HTTPStatus.NOT_FOUND:
+                return None
+            reason = f"it answers {answer}"
+        except NoAnswer as error:
+            kind, reason = WikiUnreachable if isinstance(error, NotConnected) else kind, str(error)
         raise kind(
-            f"{url}: {reason}. Check that the server runs and that trawler_kwargs has its url, or play on "
+            f"{self.url}{path}: {reason}. Check that the server runs and that trawler_kwargs has its url, or play on "
             "backend='shipped', which needs none."
         )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()

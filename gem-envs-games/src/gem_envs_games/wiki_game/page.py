@@ -11,7 +11,7 @@ class Page(NamedTuple):
 
     title: str
     text: str
-    """What the page says first: a sentence, or a few paragraphs."""
+    """The beginning of the page: a sentence, or a few paragraphs."""
     links: tuple[str, ...]
     """Titles, in the page's order, each once. On a live wiki a title may lead to a page with another title."""
 
@@ -28,7 +28,11 @@ class Wiki(Protocol):
         ...
 
     def nearest(self, titles: Iterable[str], target: str) -> str | None:
-        """Of these titles, the first from which the fewest links lead to `target`; None if that is not known."""
+        """The first of these titles from which the fewest links lead to `target`; None if that is not known."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open."""
         ...
 
 

@@ -1,9 +1,9 @@
 """WordSearch: find the words that are hidden in a grid of letters."""
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_envs_games import grid_text
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
@@ -105,7 +105,7 @@ class WordSearch(DrawnSettings, BoardGame):
         return self._ongoing(f"{message}, which is not a hidden word.")
 
     def _objection(self, ends: Ends) -> str | None:
-        """Why this line is refused, or None."""
+        """The reason why this line is refused, or None."""
         row, col, last_row, last_col = ends
         if min(ends) < 0 or max(ends) >= self.size:
             return f"rows and columns are 0 to {self.size - 1}"

@@ -108,13 +108,13 @@ def _each_once(words: Sequence[str], rows: Sequence[str]) -> bool:
 
 
 def _count(word: str, lines: str) -> int:
-    """How often the word is in the lines: 0, 1, or 2 for more often. (`str.count` would miss one that overlaps.)"""
+    """Occurrences of the word in the lines: 0, 1, or 2 for more. (`str.count` would miss one that overlaps.)"""
     first = lines.find(word)
     return 0 if first < 0 else 1 if lines.find(word, first + 1) < 0 else 2
 
 
 def _known_words(rows: Sequence[str], lengths: Iterable[int]) -> int:
-    """How many words of these lengths read to the right or down."""
+    """The number of words of these lengths that read to the right or down."""
     lines = [*rows, *map("".join, zip(*rows, strict=True))]
     return sum(
         is_word(line[start : start + length])

@@ -1,8 +1,8 @@
 """Wordle: find a secret word from marks on the letters of each guess."""
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
-from gem.parsing import boxed
 from gem_envs_games.board_game import BoardGame
 from gem_envs_games.drawn_settings import DrawnSettings
 from gem_envs_games.replies import box, last_box_counts, letters
@@ -92,7 +92,7 @@ class Wordle(DrawnSettings, BoardGame):
         return self._ongoing(message, reward)
 
     def _objection(self, guess: str) -> str | None:
-        """Why this guess gets no marks, or None."""
+        """The reason why this guess gets no marks, or None."""
         if len(guess) != self.word_length:
             return f"it has {len(guess)} letters, and my word has {self.word_length}"
         if self.only_real_words and not is_word(guess):

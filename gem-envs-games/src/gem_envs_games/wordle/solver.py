@@ -37,7 +37,7 @@ def marks(secret: str, guess: str) -> str:
 
 
 def consistent_words(words: Iterable[str], marked: tuple[Marked, ...]) -> list[str]:
-    """Those of `words` that would have got the same marks."""
+    """The ones of `words` that would have got the same marks."""
     for guess, answer in marked:
         words = [word for word in words if marks(word, guess) == answer]
     return list(words)

@@ -5,12 +5,7 @@ from math import radians, sin
 from typing import Any
 
 from gem_envs_math.figures import Figure
-from gem_envs_math.geometry.shapes import (
-    named,
-    on_circle,
-    problem,
-    triangle,
-)
+from gem_envs_math.geometry.shapes import named, on_circle, problem, triangle
 from gem_envs_math.problem import Problem
 
 
@@ -19,9 +14,7 @@ def third_angle(rng: random.Random, level: int) -> Problem:
     alpha, beta = 5 * rng.randint(5, 18), 5 * rng.randint(4, 13)
     a, b, c = triangle(alpha, beta)
     figure = Figure(
-        polygons=((a, b, c),),
-        points=named("ABC", a, b, c),
-        angles=((a, b, c, str(alpha)), (b, a, c, str(beta))),
+        polygons=((a, b, c),), points=named("ABC", a, b, c), angles=((a, b, c, str(alpha)), (b, a, c, str(beta)))
     )
     given = f"The angle at A has {alpha} degrees, the angle at B has {beta}."
     return problem(given, "How many degrees has the angle at C of the triangle ABC?", 180 - alpha - beta, figure)
@@ -41,9 +34,7 @@ def isosceles(rng: random.Random, level: int) -> Problem:
     base = 5 * rng.randint(5, 16)
     a, b, c = triangle(base, base)
     top = 180 - 2 * base
-    known, asked, vertex, arms, answer = rng.choice(
-        ((base, "C", a, (b, c), top), (top, "A", c, (a, b), base)),
-    )
+    known, asked, vertex, arms, answer = rng.choice(((base, "C", a, (b, c), top), (top, "A", c, (a, b), base)))
     where = "A" if asked == "C" else "C"
     figure = Figure(polygons=((a, b, c),), points=named("ABC", a, b, c), angles=((vertex, *arms, str(known)),))
     return problem(

@@ -5,11 +5,7 @@ from fractions import Fraction
 from math import atan2
 
 from gem_envs_math.figures import Figure, Point
-from gem_envs_math.geometry.shapes import (
-    named,
-    of_sides,
-    problem,
-)
+from gem_envs_math.geometry.shapes import named, of_sides, problem
 from gem_envs_math.problem import EXPRESSION, INTEGER, NUMBER, Problem
 
 

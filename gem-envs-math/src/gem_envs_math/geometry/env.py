@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from gem.core import Observation
+from gem.data.images import image_part
 from gem.errors import ConfigError
-from gem_envs_math.figures import data_url, png
+from gem_envs_math.figures import png
 from gem_envs_math.geometry.angles import (
     exterior_angle,
     inscribed_angle,
@@ -48,40 +49,22 @@ class Geometry(ProblemEnv):
     a PNG image that holds what is given, and the question as text.
 
     Args:
-        difficulty: `easy`, `medium` or `hard`.
-        kinds: only problems of these kinds, by name.
         figure: `text` or `image`.
-        instruction: how to answer: see `ProblemEnv`.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        difficulty: see `ProblemEnv`.
+        kinds: see `ProblemEnv`.
+        instruction: see `ProblemEnv`.
+        max_attempts: see `ProblemEnv`.
+        format_error_reward: see `ProblemEnv`.
     """
 
     levels: ClassVar[Levels] = {
         "easy": (rectangle, third_angle, straight_angle, right_triangle, isosceles, parallelogram),
-        "medium": (
-            pythagoras,
-            trapezoid,
-            similar_triangles,
-            inscribed_angle,
-            l_shape,
-            exterior_angle,
-            ring,
-            shoelace,
-        ),
+        "medium": (pythagoras, trapezoid, similar_triangles, inscribed_angle, l_shape, exterior_angle, ring, shoelace),
         "hard": (
-            shoelace,
-            intersecting_chords,
-            tangent_and_secant,
-            area_from_sides,
-            inscribed_circle,
-            circumscribed_circle,
-            angle_bisector,
-            median,
-            altitude,
-            square_and_circle,
-            two_tangents,
+            shoelace, intersecting_chords, tangent_and_secant, area_from_sides, inscribed_circle, circumscribed_circle,
+            angle_bisector, median, altitude, square_and_circle, two_tangents,
         ),
-    }
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -108,7 +91,4 @@ class Geometry(ProblemEnv):
         if self.figure == "text" or self.problem.figure is None:
             return super()._asked()
         text = self._text(f"The figure shows what is given. {self.problem.question}")
-        return [
-            {"type": "image_url", "image_url": {"url": data_url(png(self.problem.figure))}},
-            {"type": "text", "text": text},
-        ]
+        return [image_part(png(self.problem.figure)), {"type": "text", "text": text}]

@@ -5,15 +5,7 @@ from fractions import Fraction
 from math import asin, atan2, cos, hypot, radians, sin
 
 from gem_envs_math.figures import Figure
-from gem_envs_math.geometry.shapes import (
-    TRIPLES,
-    from_sides,
-    named,
-    of_sides,
-    on_circle,
-    problem,
-    three_sides,
-)
+from gem_envs_math.geometry.shapes import TRIPLES, from_sides, named, of_sides, on_circle, problem, three_sides
 from gem_envs_math.problem import NUMBER, Problem
 
 
@@ -112,7 +104,7 @@ def _with_point(rng: random.Random) -> tuple[int, int, int]:
 
 
 def angle_bisector(rng: random.Random, level: int) -> Problem:
-    """How an angle bisector divides the opposite side."""
+    """The parts of a side that an angle bisector divides."""
     a, b, c = _with_point(rng)
     corners = from_sides(a, b, c)
     given, lengths = three_sides(corners, a, b, c, "BC = ")

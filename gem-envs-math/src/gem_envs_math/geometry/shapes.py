@@ -1,4 +1,4 @@
-"""What the kinds of problems share: building a problem, and where the corners of figures are."""
+"""Functions that the kinds of problems share: building a problem, and placing the corners of figures."""
 
 import random
 from fractions import Fraction
@@ -63,11 +63,7 @@ def of_sides(rng: random.Random, what: str, question: str, form: Form) -> Proble
     """A problem about a triangle with integer sides and area: the `area`, or the radius of the `inner` or `outer`
     circle."""
     a, b, c, area = heron(rng)
-    answers = {
-        "area": Fraction(area),
-        "inner": Fraction(2 * area, a + b + c),
-        "outer": Fraction(a * b * c, 4 * area),
-    }
+    answers = {"area": Fraction(area), "inner": Fraction(2 * area, a + b + c), "outer": Fraction(a * b * c, 4 * area)}
     corners = from_sides(a, b, c)
     given, lengths = three_sides(corners, a, b, c)
     figure = Figure(polygons=(corners,), points=named("ABC", *corners), lengths=lengths)

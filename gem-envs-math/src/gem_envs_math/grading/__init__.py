@@ -1,7 +1,6 @@
-"""Grading answers in mathematics: `grade(answer, gold, rules)`. The README of the pack says what is accepted."""
+"""Grading answers in mathematics: `grade(answer, gold)`. The README of the pack says what is accepted."""
 
 from gem_envs_math.grading.errors import GraderFailed
 from gem_envs_math.grading.grade import Verdict, grade
-from gem_envs_math.grading.rules import Rules
 
-__all__ = ["GraderFailed", "Rules", "Verdict", "grade"]
+__all__ = ["GraderFailed", "Verdict", "grade"]

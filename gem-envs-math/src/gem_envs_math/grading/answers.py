@@ -1,4 +1,4 @@
-"""From the text of an answer to all that it may say."""
+"""Reading the text of an answer: everything that it may mean."""
 
 import re
 from functools import lru_cache
@@ -18,22 +18,22 @@ _ARTICLES = {"a", "an", "the"}
 
 
 class Answer(NamedTuple):
-    """What was read."""
+    """An answer as it was read."""
 
     tokens: tuple[str, ...]
     """The text without spaces and decoration."""
     readings: tuple[Node, ...]
-    """What it may say; nothing if it is words, or not readable."""
+    """Its possible meanings; none if it is words, or not readable."""
     words: tuple[str, ...]
     """The words of an answer in words: in lower case, singular, without articles."""
     problem: str
-    """Why it is not readable: `too long`, `foreign` (math-verify may read it), `unreadable`, or nothing."""
+    """The reason why it is not readable: `too long`, `foreign` (math-verify may read it), `unreadable`, or nothing."""
     digits: int
-    """How many digits it has."""
+    """The number of its digits."""
 
 
 def read(text: str) -> Answer:
-    """What `text` may say."""
+    """The possible meanings of `text`."""
     # Many answers have the same gold. Long ones are not kept, because their trees are large.
     return _cached(text) if len(text) <= _LONGEST_CACHED else _uncached(text)
 
@@ -93,7 +93,7 @@ def _read(found: list[Token], grouped: bool) -> Node:
 
 
 def _is_words(found: list[Token]) -> bool:
-    """Whether it is words, and no formula of letters."""
+    """Tell words from a formula of letters."""
     if not all(token.kind in ("word", "text") or token.value in (",", "-", "'", ".", "!", ";") for token in found):
         return False
     words = [word for token in found if token.kind in ("word", "text") for word in token.value.split()]

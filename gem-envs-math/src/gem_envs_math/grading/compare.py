@@ -1,4 +1,4 @@
-"""Whether two answers say the same, for each kind of answer."""
+"""Comparing two answers, for each kind of answer."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -6,41 +6,39 @@ from fractions import Fraction
 from gem_envs_math.grading import rational, values
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.real_sets import is_backwards, real_set
-from gem_envs_math.grading.rules import Rules
 
 _DEGREE, _RADIAN = "degree^1", "radian^1"
 
 
 class Undecided(Exception):
-    """Neither equality nor its contrary could be established."""
+    """Comparing failed: neither equality nor its contrary could be established."""
 
 
 class Comparison:
     """Compares answers with a gold.
 
     Args:
-        rules: what counts as the same.
         digits: how many digits both have together.
+        tolerance: the largest difference of two numbers, as a share of the gold.
     """
 
-    def __init__(self, rules: Rules, digits: int) -> None:
-        self._rules = rules
+    def __init__(self, digits: int, tolerance: float) -> None:
         self._digits = digits
+        self._tolerance = tolerance
         self.rule = "value"
-        """What decided."""
+        """The rule that decided."""
 
     def same(self, gold: Node, answer: Node) -> bool:
-        """Whether `answer` says what `gold` says.
+        """Tell whether `answer` means the same as `gold`.
 
         Raises:
             Undecided: it cannot be decided here.
             rational.TooLarge: the answer has too many digits to be worked out.
         """
-        if self._rules.equations == "name optional":
-            pair = self._without_names(gold, answer)
-            if pair is None:
-                return self._by("equation", False)
-            gold, answer = pair
+        pair = self._without_names(gold, answer)
+        if pair is None:
+            return self._by("equation", False)
+        gold, answer = pair
         pair = self._without_units(gold, answer)
         if pair is None:
             return self._by("unit", False)
@@ -61,7 +59,7 @@ class Comparison:
             return self._sequences(gold, answer)
         if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
             return self._several(gold, answer)
-        if self._rules.sets != "written" and "set" in kinds and (is_value(gold) or is_value(answer)):
+        if "set" in kinds and (is_value(gold) or is_value(answer)):
             return self._by("set", self._any_order(_items(gold), _items(answer)))
         if _is_set_like(gold) and _is_set_like(answer):
             return self._sets(gold, answer)
@@ -76,7 +74,7 @@ class Comparison:
     # Names and units, which the question itself says.
 
     def _without_names(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
-        """Both without `x =`, or None if the answer contradicts itself."""
+        """The two without `x =`, or None if the answer contradicts itself."""
         named = _is_named(gold), _is_named(answer)
         if named[1] and answer.name.count("=") > 1 and not self._chain_holds(answer):
             return None
@@ -96,24 +94,21 @@ class Comparison:
         return all(is_value(part) for part in parts) and all(self._same_value(parts[-1], part) for part in parts[:-1])
 
     def _without_units(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
-        """Both without units, in the gold's; None if their units differ."""
+        """The two without units, in the gold's; None if their units differ."""
         gold, answer = _lifted(gold), _lifted(answer)
-        policy = self._rules.units
         if gold.op != "quantity" and answer.op != "quantity":
             return gold, answer
-        if policy == "ignore":
-            return _unitless(gold), _unitless(answer)
         if gold.op != answer.op:
             other = answer if gold.op == "quantity" else gold
-            if policy == "needed" or not (is_value(other) or other.op in ("several", "sequence")):
+            if not (is_value(other) or other.op in ("several", "sequence")):
                 return None
             degrees = _DEGREE in (gold.name, answer.name) and is_value(other)
-            if degrees and policy == "equal" and not self._same(_unitless(gold), _unitless(answer)):
+            if degrees and not self._same(_unitless(gold), _unitless(answer)):
                 return _in_radians(gold), _in_radians(answer)
             return _unitless(gold), _unitless(answer)
-        if {gold.name, answer.name} == {_DEGREE, _RADIAN} and policy == "equal":
+        if {gold.name, answer.name} == {_DEGREE, _RADIAN}:
             return _in_radians(gold), _in_radians(answer)
-        if gold.name != answer.name or (policy != "equal" and gold.value != answer.value):
+        if gold.name != answer.name:
             return None
         given = answer.args[0]
         if answer.value != gold.value:
@@ -123,39 +118,25 @@ class Comparison:
     # Values.
 
     def _same_value(self, gold: Node, answer: Node) -> bool:
-        percents = gold.op == "percent", answer.op == "percent"
-        if self._rules.percent == "written" and percents[0] != percents[1]:
-            return self._by("percent", False)
-        if self._rules.percent == "ignore":
-            gold, answer = (each.args[0] if each.op == "percent" else each for each in (gold, answer))
         right, given = rational.exact(gold), rational.exact(answer)
         if right is not None and given is not None:
-            return self._by("percent" if any(percents) else "number", self._close(right, given))
-        if self._rules.tolerance and not names(gold) and not names(answer):
+            close = abs(right - given) <= Fraction(self._tolerance) * abs(right)
+            return self._by("percent" if "percent" in (gold.op, answer.op) else "number", close)
+        if self._tolerance and not names(gold) and not names(answer):
             about, near = values.approximate(gold), values.approximate(answer)
             if about is not None and near is not None:
-                return self._by("tolerance", abs(about - near) <= self._rules.tolerance * abs(about))
+                return self._by("tolerance", abs(about - near) <= self._tolerance * abs(about))
         same = values.equal(gold, answer, self._digits)
         if same is None:
             raise Undecided
         return self._by("value", same)
 
-    def _close(self, right: Fraction, given: Fraction) -> bool:
-        tolerance = self._rules.tolerance
-        return abs(right - given) <= Fraction(tolerance) * abs(right) if tolerance else right == given
-
     # Several answers, sets, points, matrices.
 
     def _several(self, gold: Node, answer: Node) -> bool:
-        if gold.op != answer.op and self._rules.sets == "written":
-            return self._by("braces", False)
-        golds, answers = _items(gold), _items(answer)
-        if self._rules.units != "needed":
-            golds, answers = _with_last_unit(golds), _with_last_unit(answers)
+        golds, answers = (_with_last_unit(_items(each)) for each in (gold, answer))
         named = [len({item.args[0] for item in items if _is_named(item)}) for items in (golds, answers)]
         if sorted(named) == [0, len(golds)] and len(golds) == len(answers):  # a = 3, b = 4
-            return self._by("order", self._each(golds, answers))
-        if self._rules.several == "in order" and gold.op == "several":
             return self._by("order", self._each(golds, answers))
         return self._by("set" if "set" in (gold.op, answer.op) else "several", self._any_order(golds, answers))
 
@@ -163,7 +144,7 @@ class Comparison:
         return len(golds) == len(answers) and all(map(self.same, golds, answers))
 
     def _any_order(self, golds: Sequence[Node], answers: Sequence[Node]) -> bool:
-        """Whether each gold is among the answers, and each answer among the golds."""
+        """Tell whether each gold is among the answers, and each answer among the golds."""
         if not len(answers) <= 2 * len(golds) + 4:
             return False
         found = [False] * len(golds)
@@ -183,8 +164,6 @@ class Comparison:
         return self._by("interval" if gold.name not in ("()", "[]") else "point", self._each(gold.args, answer.args))
 
     def _matrices(self, gold: Node, answer: Node) -> bool:
-        if self._rules.matrices == "vectors" and (ours := _vector(gold)) and (theirs := _vector(answer)):
-            return self._by("vector", self._each(ours, theirs))
         first, second = _matrix(gold), _matrix(answer)
         if first is None or second is None:
             return self._by("kind", False)
@@ -197,8 +176,6 @@ class Comparison:
 
     def _sets(self, gold: Node, answer: Node) -> bool:
         if is_backwards(gold) or is_backwards(answer):  # (3, 2) is a point, and not the empty set
-            return self._by("kind", False)
-        if (_has_inequality(gold) != _has_inequality(answer)) and self._rules.intervals == "written":
             return self._by("kind", False)
         ours, theirs = real_set(gold), real_set(answer)
         if ours is None or theirs is None:
@@ -246,7 +223,7 @@ class Comparison:
 
 
 def _is_named(node: Node) -> bool:
-    """Whether it is `x = …` or `x in …`."""
+    """Tell whether it is `x = …` or `x in …`."""
     if node.op != "relation" or node.args[0].op != "name":
         return False
     signs = set(node.name.split())
@@ -254,7 +231,7 @@ def _is_named(node: Node) -> bool:
 
 
 def _is_calculation(node: Node) -> bool:
-    """Whether it is `2 + 3 = 5`."""
+    """Tell whether it is `2 + 3 = 5`."""
     if node.op != "relation" or set(node.name.split()) != {"="}:
         return False
     return is_value(node.args[0]) and not names(node.args[0])
@@ -285,7 +262,7 @@ def _with_last_unit(items: Sequence[Node]) -> Sequence[Node]:
 
 
 def _lifted(node: Node) -> Node:
-    """With the unit, the degrees or the percent sign outside the minus sign."""
+    """The node with the unit, the degrees or the percent sign outside the minus sign."""
     if node.op == "degree":
         return Node("quantity", node.args, _DEGREE, Fraction(1))
     if node.op == "neg" and node.args[0].op in ("quantity", "degree", "percent"):
@@ -329,17 +306,6 @@ def _matrix(node: Node) -> Node | None:
 
 def _scaled(op: str, entry: Node, by: Node) -> Node:
     return Node(op, (entry,) if op == "neg" else (entry, by))
-
-
-def _vector(node: Node) -> Sequence[Node] | None:
-    """The entries of a point, a row or a column."""
-    if node.op == "sequence":
-        return node.args if node.name in ("()", "[]") and _matrix(node) is None else None
-    if node.op != "matrix":
-        return None
-    if len(node.args) == 1:
-        return node.args[0].args
-    return [row.args[0] for row in node.args] if all(len(row.args) == 1 for row in node.args) else None
 
 
 def _difference(relation: Node) -> Node:

@@ -27,7 +27,7 @@ class Cursor:
         self._bars = 0
         self._spaced_commas = any(token.value in (",", ";") and later.spaced for token, later in pairwise(found))
         self.has_sign_pair = False
-        """Whether the answer has a `±`, and so says two things."""
+        """A `±` was found, so the answer stands for two values."""
 
     def _value(self, ahead: int = 0) -> str:
         at = self._at + ahead

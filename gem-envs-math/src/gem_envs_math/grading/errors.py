@@ -1,4 +1,4 @@
-"""What a grader raises."""
+"""The error of a grader that failed."""
 
 from gem.errors import Fault
 

@@ -1,4 +1,4 @@
-"""What values are made of: numbers, names, functions, brackets, matrices."""
+"""Reading the factors of values: numbers, names, functions, brackets, matrices."""
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
@@ -39,7 +39,7 @@ class Factors(Cursor, ABC):
 
     @abstractmethod
     def _next_factor(self, node: Node) -> bool:
-        """Whether a factor of the same product follows `node`, without a sign."""
+        """Tell whether a factor of the same product follows `node`, without a sign."""
 
     def _power(self) -> Node:
         return self._raised(self._atom())
@@ -114,7 +114,7 @@ class Factors(Cursor, ABC):
         return number(Fraction(int((whole + part) or "0"), 10 ** len(part)))
 
     def _joins(self) -> bool:
-        """Whether the comma here separates thousands."""
+        """Tell whether the comma here separates thousands."""
         if self._found[self._at].spaced or self._kind(1) != "number" or self._found[self._at + 1].spaced:
             return False
         if self._depth > 2 and not self._spaced_commas:
@@ -195,7 +195,7 @@ class Factors(Cursor, ABC):
         return index
 
     def _group(self) -> Node:
-        """What stands in braces, or one digit, letter or command."""
+        """The content of braces, or one digit, letter or command."""
         if self._take("{"):
             node = self._sum()
             self._need("}")
@@ -375,16 +375,8 @@ class Factors(Cursor, ABC):
 
 
 _DRESSED = {
-    r"\overline",
-    r"\bar",
-    r"\vec",
-    r"\hat",
-    r"\widehat",
-    r"\overrightarrow",
-    r"\mathcal",
-    r"\angle",
-    r"\triangle",
-}
+    r"\overline", r"\bar", r"\vec", r"\hat", r"\widehat", r"\overrightarrow", r"\mathcal", r"\angle", r"\triangle",
+}  # fmt: skip
 ATOMS = (
     {r"\frac", r"\sqrt", r"\binom", r"\infty", r"\pi", r"\emptyset", r"\lfloor", r"\lceil", r"\langle"}
     | _GREEK

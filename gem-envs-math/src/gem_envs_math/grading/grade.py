@@ -4,15 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gem.number import read_number
+from gem.answers.number import read_number
 from gem_envs_math.grading.answers import Answer, read
 from gem_envs_math.grading.compare import Comparison, Undecided
-from gem_envs_math.grading.pool import shared
+from gem_envs_math.grading.pool import compare
 from gem_envs_math.grading.rational import TooLarge
-from gem_envs_math.grading.rules import Rules
 from gem_envs_math.grading.tokens import bare
 
-DEFAULT = Rules()
 _PLAIN = re.compile(r"[-+]?(?:\d{1,300}|\d{1,300}\.\d{1,300}|\d{1,300}/\d{1,300}|\\d?frac\{\d{1,300}\}\{\d{1,300}\})")
 _CHOICE = re.compile(r"(?:\\text(?:bf)?\{)?\s*(?:\\text(?:bf)?\{)?\(?([A-J])\)?\s*\}?\s*[.:)]?\s*\}?")
 _CHOSEN = re.compile(
@@ -22,20 +20,21 @@ _CHOSEN = re.compile(
 
 
 class Verdict(NamedTuple):
-    """Whether an answer is right."""
+    """A judgement on an answer."""
 
     right: bool
     rule: str
-    """What decided it: see the README of the pack."""
+    """The rule that decided: see the README of the pack."""
 
 
-def grade(answer: str, gold: str | Sequence[str], rules: Rules = DEFAULT) -> Verdict:
-    r"""Whether `answer` is right. Takes bounded time for any text; safe in threads and in forked processes.
+def grade(answer: str, gold: str | Sequence[str], *, tolerance: float = 0.0, seconds: float = 2.0) -> Verdict:
+    r"""Judge `answer`. Takes bounded time for any text; safe in threads and in forked processes.
 
     Args:
         answer: the answer alone, such as the content of the box: `\frac{1}{2}`, `x = 3`, `10 cm`.
         gold: the right answer; or several, each of which is right by itself.
-        rules: what counts as right.
+        tolerance: the largest difference of two numbers, as a share of the gold: 0 for none. 0.01 accepts 3.14 for pi.
+        seconds: how long math-verify may work on one answer. Waiting for a free process does not count.
 
     Raises:
         GraderFailed: the grader failed, so the answer is neither right nor wrong.
@@ -43,13 +42,13 @@ def grade(answer: str, gold: str | Sequence[str], rules: Rules = DEFAULT) -> Ver
     golds = [gold] if isinstance(gold, str) else gold
     verdict = Verdict(False, "no gold")
     for each in golds:
-        verdict = _grade(answer, each, rules)
+        verdict = _grade(answer, each, tolerance, seconds)
         if verdict.right:
             break
     return verdict
 
 
-def _grade(answer: str, gold: str, rules: Rules) -> Verdict:
+def _grade(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
     answer, gold = answer.strip(), gold.strip()
     if not answer:
         return Verdict(False, "empty")
@@ -58,16 +57,16 @@ def _grade(answer: str, gold: str, rules: Rules) -> Verdict:
     if _PLAIN.fullmatch(answer) and _PLAIN.fullmatch(gold):
         value, right = read_number(answer), read_number(gold)
         if value is not None and right is not None:
-            return Verdict(abs(value - right) <= rules.tolerance * abs(right), "number")
+            return Verdict(abs(value - right) <= tolerance * abs(right), "number")
     if choice := _CHOICE.fullmatch(gold):
         verdict = _choice(answer, choice[1])
         if verdict is not None:
             return verdict
-    return _compared(answer, gold, rules)
+    return _compared(answer, gold, tolerance, seconds)
 
 
 def _choice(answer: str, letter: str) -> Verdict | None:
-    """Whether the letter of a multiple-choice question was given."""
+    """Judge the answer to a multiple-choice question; None if it is not a letter."""
     match = _CHOSEN.fullmatch(answer)
     if match is None:
         return None
@@ -79,49 +78,42 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     return Verdict((match[1] or match[2]).upper() == letter, "choice")
 
 
-def _compared(answer: str, gold: str, rules: Rules) -> Verdict:
+def _compared(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
     right, given = read(gold), read(answer)
     if right.tokens and right.tokens == given.tokens:
         return Verdict(True, "text")
     if right.words or given.words:
-        return _words(right, given, rules)
+        return Verdict(bool(right.words) and _listed(right) == _listed(given), "words")
     if given.problem == "too long" != right.problem:
         return Verdict(False, "too long")
     if given.problem == "unreadable" and not right.problem:
         return Verdict(False, "unreadable")
     if right.readings and given.readings:
         try:
-            return _read_alike(right, given, rules)
+            return _read_alike(right, given, tolerance)
         except (TooLarge, RecursionError):
             return Verdict(False, "too large")
         except Undecided:
             pass
-    return _math_verify(answer, gold, rules)
-
-
-def _words(gold: Answer, answer: Answer, rules: Rules) -> Verdict:
-    ours, theirs = (_listed(each) for each in (gold, answer))
-    if rules.several == "any order":
-        ours, theirs = sorted(ours), sorted(theirs)
-    return Verdict(bool(gold.words) and ours == theirs, "words")
+    return _math_verify(answer, gold, tolerance, seconds)
 
 
 def _listed(answer: Answer) -> list[str]:
+    """The items of a list in words, sorted."""
     text = " ".join("," if word in (",", "and") else word for word in answer.words)
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return sorted(part.strip() for part in text.split(",") if part.strip())
 
 
-def _read_alike(gold: Answer, answer: Answer, rules: Rules) -> Verdict:
+def _read_alike(gold: Answer, answer: Answer, tolerance: float) -> Verdict:
     rule = "value"
     for right in gold.readings:
         for given in answer.readings:
-            comparison = Comparison(rules, gold.digits + answer.digits)
+            comparison = Comparison(gold.digits + answer.digits, tolerance)
             if comparison.same(right, given):
                 return Verdict(True, comparison.rule)
             rule = comparison.rule
     return Verdict(False, rule)
 
 
-def _math_verify(answer: str, gold: str, rules: Rules) -> Verdict:
-    texts = bare(answer), bare(gold)
-    return Verdict(*shared().compare(*texts, tolerance=rules.tolerance, seconds=rules.seconds))
+def _math_verify(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
+    return Verdict(*compare(bare(answer), bare(gold), tolerance=tolerance, seconds=seconds))

@@ -1,4 +1,4 @@
-"""What an answer says, as a tree."""
+"""The meaning of an answer as a tree."""
 
 from fractions import Fraction
 from typing import NamedTuple
@@ -30,7 +30,7 @@ def number(value: int | Fraction) -> Node:
 
 
 def is_value(node: Node) -> bool:
-    """Whether `node` is a value, and not a set, a point or the like."""
+    """Tell values from sets, points and the like."""
     return node.op in _VALUES and all(map(is_value, node.args))
 
 

@@ -19,7 +19,7 @@ class TooLarge(Exception):
 
 
 class NotRational(Exception):
-    """It has a function or a form that cannot be worked out here."""
+    """Error: a function or a form cannot be worked out here."""
 
 
 class Undefined(Exception):
@@ -98,7 +98,7 @@ class Field:
                 return value.numerator % prime
             return value.numerator * pow(value.denominator, -1, prime) % prime
         if op == "name":
-            # pi is no variable of that name
+            # pi is not a variable of that name
             return self._value("." + node.name, which)
         if op == "constant":
             return self._root if node.name == "i" else self._value(node.name, 0)
@@ -170,7 +170,7 @@ def field() -> Field:
 
 
 def proportional(first: Node, second: Node) -> bool | None:
-    """Whether one rational function is a constant times the other; None if they are not both rational functions."""
+    """Tell whether one rational function is a constant times the other; None if they are not both rational."""
     here = field()
     try:
         (a, b), (c, d) = ((here.at(first, which), here.at(second, which)) for which in (0, 1))

@@ -1,4 +1,4 @@
-"""From tokens to what an answer says: values, points, sets, intervals, matrices, relations, quantities."""
+"""Parsing of tokens: values, points, sets, intervals, matrices, relations, quantities."""
 
 from fractions import Fraction
 

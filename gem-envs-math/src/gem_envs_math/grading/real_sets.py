@@ -22,7 +22,7 @@ class RealSet:
 
 
 def real_set(node: Node) -> RealSet | None:
-    """What `node` says, as a set of real numbers; None if it is none, or not in a form that is known here."""
+    """The set of real numbers that `node` means; None if it means none, or has a form that is not known here."""
     op, args = node.op, node.args
     if op == "every" and node.name == "R":
         return RealSet((), (True,))
@@ -45,7 +45,7 @@ def real_set(node: Node) -> RealSet | None:
 
 
 def is_backwards(node: Node) -> bool:
-    """Whether `node` has the form of an interval and no number is in it, so that it is a point such as (3, 2)."""
+    """Tell whether `node` has the form of an interval and is empty, so that it is a point such as (3, 2)."""
     interval = _interval(node) if node.op == "sequence" and len(node.args) == 2 else None
     return interval is not None and not any(interval.inside)
 

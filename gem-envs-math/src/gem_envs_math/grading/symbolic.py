@@ -1,4 +1,4 @@
-"""What math-verify says about two answers. Imports sympy, and may take any time and memory: for worker processes."""
+"""Comparison by math-verify. Imports sympy, and may take any time and memory: for worker processes."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
 
@@ -34,7 +34,7 @@ def parse(text: str) -> Any:
 
 
 def same(gold: Any, answer: Any, tolerance: float) -> bool:
-    """Whether two expressions are equal."""
+    """Tell whether two expressions are equal."""
     if verify(gold, answer, float_rounding=_ROUNDING, timeout_seconds=None):
         return True
     if not tolerance:
@@ -67,12 +67,7 @@ def stretch() -> None:
     parse.cache_clear()
 
 
-_MORE = (
-    r"\int_{0}^{\pi} \sin(x)\,dx",
-    r"\int_0^3 2x \, dx",
-    r"\sum_{k=0}^{n} \binom{n}{k} x^{k}",
-    r"\int x^2 dx + C",
-)
+_MORE = (r"\int_{0}^{\pi} \sin(x)\,dx", r"\int_0^3 2x \, dx", r"\sum_{k=0}^{n} \binom{n}{k} x^{k}", r"\int x^2 dx + C")
 """antlr builds its tables as it meets new forms, which takes as long as reading ten answers."""
 _EXAMPLES = (
     (r"x^2 + 2x + 1", r"(x+1)^2", True),

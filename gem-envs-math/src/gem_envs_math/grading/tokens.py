@@ -1,4 +1,4 @@
-r"""From the text of an answer to tokens: LaTeX, plain text and Unicode become one notation."""
+r"""Tokens of an answer: LaTeX, plain text and Unicode become one notation."""
 
 import re
 import unicodedata
@@ -28,7 +28,7 @@ class Token(NamedTuple):
     """`number`, `word` (letters), `text` (what `\\text{}` has), `command` (`\\frac`), `environment`, or `sign`."""
     value: str
     spaced: bool
-    """Whether there is a space before it."""
+    """A space stands before it."""
 
 
 _UNICODE = {
@@ -163,7 +163,7 @@ def _undressed(text: str) -> str:
 
 
 def _without_dollars(text: str) -> str:
-    """Without the dollar signs that begin and end formulas. One before a number is money."""
+    """The text without the dollar signs that begin and end formulas. One before a number is money."""
     plain = re.sub(r"\\\$", "", text)
     if plain.count("$") % 2:
         return re.sub(r"(?<!\\)\$(?=\s*[\d.])", r"\\$", text, count=1)

@@ -138,7 +138,7 @@ _NOT_NOUNS = {
 def read_unit(found: Sequence[Token], start: int, *, attached: bool) -> tuple[Unit, int] | None:
     """The unit that begins at token `start`, and where it ends; None if there is none.
 
-    A noun that is no unit of measurement counts as one, so that 5 apples are not 5 pears.
+    A noun that is not a unit of measurement counts as one, so that 5 apples are not 5 pears.
 
     Args:
         found: the tokens of the answer.

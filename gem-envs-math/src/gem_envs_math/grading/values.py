@@ -1,13 +1,13 @@
-"""Whether two values are equal: exactly for rational functions, else to more digits than anybody writes."""
+"""Equality of two values: exact for rational functions, else to more digits than anybody writes."""
 
 import cmath
-import os
 import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from gem.work.lifetime import hold_during_fork
 from gem_envs_math.grading.nodes import Node, names
 from gem_envs_math.grading.numeric import Functions, Point
 from gem_envs_math.grading.rational import RANDOM, NotRational, TooLarge, Undefined, field, proportional
@@ -17,18 +17,12 @@ _DIGITS = 40
 _MOST_DIGITS = 1500
 _POINTS = 24
 _DOUBLES = Functions(cmath)
-_locks: list[threading.Lock] = [threading.Lock()]
-
-
-def _after_fork() -> None:
-    _locks[0] = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+_lock = threading.RLock()
+hold_during_fork(_lock)
 
 
 def equal(gold: Node, answer: Node, digits: int) -> bool | None:
-    """Whether two values are equal. `digits`: how many digits both have together. None if that cannot be decided here.
+    """Tell whether two values are equal; None if that cannot be decided here. Together they have `digits` digits.
 
     With variables: whether they are equal wherever the gold is defined, as functions of real numbers.
 
@@ -85,7 +79,7 @@ def _drawn(attempt: int) -> Fraction:
 
 
 def _compare_doubles(gold: Node, answer: Node, values: Mapping[str, Fraction], has_i: bool) -> bool | None:
-    """False if they certainly differ at this point, True if they may be equal, None if it says nothing."""
+    """Compare at one point: False if they certainly differ, True if they may be equal, None if it says nothing."""
     point = Point(_DOUBLES, values)
     try:
         right = point.at(gold)
@@ -109,7 +103,7 @@ def _compare_doubles(gold: Node, answer: Node, values: Mapping[str, Fraction], h
 
 def _compare_digits(gold: Node, answer: Node, values: Mapping[str, Fraction], digits: int) -> bool | None:
     needed = _DIGITS + digits
-    with _locks[0]:
+    with _lock:
         library = _many_digits()
         for _ in range(3):
             if needed > _MOST_DIGITS:

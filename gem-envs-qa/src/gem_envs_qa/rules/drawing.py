@@ -48,7 +48,7 @@ def draw(rng: Random, depth: int, world: World, distractors: int) -> Problem:
 
 
 def _may_hold(theory: Theory, claim: Claim) -> bool:
-    """Whether `claim` contradicts nothing in an open world: if it did, its opposite would follow after all, but not by
+    """Tell whether `claim` contradicts nothing in an open world: otherwise its opposite would follow, but not by
     applying rules from their conditions to their conclusions."""
     return Solver(Theory(theory.names, (*theory.facts, claim), theory.rules), "open").consistent()
 

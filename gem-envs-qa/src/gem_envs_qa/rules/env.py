@@ -34,12 +34,12 @@ class Rules(QuestionEnv[Truth]):
         world: "closed" or "open".
         distractors: how many other rules there are, from 0 to 20.
         form: "box" or "tags": which form of answer is asked for.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        max_attempts: see `gem.dataset_env.QuestionEnv`.
+        format_error_reward: see `gem.dataset_env.QuestionEnv`.
     """
 
     problem: Problem
-    """What is asked, with its answer."""
+    """The statement that is asked about, with its answer."""
 
     def __init__(
         self,

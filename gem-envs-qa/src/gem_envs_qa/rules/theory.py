@@ -7,21 +7,21 @@ from typing import Literal, NamedTuple
 from gem_envs_qa.truth import Truth
 
 World = Literal["closed", "open"]
-"""Whether what does not follow is false, or unknown."""
+"""The meaning of what does not follow: false, or unknown."""
 
 ANYONE = "?"
 """The subject of a rule that holds for everyone: the same one throughout a rule."""
 
 
 class Trait(NamedTuple):
-    """What may hold for somebody: `("is", "kind")`, `("chase", "the dog")`."""
+    """A property that somebody may have: `("is", "kind")`, `("chase", "the dog")`."""
 
     verb: str
     object: str
 
 
 class Claim(NamedTuple):
-    """That a trait holds for a subject, a name or `ANYONE`, or that it does not."""
+    """A claim that a trait holds for a subject, a name or `ANYONE`, or that it does not."""
 
     subject: str
     trait: Trait
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """If all conditions hold, the conclusion does. Rules never lead back from a trait to itself."""
+    """A conclusion that holds if all conditions do. Rules never lead back from a trait to itself."""
 
     conditions: tuple[Claim, ...]
     conclusion: Claim
@@ -49,7 +49,7 @@ class Theory:
 
 
 class Decided(NamedTuple):
-    """Whether something follows, and how many rules lie between the facts and that insight.
+    """A truth value, and the number of rules between the facts and that insight.
 
     `depth` of what follows: the fewest levels of rules of a proof; a fact has 0. Of what does not follow: the levels
     that must be looked through to see that none of the rules that could give it applies.
@@ -68,7 +68,7 @@ class Solver:
     _known: dict[Claim, Decided] = field(default_factory=dict[Claim, Decided])
 
     def decide(self, claim: Claim) -> Decided:
-        """Whether `claim` follows. In a closed world one that denies a trait follows if the trait does not."""
+        """Tell whether `claim` follows. In a closed world one that denies a trait follows if the trait does not."""
         if self.world == "closed" and not claim.holds:
             follows, depth = self.decide(claim._replace(holds=True))
             return Decided(not follows, depth)
@@ -104,7 +104,7 @@ class Solver:
                 yield [each._replace(subject=name) if each.subject == ANYONE else each for each in conditions]
 
     def value(self, subject: str, trait: Trait) -> tuple[Truth, int]:
-        """Whether a trait holds for a name, and the depth of that insight."""
+        """The truth of a trait of a name, and the depth of that insight."""
         follows, depth = self.decide(Claim(subject, trait))
         if follows:
             return "True", depth
@@ -114,7 +114,7 @@ class Solver:
         return ("False", other) if denied else ("Unknown", max(depth, other))
 
     def consistent(self) -> bool:
-        """Whether no trait both holds and does not hold for a name."""
+        """Tell whether the theory is consistent: no trait both holds and does not hold for a name."""
         traits = {rule.conclusion.trait for rule in self.theory.rules} | {fact.trait for fact in self.theory.facts}
         return self.world == "closed" or not any(
             self.decide(Claim(name, trait)).follows and self.decide(Claim(name, trait, holds=False)).follows

@@ -7,7 +7,7 @@ from gem_envs_qa.rules.theory import ANYONE, Claim, Rule, Theory, Trait, World
 
 
 class Cast(NamedTuple):
-    """Who a theory is about, and the words for them."""
+    """The subjects of a theory, and the words for them."""
 
     about: str
     names: tuple[str, ...]

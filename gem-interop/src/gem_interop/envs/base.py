@@ -1,4 +1,4 @@
-"""What environments of other libraries have in common: a seed, a snapshot without their help, and texts."""
+"""Base of environments of other libraries: a seed, a snapshot without their help, and texts."""
 
 import math
 import random
@@ -28,7 +28,7 @@ class ForeignEnv(TurnEnv):
     _unsaved: ClassVar[frozenset[str]] = TurnEnv._unsaved | {"_other"}
 
     _other: Any
-    """What plays: an env of the other library, or a connection."""
+    """The player: an env of the other library, or a connection."""
     _latest: Observation = ""
 
     @abstractmethod
@@ -115,7 +115,7 @@ class _GeneratorsLock:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._since = math.inf
-        """When it was taken, by `time.monotonic`."""
+        """Time when it was taken, by `time.monotonic`."""
 
     @contextmanager
     def hold(self) -> Generator[None]:

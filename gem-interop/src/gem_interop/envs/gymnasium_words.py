@@ -1,4 +1,4 @@
-"""What Gymnasium's own environments leave to pictures: rules, and names of actions and of numbers."""
+"""Texts for what Gymnasium's own environments leave to pictures: rules, and names of actions and of numbers."""
 
 from typing import NamedTuple
 
@@ -77,4 +77,4 @@ WORDS = {
         ),
     ),
 }
-"""By the name without version and namespace."""
+"""Texts by the name without version and namespace."""

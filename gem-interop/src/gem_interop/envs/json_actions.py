@@ -1,4 +1,4 @@
-"""From a reply to the JSON of an action, by a JSON schema."""
+"""Conversion of a reply to the JSON of an action, by a JSON schema."""
 
 import json
 import re
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, cast
 
+from gem.answers.parsing import boxed, fenced_code
 from gem.errors import ConfigError
-from gem.parsing import boxed, fenced_code
 
 _STANDARD = ("metadata",)
 
 
 class JsonActions:
-    """How replies become objects of a schema.
+    """Conversion of replies to objects of a schema.
 
     Args:
         schema: the JSON schema of an action.
@@ -41,7 +41,7 @@ class JsonActions:
         self.how = self._explain()
 
     def _explain(self) -> str:
-        """How to answer; nothing if the whole reply is the action."""
+        """Instructions for the answer; nothing if the whole reply is the action."""
         if self._field is None:
             needed = json.dumps(self._fields, ensure_ascii=False)
             return f"Answer with a JSON object that has these fields: {needed}"

@@ -1,8 +1,8 @@
 """`nemo:URL`: a resources server of NeMo Gym, by its HTTP protocol; NeMo Gym itself is not needed."""
 
 import math
-import urllib.request
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from gem.checks import finite
@@ -37,7 +37,6 @@ class NemoEnv(ServerEnv):
         max_turns: replies in an episode, beside the limit of the server.
     """
 
-    _namespace = "nemo"
     reset_options: ClassVar[tuple[str, ...]] = ("index",)
     _unsaved = ServerEnv._unsaved | {"_rows"}
 
@@ -51,11 +50,11 @@ class NemoEnv(ServerEnv):
         patience: float = PATIENCE,
         max_turns: int | None = None,
     ) -> None:
-        super().__init__(url, timeout, patience, max_turns)
+        super().__init__(url, timeout, patience, max_turns, cookies=True)
         self._rows = [dict(NO_PROMPT)] if data is None else open_table(data)
         self._samples = tuple(samples)
         self._threshold = finite("success_at", success_at)
-        self._other: urllib.request.OpenerDirector | None = None
+        self._other = False
         try:
             paths = self._when_reached(lambda: self._fetch("openapi.json"))["paths"]
         except (ServerFault, LookupError) as error:
@@ -72,16 +71,15 @@ class NemoEnv(ServerEnv):
         if "responses_create_params" not in self._row:
             raise ConfigError(f"a row of NeMo Gym has responses_create_params; this one has {', '.join(self._row)}")
         self._total = 0.0
-        self._other = opener = _opener()
+        self._other = True
         path = "reset" if self._in_turns else "seed_session"
-        answer = self._when_reached(lambda: self._fetch(path, self._row, open=opener.open))
+        answer = self._when_reached(lambda: self._fetch(path, self._row))
         return "\n\n".join(filter(None, (_prompt(self._row), readable(answer.get("observation") or ""))))
 
     def _answer(self, action: str) -> Step:
-        assert self._other is not None
         said = {**self._row, "response": _response(readable(action))}
         try:
-            answer = self._fetch("step" if self._in_turns else "verify", said, open=self._other.open)
+            answer = self._fetch("step" if self._in_turns else "verify", said)
         except Unreachable as error:  # this episode is lost; the next one finds out whether others are
             raise ServerFault(str(error)) from error
         if answer.get("mask_sample"):
@@ -103,17 +101,11 @@ class NemoEnv(ServerEnv):
         return self.action_rng.choice(self._samples)
 
     def close(self) -> None:
-        other, self._other = self._other, None
-        if other is not None and self._can_close:
-            try:
-                self._fetch("close", {}, open=other.open)
-            except Fault:  # its own clean-up ends the session
-                return
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """A client with cookies of its own."""
-    return urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        begun, self._other = self._other, False
+        if begun and self._can_close:
+            with suppress(Fault):  # its own clean-up ends the session
+                self._fetch("close", {})
+        super().close()  # and forgets the cookies
 
 
 def _prompt(row: Mapping[str, Any]) -> str:

@@ -20,11 +20,12 @@ from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatu
 from websockets.sync.client import ClientConnection, connect
 
 from gem.core import Observation, Step
-from gem.errors import ConfigError, Fault, GemError, Unreachable
+from gem.errors import ConfigError, Fault, GemError, Unreachable, one_line
+from gem.http.client import LARGEST
 from gem.packs.spec import EnvSpec
 from gem_interop.envs.base import plain, readable
 from gem_interop.envs.json_actions import JsonActions
-from gem_interop.envs.server import LARGEST, PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault, reason_of
+from gem_interop.envs.server import PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
@@ -55,7 +56,6 @@ class OpenEnvEnv(ServerEnv):
         max_turns: a limit beside that of the server.
     """
 
-    _namespace = "openenv"
     _where_a_token_goes = "put it into the environment variable that token_variable names"
 
     def __init__(
@@ -70,9 +70,7 @@ class OpenEnvEnv(ServerEnv):
         max_turns: int | None = None,
     ) -> None:
         address, _, self._id = url.partition("#")
-        super().__init__(address, timeout, patience, max_turns)
-        token = os.environ.get(token_variable)
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        super().__init__(address, timeout, patience, max_turns, token=os.environ.get(token_variable))
         self._connection = contextlib.ExitStack()
         self._other: ClientConnection | None = None
         self._action, self._samples, self._field = action, samples, observation
@@ -81,17 +79,17 @@ class OpenEnvEnv(ServerEnv):
         except ServerFault as error:
             raise ConfigError(f"no server of OpenEnv answers at {self._url}: {error}") from error
 
-    _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_headers", "_is_gem", "_up_to_date"}
+    _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_is_gem", "_up_to_date"}
 
     _is_gem: bool
-    """Whether the server is `gemx serve`, whose ids, options and info are GEM's."""
+    """True if the server is `gemx serve`, whose ids, options and info are GEM's."""
     _actions: JsonActions
     _up_to_date: bool
-    """Whether the schema was read since the last connection."""
+    """True if the schema was read since the last connection."""
 
     def _learn(self) -> None:
         """Learn from the server what an action is."""
-        schema = self._fetch("schema", headers=self._headers).get("action")
+        schema = self._fetch("schema").get("action")
         if not isinstance(schema, dict):
             raise ServerFault(f"{self._url}/schema does not say what an action is")
         schema = cast("dict[str, Any]", schema)
@@ -144,6 +142,7 @@ class OpenEnvEnv(ServerEnv):
             with contextlib.suppress(WebSocketException, OSError):
                 connection.send(json.dumps({"type": "close"}))
         self._connection.close()
+        super().close()
 
     def _ask(self, kind: str, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The type and the data of the answer to a message."""
@@ -182,7 +181,7 @@ class OpenEnvEnv(ServerEnv):
         except (OSError, InvalidMessage) as error:  # no connection, or one that a tunnel ends
             if isinstance(error, InvalidMessage) and not isinstance(error.__cause__, EOFError):
                 raise  # another server answers
-            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
+            raise Unreachable(f"{self._url} cannot be reached: {one_line(error)}") from error
         self._up_to_date = False
 
     def _observed(self, kind: str, answer: dict[str, Any]) -> Observation:

@@ -1,25 +1,19 @@
 """What environments on servers have in common: an address, faults, and patience with a server that restarts."""
 
-import contextlib
-import http.client
 import json
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
+from urllib.parse import urlsplit
 
 from gem.checks import finite
 from gem.errors import ConfigError, Fault, Unreachable
-from gem.patience import Patience
+from gem.http.answers import Disconnected, NoAnswer, NotConnected
+from gem.http.client import HttpClient, encoded
+from gem.http.patience import Patience
 from gem_interop.envs.base import ForeignEnv
 
 _T = TypeVar("_T")
-
-LARGEST = 1 << 24
-"""The most bytes that are read of an answer."""
 
 TIMEOUT = 60.0
 """Seconds for each answer, by default."""
@@ -37,13 +31,6 @@ class ServerFault(Fault):
     """The server failed, or ended the episode."""
 
 
-def reason_of(error: Exception) -> str:
-    """Why a server was not reached, or what was wrong with its answer."""
-    if isinstance(error, urllib.error.URLError):
-        error = error.reason if isinstance(error.reason, Exception) else error
-    return f"{type(error).__name__} {error}"
-
-
 class ServerEnv(ForeignEnv):
     """An environment that a server plays.
 
@@ -53,72 +40,69 @@ class ServerEnv(ForeignEnv):
         patience: seconds in which a server that had answered before is tried again at the start of an episode, if it
             cannot be reached, by all envs of a process together.
         max_turns: a limit beside that of the server.
+        token: of the server.
+        cookies: keep those of the server until `close`, and send them back.
 
     Raises:
-        ConfigError: the address does not begin with http:// or https://, does not have a host and a port that could be
-            one, or has a user name.
+        ConfigError: the address is not one of a server, or has a user name.
+        MissingExtra: aiohttp is not installed.
     """
 
-    _namespace: ClassVar[str]
-    """Of the ids of such environments."""
     _where_a_token_goes: ClassVar[str] = "leave it out"
 
-    def __init__(self, url: str, timeout: float, patience: float, max_turns: int | None) -> None:
+    _unsaved: ClassVar[frozenset[str]] = ForeignEnv._unsaved | {"_headers", "_http"}
+
+    def __init__(
+        self,
+        url: str,
+        timeout: float,
+        patience: float,
+        max_turns: int | None,
+        *,
+        token: str | None = None,
+        cookies: bool = False,
+    ) -> None:
         super().__init__(max_turns=max_turns)
         self._url = url.rstrip("/")
-        self._timeout, self._seconds = finite("timeout", timeout), finite("patience", patience)
-        try:
-            parts = urllib.parse.urlsplit(url)
-            _ = parts.port
-        except ValueError:  # such as a port that is not a number
-            parts = None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"the address of a server is like {self._namespace}:http://localhost:8000, not {url!r}")
-        if parts.username is not None:
+        self._timeout, self._seconds = timeout, finite("patience", patience)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # A connection per request: a server may close idle ones at any time, and then it is not known what it has read.
+        self._http = HttpClient(self._url, timeout=timeout, headers=self._headers, cookies=cookies, reuse=False)
+        if urlsplit(url).username is not None:
             raise ConfigError(f"a token in an address would be recorded: {self._where_a_token_goes}")
 
-    def _fetch(
-        self,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        *,
-        headers: Mapping[str, str] = MappingProxyType({}),
-        open: Callable[..., Any] = urllib.request.urlopen,
-    ) -> dict[str, Any]:
+    def close(self) -> None:
+        self._http.close()
+
+    def _fetch(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The JSON object that the server answers with, to a POST if there is a body.
 
         Args:
             path: what is asked for, below the address.
             body: sent as JSON.
-            headers: for this server, and not for where it redirects to.
-            open: of an opener, in place of the one without cookies.
 
         Raises:
             Unreachable: there is no connection, or a gateway says so.
             ServerFault: it refuses, does not answer in time, or with something else.
         """
-        url, data = f"{self._url}/{path}", None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(url, data, {"Content-Type": "application/json"} if data else {})
-        for name, value in headers.items():
-            request.add_unredirected_header(name, value)
+        url = f"{self._url}/{path}"
+        method, data = ("GET", None) if body is None else ("POST", encoded(body))
         try:
-            with open(request, timeout=self._timeout) as response:
-                answer = json.loads(response.read(LARGEST))
-        except urllib.error.HTTPError as error:
-            said = ""
-            with error, contextlib.suppress(OSError, http.client.HTTPException):
-                said = error.read(500).decode(errors="replace")
-            kind = Unreachable if error.code in UNREACHABLE else ServerFault
-            raise kind(f"{url} answers with {error.code} {error.reason}: {said}") from error
-        except (urllib.error.URLError, ConnectionError) as error:  # no connection, or one that a tunnel ends
-            raise Unreachable(f"{self._url} cannot be reached: {reason_of(error)}") from error
-        except OSError as error:
-            raise ServerFault(f"{url} does not answer: {reason_of(error)}") from error
-        except (http.client.HTTPException, ValueError, RecursionError) as error:
-            raise ServerFault(f"{url} does not answer in JSON: {reason_of(error)}") from error
-        if not isinstance(answer, dict):
-            raise ServerFault(f"{url} answers with {answer!r:.80}, which is not an object")
-        return cast("dict[str, Any]", answer)
+            answer = self._http.call(method, f"/{path}", data)
+        except (NotConnected, Disconnected) as error:  # no connection, or one that a tunnel ends
+            raise Unreachable(f"{self._url} cannot be reached: {error}") from error
+        except NoAnswer as error:
+            raise ServerFault(f"{url} does not answer: {error}") from error
+        if answer.status != 200:
+            kind = Unreachable if answer.status in UNREACHABLE else ServerFault
+            raise kind(f"{url} answers with {answer}")
+        try:
+            said = json.loads(answer.body)
+        except (ValueError, RecursionError) as error:
+            raise ServerFault(f"{url} does not answer in JSON: {type(error).__name__} {error}") from error
+        if not isinstance(said, dict):
+            raise ServerFault(f"{url} answers with {said!r:.80}, which is not an object")
+        return cast("dict[str, Any]", said)
 
     def _when_reached(self, begin: Callable[[], _T]) -> _T:
         """What `begin` returns, which is called until it reaches the server.

@@ -125,5 +125,5 @@ def resolve(name: str) -> EnvSpec | None:
 
 
 def names() -> list[str]:
-    """What is registered with skyrl_gym."""
+    """Names that are registered with skyrl_gym."""
     return list(skyrl_gym.registry)

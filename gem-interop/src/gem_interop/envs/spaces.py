@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from gem.answers.parsing import boxed
 from gem.errors import ConfigError
-from gem.parsing import boxed
 from gem_interop.envs.base import readable
 
 MOST_NUMBERS = 256
-"""How many numbers an observation may have: more is an image, not a text."""
+"""Most numbers of an observation: more is an image, not a text."""
 
 
 def check_readable(space: spaces.Space[Any]) -> None:
@@ -62,7 +62,7 @@ def _number(value: Any) -> str:
 
 
 class Actions(ABC):
-    """How a reply becomes an action of a space."""
+    """Conversion of a reply to an action of a space."""
 
     how: str
     """The actions and how to answer, for the agent."""
@@ -166,7 +166,7 @@ class _Texts(Actions):
 
 
 def actions_of(space: spaces.Space[Any], names: Sequence[str] = (), meanings: Sequence[str] = ()) -> Actions:
-    """How replies become actions of a space.
+    """Conversion of replies to actions of a space.
 
     Args:
         space: the actions.

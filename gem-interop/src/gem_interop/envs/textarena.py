@@ -15,7 +15,7 @@ from gem.packs.spec import EnvSpec
 from gem_interop.envs.base import ForeignEnv, GlobalGenerators, plain, readable
 from gem_interop.versions import check
 
-check("textarena", "0.7.4", "0.7.4")
+check("textarena", "0.7.0", "0.7.4")
 
 # By name, because type checkers take this module for the library.
 textarena: Any = importlib.import_module("textarena")
@@ -91,7 +91,7 @@ class TextArenaEnv(ForeignEnv):
         return self.action_rng.choice(self._samples or ("[1]",))
 
     def _messages(self) -> str:
-        """What the game has said since the last reply."""
+        """Messages of the game since the last reply."""
         _, said = self._other.get_observation()
         if isinstance(said, str):
             return readable(said).strip()
@@ -142,7 +142,7 @@ def _refused(*_: Any, **__: Any) -> bool:
 
 
 def _unfit(name: str) -> str | None:
-    """Why a game cannot be played here, which only its code says; None if it can."""
+    """Reason why a game cannot be played here, which only its code says; None if it can."""
     entry_point = ENV_REGISTRY[name].entry_point
     if not isinstance(entry_point, str):  # registered by a program, which knows
         return None

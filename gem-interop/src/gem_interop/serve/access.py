@@ -1,4 +1,4 @@
-"""Who may use a server: whoever knows its token; without one whoever can connect, except pages in a browser."""
+"""Access to a server: for whoever knows its token; without one for whoever can connect, except pages in a browser."""
 
 import base64
 import hmac

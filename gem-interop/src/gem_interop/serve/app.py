@@ -47,7 +47,7 @@ class EnvServer:
 
     def __init__(self, envs: ServedEnvs, limits: Limits, token: str | None = None) -> None:
         self.sessions = ClientSessions(envs, limits)
-        """Those of its clients."""
+        """Sessions of its clients."""
         self._limits = limits
         self._access = Access(token)
         self._background: set[asyncio.Task[None]] = set()

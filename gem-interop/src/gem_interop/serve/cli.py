@@ -12,9 +12,7 @@ from gem.errors import ConfigError
 @click.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; elsewhere needs a token.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Where to listen; 0: any free one."
-)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path),
@@ -22,30 +20,10 @@ from gem.errors import ConfigError
     help="What clients have to know is in this file; by default it is in GEM_SERVE_TOKEN, if that is set.",
 )
 @click.option("--no-token", is_flag=True, help="Let in whoever can connect, from other machines too.")
-@click.option(
-    "--sessions", type=click.IntRange(min=1), default=256, show_default=True, help="How many there may be at once."
-)
-@click.option(
-    "--idle",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600,
-    show_default=True,
-    help="Seconds without a message after which a session ends.",
-)
-@click.option(
-    "--step-timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120,
-    show_default=True,
-    help="Seconds that one call of an environment may take, after which its episode has failed.",
-)
-@click.option(
-    "--message-bytes",
-    type=click.IntRange(min=1024),
-    default=1 << 20,
-    show_default=True,
-    help="The longest message of a client.",
-)
+@click.option("--sessions", default=256, show_default=True, help="Most sessions at once.")
+@click.option("--idle", default=600.0, show_default=True, help="Seconds without a message after which a session ends.")
+@click.option("--step-timeout", default=120.0, show_default=True, help="Seconds of a call, then its episode fails.")
+@click.option("--message-bytes", default=1 << 20, show_default=True, help="The longest message of a client.")
 @wrappers
 @tools
 @tool_arguments
@@ -78,7 +56,7 @@ def serve(
     GEM_SERVE_TOKEN=… gemx serve --host 0.0.0.0
     """
     # Imported here: --help should not wait for them.
-    from gem.listening import address, listen
+    from gem.http.listening import address, listen
     from gem_interop.serve.access import token_from
     from gem_interop.serve.app import EnvServer
     from gem_interop.serve.envs import ServedEnvs

@@ -7,12 +7,13 @@ A client sends `{"type": "reset" | "step" | "state" | "close", "data": {…}}` a
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, cast
+from typing import Annotated, Any, Literal, NoReturn, Self, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from gem import seeding
 from gem.core import Step
-from gem.record.format import content_of
+from gem.episode.codec import content_of
 
 Code = Literal[
     "INVALID_JSON",
@@ -22,29 +23,71 @@ Code = Literal[
     "CAPACITY_REACHED",
     "SESSION_ERROR",
 ]
-"""What an error says it is; OpenEnv's own codes."""
-
-_LONGEST_NAME = 255
+"""Kinds of errors: OpenEnv's own codes."""
 
 
 class Refused(Exception):
-    """What a client asked for is not done; it is told why, and its session continues."""
+    """Refusal of a request; the client is told why, and its session continues."""
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
         self.code: Code = code
 
 
-@dataclass(frozen=True, slots=True)
-class ResetRequest:
-    """A client asks for an episode."""
+class _Checked(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    id: str | None
-    """What to play; None if it did not say."""
-    seed: int
-    options: Mapping[str, Any] | None
-    episode_id: str | None
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """The request that a client's data are.
+
+        Raises:
+            Refused: they are not valid.
+        """
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise Refused(
+                "VALIDATION_ERROR",
+                f"{_shown(first['loc'][0])}: {first['msg']}, not {_shown(first['input'])}; there are "
+                f"{', '.join(cls.model_fields)}",
+            ) from error
+
+
+class ResetRequest(_Checked):
+    """The data of a reset: which episode a client asks for. What an env takes goes into the options."""
+
+    id: str | None = None
+    """Id of the env; None if the client did not say."""
+    seed: int | None = Field(None, ge=0, lt=seeding.SEEDS)
+    """Seed of the episode; None for one that the server draws."""
+    options: dict[str, Any] | None = None
+    """Options of the reset."""
+    episode_id: str | None = Field(None, max_length=255)
     """The client's own name for the episode."""
+
+
+def _encodable(text: str) -> str:
+    text.encode()  # raises for half a surrogate pair, which JSON can write
+    return text
+
+
+class Action(_Checked):
+    """The data of a step. A number is its text: verifiers reads the reply `7` of a model as the number."""
+
+    message: Annotated[
+        Annotated[str, AfterValidator(_encodable)] | int | float,
+        WithJsonSchema({"type": "string", "description": "The whole reply of the agent."}),
+    ]
+    """The whole reply: a text, or a number."""
+    metadata: Annotated[Any, WithJsonSchema({"type": "object", "description": "Ignored."})] = None
+    """Ignored."""
+
+    @property
+    def text(self) -> str:
+        """The whole reply as text."""
+        return self.message if isinstance(self.message, str) else json.dumps(self.message)
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
@@ -77,57 +120,6 @@ def message_of(text: str | bytes) -> tuple[str, dict[str, Any]]:
     return kind, cast("dict[str, Any]", data)
 
 
-def reset_of(data: Mapping[str, Any]) -> ResetRequest:
-    """The data of a reset; without a seed it gets one of its own.
-
-    Raises:
-        Refused: they are not valid.
-    """
-    if unknown := data.keys() - {"id", "seed", "options", "episode_id"}:
-        raise Refused(
-            "VALIDATION_ERROR",
-            f"reset takes id, seed, options and episode_id, not {_shown(min(unknown))}; what an env takes goes into "
-            "options",
-        )
-    id, seed, options, episode = (data.get(name) for name in ("id", "seed", "options", "episode_id"))
-    if id is not None and not isinstance(id, str):
-        raise Refused("VALIDATION_ERROR", f"an id is text, not {_shown(id)}")
-    if options is not None and not isinstance(options, dict):
-        raise Refused("VALIDATION_ERROR", f"options are an object, not {_shown(options)}")
-    if episode is not None and not (isinstance(episode, str) and len(episode) <= _LONGEST_NAME):
-        raise Refused("VALIDATION_ERROR", f"an episode_id is text of at most {_LONGEST_NAME} characters")
-    try:
-        checked = seeding.fresh() if seed is None else seeding.check_seed(seed)
-    except (TypeError, ValueError) as error:
-        raise Refused("VALIDATION_ERROR", str(error) if len(str(error)) < _LONGEST_NAME else "not a seed") from error
-    return ResetRequest(id, checked, cast("dict[str, Any] | None", options), episode)
-
-
-def action_of(data: Mapping[str, Any]) -> str:
-    """The text of an action, `{"message": TEXT}`.
-
-    A number is its text: verifiers reads the reply `7` of a model as the number.
-
-    Raises:
-        Refused: it is not an action.
-    """
-    if "message" not in data or data.keys() - {"message", "metadata"}:
-        names = ", ".join(sorted(map(_shown, data))[:5])
-        raise Refused("VALIDATION_ERROR", f'an action is {{"message": TEXT}}, not an object with {names or "nothing"}')
-    said = data["message"]
-    if isinstance(said, int | float) and not isinstance(said, bool):
-        return json.dumps(said)
-    if not isinstance(said, str):
-        raise Refused("VALIDATION_ERROR", f"the message of an action is text, not {_shown(said)}")
-    try:
-        said.encode()
-    except UnicodeEncodeError as error:
-        raise Refused(
-            "VALIDATION_ERROR", "the message of an action has half a surrogate pair, and is not text"
-        ) from error
-    return said
-
-
 def started(step: Step, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to a reset, of which a slot makes a step with the reward 0.
 
@@ -150,7 +142,7 @@ def stepped(step: Step) -> dict[str, Any]:
 
 
 def _answer(step: Step, reward: float | None, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What `EnvClient` reads. The info is in the metadata, because clients show models the observation as it is."""
+    """Data for `EnvClient`. The info is in the metadata, because clients show models the observation as it is."""
     done = bool(step.terminated or step.truncated)
     return {
         "observation": {
@@ -215,49 +207,28 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-_TEXT = {"type": "string"}
-_FLAG = {"type": "boolean"}
-_METADATA = {"type": "object", "default": {}}
+class _Observation(BaseModel):
+    message: str | list[dict[str, Any]] = Field(
+        description="What the agent reads: text, or content parts as in chat APIs."
+    )
+    terminated: bool = Field(description="Whether the task itself has ended.")
+    truncated: bool = Field(description="Whether something else, such as a limit, has ended the episode.")
+    success: bool | None = Field(description="Whether the task was solved; null until the episode is over.")
+
+
+class State(BaseModel):
+    """The data of a state: what is being played."""
+
+    episode_id: str | None = Field(default=None, description="The client's, or one that was drawn.")
+    step_count: int = Field(default=0, ge=0, description="Actions in this episode.")
+    id: str | None = Field(default=None, description="What is played.")
+    seed: int | None = Field(default=None, description="Of the episode.")
+    done: bool = Field(default=True, description="Whether a reset is needed before the next step.")
+
 
 SCHEMAS: Mapping[str, Any] = {
-    "action": {
-        "title": "GemAction",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "message": {**_TEXT, "description": "The whole reply of the agent."},
-            "metadata": {**_METADATA, "description": "Ignored."},
-        },
-        "required": ["message"],
-    },
-    "observation": {
-        "title": "GemObservation",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {
-            "message": {
-                "description": "What the agent reads: text, or content parts as in chat APIs.",
-                "anyOf": [_TEXT, {"type": "array", "items": {"type": "object"}}],
-            },
-            "terminated": {**_FLAG, "description": "Whether the task itself has ended."},
-            "truncated": {**_FLAG, "description": "Whether something else, such as a limit, has ended the episode."},
-            "success": {
-                "description": "Whether the task was solved; null until the episode is over.",
-                "anyOf": [_FLAG, {"type": "null"}],
-            },
-        },
-        "required": ["message", "terminated", "truncated", "success"],
-    },
-    "state": {
-        "title": "GemState",
-        "type": "object",
-        "properties": {
-            "episode_id": {"description": "The client's, or one that was drawn.", "anyOf": [_TEXT, {"type": "null"}]},
-            "step_count": {"type": "integer", "minimum": 0, "description": "Actions in this episode."},
-            "id": {"description": "What is played.", "anyOf": [_TEXT, {"type": "null"}]},
-            "seed": {"description": "Of the episode.", "anyOf": [{"type": "integer"}, {"type": "null"}]},
-            "done": {**_FLAG, "description": "Whether a reset is needed before the next step."},
-        },
-    },
+    "action": Action.model_json_schema() | {"title": "GemAction"},
+    "observation": _Observation.model_json_schema() | {"title": "GemObservation"},
+    "state": State.model_json_schema() | {"title": "GemState"},
 }
-"""What `GET /schema` answers."""
+"""The answer to `GET /schema`."""

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from threading import Thread
 
 from gem.errors import ConfigError, MissingExtra
-from gem.listening import address, listen
+from gem.http.listening import address, listen
 from gem_interop.serve.app import EnvServer
 
 try:
     import uvicorn
 
-    from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
+    from gem.http.client_timeouts import MOST_WAITING, TimedH11Protocol
     from gem_interop.serve.websocket import TimedWebSocketProtocol
 except ImportError as error:
     raise MissingExtra(

@@ -3,18 +3,19 @@
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gem import seeding
 from gem.checks import check_int
 from gem.core import Step
-from gem.errors import ConfigError
-from gem.failure import Failure, failure_of
-from gem.vector.messages import SlotResult
-from gem_interop.serve.envs import ServedEnvs
-from gem_interop.serve.protocol import Refused, ResetRequest, action_of, reset_of, started, stepped
-from gem_interop.serve.seats import Seat, Seats
+from gem.errors import ConfigError, Failure, ResetNeeded, failure_of
+from gem.vector.messages import Reset, SlotMessage
+from gem_interop.serve.envs import LEAVE, ServedEnvs, options_for
+from gem_interop.serve.protocol import Action, Refused, ResetRequest, State, started, stepped
+from gem_interop.session.seat import Seat
+from gem_interop.session.threads import EnvThreads
 
 log = logging.getLogger("gem.serve")
 
@@ -23,7 +24,7 @@ _LONGEST_ERROR = 500
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What clients may take.
+    """Limits on what clients may take.
 
     Raises:
         ConfigError: a limit is out of range.
@@ -47,7 +48,7 @@ class Limits:
 
 
 class ClientSession:
-    """What one client plays.
+    """Episodes of one client, one after another.
 
     Args:
         envs: what it may play.
@@ -62,18 +63,16 @@ class ClientSession:
         self.number = number
         self.client = client
         self.used = time.monotonic()
-        """When its last message arrived, or was answered."""
+        """Time when its last message arrived, or was answered."""
         self.on_idle: Callable[[], None] | None = None
         """Called once, when it has been idle for too long."""
         self.episodes = self.steps = self.failures = 0
         self._envs, self._seat = envs, seat
-        self._request: ResetRequest | None = None
-        self._step_count = 0
-        self._done = True
+        self._state = State()
 
     @property
     def busy(self) -> bool:
-        """Whether its env is in a call."""
+        """True while its env is in a call."""
         return self._seat.busy
 
     async def reset(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,16 +81,16 @@ class ClientSession:
         Raises:
             Refused: the request is not valid (then the running episode continues), or the env failed.
         """
-        request = reset_of(data)
+        request = ResetRequest.of(data)
         id = self._envs.chosen(request.id)
         self._begin_call()
+        seed = seeding.fresh() if request.seed is None else request.seed
         episode = request.episode_id if request.episode_id is not None else secrets.token_hex(8)
-        self._request = ResetRequest(id, request.seed, request.options, episode)
-        self._step_count, self._done = 0, True
-        metadata = {"id": id, "seed": request.seed, "episode_id": episode}
-        call = self._seat.reset(id, request.seed, request.options)
-        answer = await self._heard(call, lambda step: started(step, metadata))
-        self._done = False
+        metadata = {"id": id, "seed": seed, "episode_id": episode}
+        self._state = State(id=id, seed=seed, episode_id=episode)
+        message = Reset(seed, options_for(id, request.options))
+        answer = await self._heard(message, lambda step: started(step, metadata))
+        self._state.done = False
         self.episodes += 1
         return answer
 
@@ -101,32 +100,31 @@ class ClientSession:
         Raises:
             Refused: the action is not valid, no episode is running, or the env failed.
         """
-        action = action_of(data)
-        if self._done:
+        action = Action.of(data).text
+        if self._state.done:
             raise Refused("EXECUTION_ERROR", "no episode is running: reset first")
         self._begin_call()
-        self._step_count += 1
+        self._state.step_count += 1
         self.steps += 1
-        answer = await self._heard(self._seat.step(action), stepped)
-        self._done = answer["done"]
+        answer = await self._heard(action, stepped)
+        self._state.done = answer["done"]
         return answer
 
     def state(self) -> dict[str, Any]:
-        """What is being played."""
+        """Data of the episode that is being played."""
         self._check_free()
         self.used = time.monotonic()
-        request = self._request
-        return {
-            "episode_id": request.episode_id if request else None,
-            "step_count": self._step_count,
-            "id": request.id if request else None,
-            "seed": request.seed if request else None,
-            "done": self._done,
-        }
+        return self._state.model_dump()
 
     async def end(self) -> None:
-        """Close its env."""
-        await self._seat.leave()
+        """Close its env, and let another session have its place."""
+        try:
+            if not self.busy:
+                await self._seat.run(LEAVE)
+        except (ResetNeeded, RuntimeError):  # its last call was cancelled, or the server has closed every env
+            pass
+        finally:
+            self._seat.leave()
 
     def _begin_call(self) -> None:
         self._check_free()
@@ -136,10 +134,10 @@ class ClientSession:
         if self._seat.busy:  # two requests by HTTP
             raise Refused("EXECUTION_ERROR", "the env of this session is in a call; one message at a time")
 
-    async def _heard(self, call: Awaitable[SlotResult], answer: Callable[[Step], dict[str, Any]]) -> dict[str, Any]:
+    async def _heard(self, message: SlotMessage, answer: Callable[[Step], dict[str, Any]]) -> dict[str, Any]:
         """The answer to the client, made of what the env returns."""
         try:
-            result = await call
+            result = await self._seat.run(message)
         except RuntimeError as error:  # EnvThreads: the place is another's
             raise Refused("SESSION_ERROR", "the session was closed during this call") from error
         self.used = time.monotonic()
@@ -153,15 +151,14 @@ class ClientSession:
 
     def _failed(self, failure: Failure) -> Refused:
         """An episode that failed has no reward, and is over."""
-        self._done = True
+        self._state.done = True
         self.failures += 1
-        assert self._request is not None
         log.warning(
-            "session %d: %s failed with seed %d at step %d\n%s",
+            "session %d: %s failed with seed %s at step %d\n%s",
             self.number,
-            self._request.id,
-            self._request.seed,
-            self._step_count,
+            self._state.id,
+            self._state.seed,
+            self._state.step_count,
             failure.traceback.rstrip(),
         )
         return Refused("EXECUTION_ERROR", f"the episode failed: {failure.error[:_LONGEST_ERROR]}")
@@ -174,8 +171,8 @@ class ClientSessions:
         self.envs = envs
         self.limits = limits
         self.open: dict[str, ClientSession] = {}
-        """By their ids."""
-        self._seats = Seats(envs.makers, limits.sessions, limits.step_timeout)
+        """Sessions by their ids."""
+        self._threads = EnvThreads(envs.make, limits.sessions, limits.step_timeout)
         self._taken = 0
         self._opened = 0
 
@@ -195,8 +192,10 @@ class ClientSessions:
             raise Refused("CAPACITY_REACHED", f"{self._taken} sessions are open, and there may be no more; try later")
         self._taken += 1
         self._opened += 1
+        seat = Seat(self._threads)
+        session = ClientSession(self.envs, seat, self._opened, client)
         try:
-            session = ClientSession(self.envs, await self._seats.take(), self._opened, client)
+            await seat.take()
         except BaseException:
             self._taken -= 1
             raise
@@ -210,8 +209,6 @@ class ClientSessions:
             return
         try:
             await session.end()
-        except RuntimeError:  # the server has closed every env
-            pass
         finally:
             self._taken -= 1
             log.info(
@@ -234,4 +231,4 @@ class ClientSessions:
 
     async def close(self) -> None:
         """Close every env and end every thread."""
-        await self._seats.close()
+        await self._threads.close()

@@ -5,7 +5,7 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from gem.client_timeouts import CLIENT_TIMEOUT
+from gem.http.client_timeouts import CLIENT_TIMEOUT
 
 
 class TimedWebSocketProtocol(WebSocketsSansIOProtocol):
@@ -16,7 +16,7 @@ class TimedWebSocketProtocol(WebSocketsSansIOProtocol):
 
     @property
     def waiting_since(self) -> float | None:
-        """When it began to wait for the end of its client, by the clock of its loop; None if it does not wait."""
+        """Time when it began to wait for the end of its client, by the clock of its loop; None if it does not wait."""
         return self._since if self.close_sent and not self.transport.is_closing() else None
 
     async def send(self, message: Any) -> None:

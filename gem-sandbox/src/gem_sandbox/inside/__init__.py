@@ -1,1 +1,1 @@
-"""What runs inside a slot: a separate program, which imports the standard library and nothing else of this package."""
+"""The program inside a slot, which imports the standard library and nothing else of this package."""

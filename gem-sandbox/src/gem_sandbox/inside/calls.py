@@ -51,7 +51,7 @@ def prctl(option: int, value: int = 1, pointer: int = 0) -> None:
 
 
 def filter_of(code: ctypes.Array[ctypes.c_char]) -> FilterProgram:
-    """What `install_filter` takes; `code` must stay alive."""
+    """The argument of `install_filter`; `code` must stay alive."""
     return FilterProgram(len(code) // 8, ctypes.addressof(code))
 
 

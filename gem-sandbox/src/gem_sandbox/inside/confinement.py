@@ -1,4 +1,4 @@
-"""What confines a child process before its program begins: resource limits, rules for writing, a seccomp filter."""
+"""Confinement of a child process before its program begins: resource limits, rules for writing, a seccomp filter."""
 
 import os
 import resource

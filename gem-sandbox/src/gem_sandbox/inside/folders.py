@@ -65,7 +65,7 @@ def removing(folder: str) -> Iterator[None]:
 
 
 def things(folder: str) -> Iterator[os.stat_result]:
-    """Everything in a folder, however deep.
+    """The files and folders in a folder, however deep.
 
     Raises:
         OSError: a folder cannot be listed.

@@ -81,7 +81,7 @@ class Keeper:
         _LIMITS.pack_into(self._page, 0, self._number, job["disk"], job["inodes"])
 
     def keeps(self, job: Mapping[str, Any]) -> bool | None:
-        """Whether the program has kept to its limits. None: it may have got over them with the last call, or not."""
+        """Tell whether the program has kept to its limits. None: the last call may have got it over them, or not."""
         number, size, things, ended = _FOUND.unpack_from(self._page, _FOUND_AT)
         if number != self._number:  # it asked for nothing
             return True
@@ -160,7 +160,7 @@ class _Books:
                 fcntl.ioctl(listener, _SEND, _ANSWER.pack(number, 0, 0, _CONTINUE))
 
     def _allows(self, thread: int, kind: str, arguments: list[int]) -> bool:
-        """Whether a call is to be made. Where it is not, the program has ended, or is interrupted and asks again."""
+        """Decide on a call. Where it is not to be made, the program has ended, or is interrupted and asks again."""
         number, disk, inodes = _LIMITS.unpack_from(self._page)
         if number != self._number:
             self._number, self._disk, self._inodes, self._size, self._things = number, disk, inodes, 0, 0
@@ -208,7 +208,7 @@ class _Books:
                 os.close(program)
 
     def _fits(self, pid: int, thread: int) -> bool:
-        """Whether what a program has, once it has stopped, is within its limits. What cannot be looked at is not."""
+        """Tell whether what a program has, once it has stopped, is within its limits. What is unknown is not."""
         try:
             end = time.monotonic() + _STOPS
             while not usage.has_stopped(pid):

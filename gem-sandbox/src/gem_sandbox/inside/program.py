@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import NoReturn, TextIO, cast
 
 NAME = "main.py"
-"""What tracebacks call the program."""
+"""The program's name in tracebacks."""
 
 FAILED = 1
 _MOST_DESCRIPTORS = 1 << 20
@@ -106,7 +106,7 @@ def _execute(source: bytes, module: ModuleType) -> int:
 
 
 def _finish(module: ModuleType) -> int:
-    """What Python does at the end of a program; returns its status if that fails, and 0 otherwise."""
+    """Do what Python does at the end of a program; returns its status if that fails, and 0 otherwise."""
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     atexit._clear()  # pyright: ignore[reportPrivateUsage]
     if threading.active_count() == 1:

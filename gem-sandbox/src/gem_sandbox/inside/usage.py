@@ -1,4 +1,4 @@
-"""How much a program has on disk: in its folder, and in removed files that it still has open."""
+"""Disk usage of a program: in its folder, and in removed files that it still has open."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ _SLACK = 1 << 16
 
 
 class Unknown(OSError):
-    """Something cannot be looked at, and so may be of any size."""
+    """Error: something cannot be looked at, and so may be of any size."""
 
 
 def used(folder: str, pids: Iterable[int], most: int) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def used(folder: str, pids: Iterable[int], most: int) -> tuple[int, int]:
 
 
 def fits(folder: str, pids: Iterable[int], job: Mapping[str, Any]) -> bool:
-    """Whether what `used` counts is within the limits of `job`. What cannot be looked at is not."""
+    """Tell whether what `used` counts is within the limits of `job`. What cannot be looked at is not."""
     try:
         things, size = used(folder, pids, job["inodes"])
     except FileNotFoundError:  # removed while it was counted, by processes that still run
@@ -65,7 +65,7 @@ def process_of(thread: int) -> int:
 
 
 def has_stopped(pid: int) -> bool:
-    """Whether every thread of a process has stopped, or ended."""
+    """Tell whether every thread of a process has stopped, or ended."""
     threads = os.listdir(f"/proc/{pid}/task")
     try:
         for thread in threads:
@@ -78,7 +78,7 @@ def has_stopped(pid: int) -> bool:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has ended: it has no files open, and only root may look at what it had."""
+    """Tell whether a process has ended: it has no files open, and only root may look at what it had."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b") ")[2][:1] in (b"Z", b"X")

@@ -21,7 +21,7 @@ _SERVER_CAPABILITIES = (
     calls.CAP_SETUID,
     calls.CAP_SYS_ADMIN,
 )
-"""What a server in a namespace of its own needs there: to mount, and to make and end programs of other users."""
+"""The rights of a server in a namespace of its own: to mount, and to make and end programs of other users."""
 
 
 _LOOKS, _PAUSE = 5, 0.002
@@ -89,14 +89,14 @@ class Workspace:
         """End the processes that the program left running; none, if its filter forbids starting any."""
 
     def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
-        """Whether the program uses more disk than it may. Looked at now and then, and when it has ended.
+        """Tell whether the program uses more disk than it may. Asked now and then, and when it has ended.
 
         Here, it may write nothing.
         """
         return False
 
     def full(self) -> bool:
-        """Whether the program has used up a disk that it cannot use more of. Asked once, when it has ended."""
+        """Tell whether the program has used up a disk that it cannot use more of. Asked once, when it has ended."""
         return False
 
     def clear(self) -> None:
@@ -157,7 +157,7 @@ class LandlockWorkspace(Workspace):
         return super().confinement(job)._replace(ruleset=self._writing)
 
     def overfull(self, job: Mapping[str, Any], *, ended: bool) -> bool:
-        """Whether the program used more than it may. While it runs, the keeper checks that."""
+        """Tell whether the program used more than it may. While it runs, the keeper checks that."""
         if not ended:
             return False
         keeps = self._keeper.keeps(job)
@@ -245,7 +245,7 @@ class PrivateWorkspace(Workspace):
                 os.pwrite(self._last_pid, b"9", 0)  # so that every program is process 10, however many came before it
 
     def tie(self, server: int) -> None:
-        """Nothing to do: the server is process 1 of its namespace, which ends with it."""
+        """Do nothing: the server is process 1 of its namespace, which ends with it."""
 
     def drop_rights(self) -> None:
         if self._uid is not None:
@@ -277,7 +277,7 @@ class PrivateWorkspace(Workspace):
             self._mounted = ""
 
     def leave(self) -> None:
-        """Nothing is on disk: the tmpfs goes with its namespace."""
+        """Do nothing: the tmpfs goes with its namespace."""
 
 
 def _aged(folder: str) -> tuple[float, ...]:
@@ -291,7 +291,7 @@ def _aged(folder: str) -> tuple[float, ...]:
 
 
 def _state(folder: str) -> tuple[float, ...]:
-    """What changes about a folder when anything in it comes or goes."""
+    """The attributes of a folder that change when anything in it comes or goes."""
     found = os.stat(folder)
     return *found, found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gem.answers.parsing import boxed
 from gem.checks import check_int
 from gem.core import Step
-from gem.parsing import boxed
 from gem.tool import Content, ToolCall
 from gem.tool.content import wrap
 from gem.turn_env import TurnEnv
@@ -44,7 +44,7 @@ class Calendar(CalendarTools, TurnEnv):
             "todos": check_int("todos", todos, 0, MOST_TODOS),
             "tasks": check_int("tasks", tasks, 1, MOST_TASKS),
         }
-        """How many events, to-dos and tasks an episode has."""
+        """Numbers of events, to-dos and tasks of an episode."""
 
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.week, self.tasks, self.goal = draw(self.rng, **self.sizes)

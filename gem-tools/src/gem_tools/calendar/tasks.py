@@ -29,9 +29,9 @@ class Assignment(NamedTuple):
     """The calendar and the tasks of an episode."""
 
     week: Week
-    """Where the episode starts; the agent's tools change this object."""
+    """Week at the start of the episode; the agent's tools change this object."""
     tasks: tuple[str, ...]
-    """What the agent is asked to do, a sentence each."""
+    """Tasks of the agent, a sentence each."""
     goal: Week
     """A week that holds what the first one holds once the tasks are done."""
 

@@ -12,7 +12,7 @@ Hours = Annotated[int, Field(ge=1, le=CLOSES - OPENS)]
 
 
 class CalendarTools:
-    """What an agent can do with `week`."""
+    """Tools of an agent for `week`."""
 
     week: Week
 

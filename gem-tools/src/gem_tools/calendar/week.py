@@ -41,11 +41,11 @@ class Event:
 
     @property
     def fact(self) -> Fact:
-        """Its content without the id."""
+        """Content without the id."""
         return "event", self.title, self.day, self.start, self.hours
 
     def overlaps(self, other: Self) -> bool:
-        """Whether the two have an hour in common."""
+        """True if the two have an hour in common."""
         return self.day == other.day and self.start < other.end and other.start < self.end
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Todo:
 
     @property
     def fact(self) -> Fact:
-        """Its content without the id."""
+        """Content without the id."""
         return "to-do", self.text, self.done
 
     def __str__(self) -> str:
@@ -177,14 +177,14 @@ def clock(hour: int) -> str:
 
 def _day(day: str) -> str:
     if day not in DAYS:
-        raise Refused(f"{_shown(day)} is no day of this week: {', '.join(DAYS)}")
+        raise Refused(f"{_shown(day)} is not a day of this week: {', '.join(DAYS)}")
     return day
 
 
 def _hour(start: str) -> int:
     match = _START.fullmatch(start.strip())
     if match is None:
-        raise Refused(f"{_shown(start)} is no full hour, such as 09:00")
+        raise Refused(f"{_shown(start)} is not a full hour, such as 09:00")
     return int(match[1])
 
 

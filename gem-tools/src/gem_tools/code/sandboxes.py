@@ -1,6 +1,5 @@
-"""What the tools that run programs share: sandboxes, and how results are shown."""
+"""Shared parts of the tools that run programs: sandboxes, and the text of results."""
 
-import atexit
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
@@ -9,6 +8,7 @@ from typing import Any
 import gem_sandbox
 from gem.errors import ConfigError, Fault, MissingExtra
 from gem.tool import ToolError
+from gem.work.lifetime import at_exit
 from gem_sandbox import Level, Result, Sandbox
 
 _BEGINNINGS = {
@@ -44,7 +44,7 @@ def shared_sandbox(
         ModuleMissing: a module is not installed (`as_gem_errors` makes it `MissingExtra`).
     """
     sandbox = Sandbox(modules=modules, readable=readable, level=level)
-    atexit.register(sandbox.close)
+    at_exit(sandbox.close)
     return sandbox
 
 
@@ -59,7 +59,7 @@ async def run_program(sandbox: Sandbox, code: str, **arguments: Any) -> Result:
 
 
 def format_result(result: Result, *, last_line: bool = False) -> str:
-    """What the agent sees of a program: its output, and how it ended if it failed.
+    """Text of a program's result for the agent: its output, and how it ended if it failed.
 
     Args:
         result: of the program.

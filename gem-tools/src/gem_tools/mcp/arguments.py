@@ -23,7 +23,7 @@ _LONGEST_PROBLEM = 200
 _LARGEST = 50_000
 """Characters of a schema, or of arguments, as JSON."""
 _SECONDS = 0.5
-"""For one check; the time is compared before each keyword."""
+"""Seconds for one check; the time is compared before each keyword."""
 _LEFT_TO_SERVER = frozenset(
     ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems")
 )

@@ -32,7 +32,7 @@ class StdioServer(BaseModel):
     """Added to the few variables that every server gets, such as PATH and HOME."""
     cwd: str | None = None
     begun: ClassVar[str] = "started"
-    """What opening a connection does to it, for messages."""
+    """Verb for opening a connection to it, for messages."""
 
     @property
     def where(self) -> str:
@@ -65,9 +65,9 @@ _SERVER_CONFIG: TypeAdapter[ServerConfig] = TypeAdapter(
     Annotated[Annotated[StdioServer, Tag("stdio")] | Annotated[HttpServer, Tag("http")], Discriminator(_kind)]
 )
 _INPUT = "${input:"
-"""Where VS Code puts a value that it asks the user for."""
+"""Placeholder of VS Code for a value that it asks the user for."""
 _HTTP = frozenset({"http", "streamable-http", "streamable_http", "streamableHttp"})
-"""How client configurations spell this transport."""
+"""Spellings of this transport in client configurations."""
 
 
 def read_servers(config: Config) -> dict[str, ServerConfig]:

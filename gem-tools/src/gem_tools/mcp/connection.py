@@ -31,7 +31,7 @@ class Connection:
         self._leave = asyncio.Event()
         self._client: Client | None = None
         self.failure: Exception | None = None
-        """What ended it, if it was not `close`."""
+        """Error that ended it, if it was not `close`."""
         self._task: asyncio.Task[None] | None = None
 
     @property

@@ -10,22 +10,14 @@ class McpServerError(Fault, RuntimeError):
     error. The next call opens a new session.
     """
 
-    def __init__(self, what: str, *, server: str, where: str, stderr: str = "") -> None:
-        ending = f"\nIts standard error ended with:\n{stderr}" if stderr else ""
-        super().__init__(f"the MCP server {server!r} ({where}) {what}{ending}")
-        self.server, self.where, self.stderr = server, where, stderr
+    def __init__(self, what: str, server: str, where: str, stderr: str = "") -> None:
+        super().__init__(what, server, where, stderr)  # as arguments of their own, so that it can be pickled
+        self.what, self.server, self.where, self.stderr = what, server, where, stderr
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Worker processes send it, and the default would call the constructor with the message alone.
-        return _restored, (type(self), self.args[0], self.server, self.where, self.stderr)
+    def __str__(self) -> str:
+        ending = f"\nIts standard error ended with:\n{self.stderr}" if self.stderr else ""
+        return f"the MCP server {self.server!r} ({self.where}) {self.what}{ending}"
 
 
 class McpServerUnreachable(McpServerError, Unreachable):
-    """There is no MCP server at the address."""
-
-
-def _restored(kind: type[McpServerError], message: str, server: str, where: str, stderr: str) -> McpServerError:
-    error = kind.__new__(kind, message)
-    error.args = (message,)
-    error.server, error.where, error.stderr = server, where, stderr
-    return error
+    """No MCP server is at the address."""

@@ -8,7 +8,7 @@ from gem_tools.mcp.config import digest
 from gem_tools.mcp.sessions import McpSessions, McpSettings
 
 _known: dict[str, Sequence[Tool]] = {}
-"""By the digest of a server's configuration, so that many envs need one request."""
+"""Listings by the digest of a server's configuration, so that many envs need one request."""
 
 
 def listings(settings: McpSettings) -> dict[str, Sequence[Tool]]:

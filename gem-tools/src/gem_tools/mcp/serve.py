@@ -12,15 +12,15 @@ from mcp.server.stdio import stdio_server
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
-from gem.listening import address, listen
+from gem.http.client_timeouts import MOST_WAITING, TimedH11Protocol
+from gem.http.listening import address, listen
 from gem.tool import shared_runtime
 
 PATH = "/mcp"
 IDLE = 1800.0
 """Seconds without a request after which a session ends."""
 SESSIONS = 256
-"""How many sessions there may be at once."""
+"""Most sessions at once."""
 _GRACE = 1
 """Seconds for clients to close their streams when the server stops."""
 

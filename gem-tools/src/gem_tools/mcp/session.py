@@ -9,7 +9,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, Tool
 from pydantic import ValidationError
 
 from gem.errors import ToolError
-from gem.patience import Patience
+from gem.http.patience import Patience
 from gem_tools.mcp.config import ServerConfig, digest
 from gem_tools.mcp.connection import Connection, cause_of
 from gem_tools.mcp.errors import McpServerUnreachable
@@ -17,7 +17,7 @@ from gem_tools.mcp.errors import McpServerUnreachable
 _T = TypeVar("_T")
 _MOST_TOOLS = 1000
 _MOST_PAGES = 100
-"""Of a server's list of tools, which may be endless."""
+"""Pages of a server's list of tools, which may be endless."""
 _FAULTS = (MCPError, RuntimeError, TimeoutError, ValidationError)
 _patience = Patience()
 
@@ -41,7 +41,7 @@ class McpSession:
         self._closed = False
 
     async def tools(self) -> list[Tool]:
-        """What the server offers.
+        """Tools that the server offers.
 
         Raises:
             McpServerError: see there; or the list is too long.

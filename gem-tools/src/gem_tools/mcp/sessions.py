@@ -1,23 +1,20 @@
 """Sessions with several MCP servers, per episode or shared by a process."""
 
+import asyncio
 import copy
-import os
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from concurrent.futures import wait
 from typing import Any, NamedTuple, Self
 
-from anyio.from_thread import BlockingPortalProvider
 from mcp_types import CallToolResult, Tool
 
 from gem.errors import SnapshotError
 from gem.tool.resource import Resource
+from gem.work.lifetime import after_fork, hold_during_fork
+from gem.work.loops import shared_loop
 from gem_tools.mcp.config import ServerConfig, digest
 from gem_tools.mcp.session import McpSession
-
-_loop = BlockingPortalProvider()
-"""One event loop in one thread for all sessions of this process; it runs while any of them is open."""
 
 
 class McpSettings(NamedTuple):
@@ -32,8 +29,6 @@ class McpSessions:
     """A session with each of the servers, opened by the first call to it and kept until `close`."""
 
     def __init__(self, settings: McpSettings) -> None:
-        self._lease = ExitStack()
-        self._portal = self._lease.enter_context(_loop)
         self._sessions = {
             name: McpSession(name, server, ready=settings.ready, answer=settings.answer)
             for name, server in settings.servers.items()
@@ -41,21 +36,20 @@ class McpSessions:
 
     def tools(self) -> dict[str, Sequence[Tool]]:
         """Server → its tools, all requested at once. It raises what `McpSession.tools` does."""
-        asked = {name: self._portal.start_task_soon(session.tools) for name, session in self._sessions.items()}
+        asked = {name: shared_loop.submit(session.tools()) for name, session in self._sessions.items()}
         wait(asked.values())
         return {name: answer.result() for name, answer in asked.items()}
 
     async def call(self, server: str, tool: str, arguments: dict[str, object]) -> CallToolResult:
         """Call a tool, from any event loop but the sessions' own. It raises what `McpSession.call` does."""
-        return await self._portal.call_async(self._sessions[server].call, tool, arguments)
+        return await asyncio.wrap_future(shared_loop.submit(self._sessions[server].call(tool, arguments)))
 
     def close(self) -> None:
         """End all sessions, and the servers' processes. Closing twice is fine."""
-        with self._lease.pop_all():
-            closing: list[Future[None]] = [self._portal.start_task_soon(each.close) for each in self._sessions.values()]
-            for closed in closing:
-                closed.result()
-            self._sessions.clear()
+        closing = [shared_loop.submit(each.close()) for each in self._sessions.values()]
+        for closed in closing:
+            closed.result()
+        self._sessions.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -127,16 +121,8 @@ def _no_snapshot() -> SnapshotError:
     )
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
+hold_during_fork(_lock)
 _shared: dict[tuple[Any, ...], tuple[McpSessions, int]] = {}
-"""By the settings: the sessions, and how many users they have."""
-
-
-def _after_fork() -> None:
-    """Start afresh: the threads and the sessions belong to the parent."""
-    global _loop, _lock
-    _loop, _lock = BlockingPortalProvider(), threading.Lock()
-    _shared.clear()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+"""Sessions by their settings, with the number of their users."""
+after_fork(_shared.clear)  # they are the parent's

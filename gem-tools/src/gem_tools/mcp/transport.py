@@ -42,7 +42,7 @@ class Tail(asyncio.Protocol):
 
     @property
     def text(self) -> str:
-        """As text, without surrounding white space."""
+        """Standard error as text, without surrounding white space."""
         return self._kept.decode(errors="replace").strip()
 
 
@@ -86,7 +86,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def is_unreachable(error: Exception | None) -> bool:
-    """Whether an attempt to connect that ended so says that there is no server at the address.
+    """True if an attempt to connect that ended so says that no server is at the address.
 
     A tunnel takes the connection, and ends it.
     """

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gem.answers.matching import exact_match
+from gem.answers.number import read_number
+from gem.answers.parsing import boxed, tagged
 from gem.checks import check_int
 from gem.core import Step
 from gem.dataset_env import QuestionEnv
-from gem.matching import exact_match
-from gem.number import read_number
-from gem.parsing import boxed, tagged
 from gem.tool import ToolCall
 from gem.wrappers.tool_env import ToolResult
 from gem_tools.multi_hop.questions import Hop, Question, draw, values
@@ -23,8 +23,8 @@ class MultiHop(QuestionEnv[str]):
     the answer. So a question of two hops takes two searches, and is itself a poor query for the second.
 
     The question says how to answer. Without a box, an answer inside `<answer>` tags is read. It is right if it equals
-    the expected one after both are normalised as in SQuAD (lower case, no punctuation, no articles: `gem.matching`); a
-    number if it is the expected one, with or without its unit (`gem.number` says how it may be written).
+    the expected one after both are normalised as in SQuAD (lower case, no punctuation, no articles: `gem.answers`); a
+    number if it is the expected one, with or without its unit (`gem.answers` says how it may be written).
 
     Rewards, as in gem-llm's question environments: 1 for a right answer, 0 for a wrong one or a reply without one.
 
@@ -62,7 +62,7 @@ class MultiHop(QuestionEnv[str]):
         return self.question.plan
 
     def sample_call(self) -> ToolCall | None:
-        """With probability 2/3 a search or a fetch for a random thing of the world; otherwise none."""
+        """A search or a fetch for a random thing of the world with probability 2/3; otherwise none."""
         chosen = self.action_rng.choice([("search", "query"), ("fetch", "title"), None])
         if chosen is None:
             return None

@@ -11,7 +11,7 @@ class Relation(NamedTuple):
     noun: str | None
     """Names the value in a longer question; None for a number, which ends a question."""
     unit: str | None = None
-    """What an answer may have after the number."""
+    """Words that an answer may have after the number."""
 
 
 SUBJECTS = {

@@ -26,7 +26,7 @@ class BM25:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        """What is searched."""
+        """Documents that are searched."""
         self._index = _bm25s.BM25()
         self._index.index(_words([document.contents for document in corpus]), show_progress=False)
 

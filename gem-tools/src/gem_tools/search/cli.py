@@ -5,7 +5,7 @@ import click
 from gem.cli.options import as_json
 from gem.cli.output import echo, print_json
 from gem.errors import ConfigError
-from gem.listening import address, listen
+from gem.http.listening import address, listen
 from gem_tools.search.bm25 import BM25
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.dense import Dense

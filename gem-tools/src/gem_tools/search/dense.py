@@ -30,7 +30,7 @@ class Dense:
 
     @classmethod
     def from_model(cls, corpus: Corpus, model: str, **settings: Any) -> Self:
-        """With a model of sentence-transformers: a path, or a name on the Hugging Face hub.
+        """Encode with a model of sentence-transformers: a path, or a name on the Hugging Face hub.
 
         The model's own prompts for queries and documents are used. `settings` go to `SentenceTransformer`, such as
         `device="cuda"`.

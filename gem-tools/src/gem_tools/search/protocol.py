@@ -23,11 +23,11 @@ _msgpack: Any = msgpack
 """The library has no types."""
 
 PATH = "/retrieve"
-"""Where a search server answers, in both protocols."""
+"""Path at which a search server answers, in both protocols."""
 
 MOST_QUERIES = 1024
 MOST_HITS = 1000
-"""Of one query."""
+"""Hits of one query."""
 MOST_TOGETHER = 10_000
 """Hits of all queries of a request."""
 LONGEST_QUERY = 10_000
@@ -43,7 +43,7 @@ class SearchRequest(BaseModel):
 
     queries: list[Query] = Field(max_length=MOST_QUERIES)
     topk: Topk | None = None
-    """None for the server's default."""
+    """Number of hits; None for the server's default."""
     return_scores: bool = False
 
 
@@ -84,7 +84,7 @@ class SearchProtocol(Protocol):
 
     content_type: str
     most_queries: int
-    """How many fit into one request."""
+    """Number of queries that fit into one request."""
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes: ...
     def read_request(self, body: bytes) -> SearchRequest: ...

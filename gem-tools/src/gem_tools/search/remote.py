@@ -31,8 +31,9 @@ class Remote:
             raise ConfigError(f"the protocol of a search server is one of {', '.join(PROTOCOLS)}, not {protocol!r}")
         bare = urlsplit(url).path in ("", "/")
         hint = f". Did you mean {url.rstrip('/')}{PATH}?" if bare else ""
-        self._server = SearchHttpClient("the search server", url, timeout=timeout, retries=retries, hint=hint)
         self._protocol = PROTOCOLS[protocol]
+        settings = {"hint": hint, "content_type": self._protocol.content_type}
+        self._server = SearchHttpClient("the search server", url, timeout=timeout, retries=retries, **settings)
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
         """See `Retriever.search`."""
@@ -40,9 +41,7 @@ class Remote:
         at_once = min(self._protocol.most_queries, max(1, MOST_TOGETHER // max(1, topk)))
         for start in range(0, len(queries), at_once):
             asked = queries[start : start + at_once]
-            answer = self._server.ask(
-                body=self._protocol.write_request(asked, topk), content_type=self._protocol.content_type
-            )
+            answer = self._server.ask(body=self._protocol.write_request(asked, topk))
             try:
                 results = self._protocol.read_reply(answer)
             except (ValueError, KeyError, TypeError, RecursionError) as error:

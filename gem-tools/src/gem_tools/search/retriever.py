@@ -22,7 +22,7 @@ class Retriever(Protocol):
     """An index, or a client of one. Any number of threads may search at once."""
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
-        """For each query, in order, at most `topk` hits, the best first.
+        """Hits of each query, in order: at most `topk`, the best first.
 
         Raises:
             SearchFault: the server that has the index does not answer as it should.

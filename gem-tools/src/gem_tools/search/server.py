@@ -10,7 +10,7 @@ from time import sleep
 
 from gem.checks import check_int
 from gem.errors import MissingExtra
-from gem.listening import address, listen
+from gem.http.listening import address, listen
 from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, protocol_of
 from gem_tools.search.retriever import Hit, Retriever, SearchFault
 
@@ -21,7 +21,7 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from gem.client_timeouts import MOST_WAITING, TimedH11Protocol
+    from gem.http.client_timeouts import MOST_WAITING, TimedH11Protocol
 except ImportError as error:
     raise MissingExtra(f"gemx search-server needs {error.name}: pip install 'gem-tools[server]'") from error
 

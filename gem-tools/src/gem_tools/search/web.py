@@ -4,11 +4,11 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from contextlib import closing
 from typing import Any
 
 from gem.errors import ConfigError
+from gem.work.threads import Threads
 from gem_tools.search.corpus import Document
 from gem_tools.search.http import SearchHttpClient
 from gem_tools.search.retriever import Hit
@@ -22,16 +22,14 @@ class _Engine(ABC):
 
     name: str
     items: str
-    """Where the list of hits is in an answer."""
+    """Place of the list of hits in an answer."""
 
     def __init__(self, url: str, *, timeout: float, retries: int) -> None:
         self._server = SearchHttpClient(self.name, url, timeout=timeout, retries=retries)
 
     def search(self, queries: Sequence[str], topk: int) -> list[list[Hit]]:
-        if len(queries) < 2:
-            return [self._hits(query, topk) for query in queries]
-        with ThreadPoolExecutor(min(_AT_ONCE, len(queries))) as pool:
-            return list(pool.map(self._hits, queries, repeat(topk)))
+        with closing(Threads("gem-web-search", _AT_ONCE)) as threads:
+            return threads.map(self._hits, queries, [topk] * len(queries))
 
     @abstractmethod
     def _query(self, query: str, topk: int) -> Mapping[str, str]:

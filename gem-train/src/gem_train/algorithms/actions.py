@@ -1,4 +1,4 @@
-"""What counts as one action: a turn, a token or an episode; and what becomes of replies that were cut."""
+"""Actions: turns, tokens or episodes; and the treatment of replies that were cut."""
 
 from dataclasses import replace
 from typing import Literal
@@ -8,9 +8,9 @@ import numpy as np
 from gem_train.batch import Batch, Bools, Ints, TokenSequence
 
 Actions = Literal["turn", "token", "episode"]
-"""What gets credit as a whole."""
+"""The unit that gets credit as a whole."""
 CutReplies = Literal["act", "mask", "truncate"]
-"""What becomes of a reply that reached the limit on its length, or of the model's context."""
+"""The treatment of a reply that reached the limit on its length, or of the model's context."""
 
 
 def regroup(batch: Batch, actions: Actions, cut_replies: CutReplies, gamma: float) -> Batch:

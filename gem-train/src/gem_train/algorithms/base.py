@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=AlgorithmSettings)
 
 Need = Literal["old_logprobs", "reference_logprobs", "values"]
-"""What a learner can compute for a batch before the weights change. See `Scores`."""
+"""Scores that a learner can compute for a batch before the weights change. See `Scores`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a learner computed for a batch before the weights change; None for what was not asked for.
+    """Scores of a batch before the weights change; None for those that were not asked for.
 
     Log-probabilities are of the sampled ids, ``[length]`` for each sequence.
     """
@@ -34,7 +34,7 @@ class Scores:
     old_logprobs: tuple[Floats, ...] | None = None
     """The learner's own. They replace the engine's where the two differ, as with an engine of lower precision."""
     reference_logprobs: tuple[Floats, ...] | None = None
-    """Those of the model before training."""
+    """Log-probabilities under the model before training."""
     values: Floats | None = None
     """The critic's value of the state before each action, ``[actions]``."""
 
@@ -44,22 +44,22 @@ class TokenTerms:
     """The trained tokens of a part of a minibatch, as the loss needs them, ``[tokens]`` each."""
 
     logprobs: Tensor
-    """Under the weights that are being changed; carries the gradient."""
+    """Log-probabilities under the weights that are being changed; they carry the gradient."""
     old_logprobs: Tensor
-    """Under the weights before the batch; where the probability ratio starts."""
+    """Log-probabilities under the weights before the batch; the probability ratio starts from them."""
     engine_logprobs: Tensor
-    """As the engine computed them at sampling."""
+    """Log-probabilities that the engine computed at sampling."""
     advantages: Tensor
-    """Of the action that the token belongs to."""
+    """Advantage of the action that the token belongs to."""
     episode_share: Tensor
     """1 / the trained tokens of the token's episode; its sum over an episode is 1."""
     entropy: Tensor | None = None
-    """Of the whole distribution the token was drawn from, in nats; carries the gradient. None if it was not asked
+    """Entropy of the distribution the token was drawn from, in nats; carries the gradient. None if it was not asked
     for."""
     entropy_weight: float = 0.0
-    """Of the entropy bonus at this step."""
+    """Weight of the entropy bonus at this step."""
     reference_logprobs: Tensor | None = None
-    """Under the model before training, if the algorithm needs them."""
+    """Log-probabilities under the model before training, if the algorithm needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Algorithm(ABC, Generic[S]):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What the learner is to score."""
+        """Scores that the algorithm needs of the learner."""
         needs: set[Need] = set()
         if self.settings.old_logprobs == "learner":
             needs.add("old_logprobs")

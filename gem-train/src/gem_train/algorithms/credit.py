@@ -52,11 +52,11 @@ def generalised_advantages(
     1506.02438, equations 11 to 16.
 
     Args:
-        rewards: ``[actions]``.
+        rewards: as of `discounted_returns`.
+        episode: as of `discounted_returns`.
+        gamma: as of `discounted_returns`.
         values: ``[actions]``, of the state before each action.
-        episode: ``[actions]``, which episode each action belongs to.
         state_only: ``[actions]``, whether a row stands for a state without an action.
-        gamma: discount per action, from 0 to 1.
         lam: from 0 (one step of bootstrapping) to 1 (the whole return).
     """
     advantages = np.zeros(len(rewards), np.float64)
@@ -105,19 +105,14 @@ def compared(
 
 
 def _means_of_others(values: NDArray[np.float64], owner: Ints) -> NDArray[np.float64]:
-    """For each value the mean over those of other owners; its own where there are no others."""
+    """Means over the values of other owners, for each value; its own where there are no others."""
     sums, counts = np.bincount(owner, values), np.bincount(owner)
     others = counts.sum() - counts[owner]
     return np.where(others > 0, (sums.sum() - sums[owner]) / np.maximum(others, 1), values)
 
 
 def rewarded_alike(rewards: Floats, episode: Ints) -> bool:
-    """Whether there are several episodes and all have the same rewards, action by action.
-
-    Args:
-        rewards: ``[actions]``.
-        episode: ``[actions]``, which episode each action belongs to.
-    """
+    """True if there are several episodes and all have the same rewards, action by action: ``[actions]`` each."""
     starts = np.flatnonzero(np.diff(episode)) + 1
     first, *others = np.split(rewards, starts)
     return bool(others) and all(np.array_equal(first, other) for other in others)

@@ -15,11 +15,11 @@ class GRPOSettings(AlgorithmSettings):
     """Settings of GRPO."""
 
     deviation: bool = True
-    """Whether advantages are divided by the standard deviation of their group; false in Dr.GRPO and RLOO."""
+    """True if advantages are divided by the standard deviation of their group; false in Dr.GRPO and RLOO."""
     leave_one_out: bool = False
-    """Whether the baseline of an episode is the mean of the other episodes of its group, as in RLOO."""
+    """True if the baseline of an episode is the mean of the other episodes of its group, as in RLOO."""
     incomplete_groups: Literal["drop", "keep"] = "drop"
-    """What becomes of the rest of a group of which an episode failed."""
+    """Treatment of the rest of a group of which an episode failed."""
 
 
 class GRPO(Algorithm[GRPOSettings]):
@@ -51,10 +51,6 @@ class GRPO(Algorithm[GRPOSettings]):
         settings = self.settings
         returns = discounted_returns(self.rewards(batch, scores), batch.episode, settings.gamma)
         advantages = compared(
-            returns,
-            batch,
-            batch.episodes.group,
-            deviation=settings.deviation,
-            leave_one_out=settings.leave_one_out,
+            returns, batch, batch.episodes.group, deviation=settings.deviation, leave_one_out=settings.leave_one_out
         )
         return Credit(returns, advantages)

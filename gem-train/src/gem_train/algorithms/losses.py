@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 Estimator = Literal["k1", "k2", "k3"]
-"""How a KL divergence is estimated from sampled tokens: see `kl_divergence`."""
+"""Estimator of a KL divergence from sampled tokens: see `kl_divergence`."""
 
 
 def clipped_policy_loss(

@@ -17,9 +17,9 @@ class PPOSettings(AlgorithmSettings):
     lam: float = Field(default=0.95, ge=0, le=1)
     """GAE's lambda: 0 trusts the critic after one action, 1 uses whole returns."""
     normalise: bool = True
-    """Whether advantages are normalised over the batch."""
+    """True if advantages are normalised over the batch."""
     critic: CriticSettings = CriticSettings()
-    """Of the critic."""
+    """Settings of the critic."""
 
 
 class PPO(Algorithm[PPOSettings]):

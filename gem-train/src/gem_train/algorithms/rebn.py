@@ -14,7 +14,7 @@ class ReBNSettings(AlgorithmSettings):
     """Settings of ReBN."""
 
     per_env: bool = False
-    """Whether the returns of each environment are normalised by themselves."""
+    """True if the returns of each environment are normalised by themselves."""
 
 
 class ReBN(Algorithm[ReBNSettings]):

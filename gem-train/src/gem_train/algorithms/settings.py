@@ -31,29 +31,29 @@ class AlgorithmSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     actions: Actions = "turn"
-    """What gets credit as a whole, and what `gamma` discounts by."""
+    """The unit that gets credit as a whole, and that `gamma` discounts by."""
     gamma: float = Field(default=0.9, ge=0, le=1)
     """Discount per action."""
     cut_replies: CutReplies = "act"
-    """What becomes of a reply that reached the limit on its length: see `gem_train.algorithms.actions.regroup`."""
+    """Treatment of a reply that reached the limit on its length: see `gem_train.algorithms.actions.regroup`."""
     clip: float = Field(default=0.2, gt=0)
     """PPO's clipping of the probability ratio."""
     clip_high: float | None = Field(default=None, gt=0)
-    """Its upper side; by default the same."""
+    """Upper side of the clipping; by default the same."""
     dual_clip: float | None = Field(default=None, gt=1)
     """The most that a bad action weighs, in advantages; by default without limit."""
     old_logprobs: Literal["engine", "learner"] = "engine"
-    """Whose log-probabilities the probability ratio starts from."""
+    """Owner of the log-probabilities that the probability ratio starts from."""
     importance_cap: float | None = Field(default=None, gt=0)
-    """If set, tokens are weighed by learner over engine probability, at most by this."""
+    """Largest weight of a token by learner over engine probability; by default tokens are not weighed."""
     kl: float = Field(default=0.0, ge=0)
     """Weight of the KL divergence from the model before training."""
     kl_estimator: Estimator = "k3"
-    """How it is estimated from sampled tokens."""
+    """Estimator of the divergence from sampled tokens."""
     kl_in: Literal["loss", "reward"] = "loss"
-    """Whether it is added to the loss or subtracted from rewards."""
+    """True if it is added to the loss or subtracted from rewards."""
     normaliser: Literal["tokens", "constant", "episode"] = "tokens"
-    """What the summed loss is divided by: see `Algorithm.loss`."""
+    """Divisor of the summed loss: see `Algorithm.loss`."""
     constant_length: int = Field(default=1024, ge=1)
     """Tokens of an episode, for the normaliser `constant`."""
 

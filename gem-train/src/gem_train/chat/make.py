@@ -4,12 +4,11 @@ from typing import cast
 
 from gem.chat.encoder import ChatEncoder
 from gem.chat.tokenizer import ChatTokenizer
-from gem_train.config.sections import RolloutConfig
+from gem_train.config.sections import PlayConfig
 from gem_train.models.loading import LoadedModel
-from gem_train.sft.config import SFTRolloutConfig
 
 
-def make_chat(loaded: LoadedModel, settings: RolloutConfig | SFTRolloutConfig) -> ChatEncoder:
+def make_chat(loaded: LoadedModel, settings: PlayConfig) -> ChatEncoder:
     """The encoder for a model: replies also end with any of the `eos_token_id` of its generation config."""
     return ChatEncoder(
         cast("ChatTokenizer", loaded.tokenizer),

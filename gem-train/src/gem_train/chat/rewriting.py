@@ -1,4 +1,4 @@
-"""What it costs to follow a chat template that changes earlier messages, measured with the template itself."""
+"""The cost of following a chat template that changes earlier messages, measured with the template itself."""
 
 from gem.chat.encoder import ChatEncoder
 
@@ -6,11 +6,11 @@ _TURNS = 16
 _WORDS = " ".join(["some words"] * 16)
 _THINKING = f"<think>\n{_WORDS}\n</think>\n\n{_WORDS}"
 _DEAR = 1.1
-"""From how many times as many ids on there is a warning."""
+"""Factor of ids from which on there is a warning."""
 
 
 def cost_of_rewriting(chat: ChatEncoder, reply: str = _WORDS) -> float:
-    """How many times as many ids an episode of 16 turns has as it would with `history="keep"`.
+    """The ids of an episode of 16 turns as a multiple of those with `history="keep"`.
 
     Args:
         chat: with the template.

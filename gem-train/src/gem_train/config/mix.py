@@ -20,6 +20,7 @@ class MixConfig(BaseModel):
 
     id: str
     weight: float = Field(default=1.0, gt=0, description="its share of the groups of episodes, relative to the others")
+    level: int = Field(default=0, description="of a curriculum, which begins with the lowest and goes up by success")
     env: dict[str, Any] = Field(default_factory=dict, description="its keyword arguments, over those of all")
     wrappers: Wrappers = Field(default="", description="wrappers around it, inside those of all")
 
@@ -33,14 +34,36 @@ class EnvConfig(NamedTuple):
     mix: Sequence[MixConfig] = ()
 
     @property
-    def parts(self) -> Sequence[MixConfig]:
-        """One table for each environment."""
-        return self.mix or [MixConfig(id=str(id)) for id in as_list(self.id)]
+    def parts(self) -> list[MixConfig]:
+        """One table for each environment, with all of its arguments and of the wrappers around it, innermost first."""
+        own = self.mix or [MixConfig(id=str(id)) for id in as_list(self.id)]
+        outer = as_list(self.wrappers)
+        return [
+            each.model_copy(update={"env": self.env | each.env, "wrappers": [*as_list(each.wrappers), *outer]})
+            for each in own
+        ]
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each of the `parts` in a vector: the id, with its number if it is not the first with that id."""
+        ids = [part.id for part in self.parts]
+        return [f"{id} #{index}" if id in ids[:index] else id for index, id in enumerate(ids)]
 
     @property
     def ids(self) -> str | list[Share]:
         """The environments as `gem.make_vec` takes them."""
-        return [Share(each.id, each.weight, each.env, tuple(as_list(each.wrappers))) for each in self.mix] or self.id
+        shares = [
+            Share(each.id, each.weight, each.env, tuple(as_list(each.wrappers)), name)
+            for each, name in zip(self.mix, self.names, strict=False)
+        ]
+        return shares or self.id
+
+    @property
+    def levels(self) -> list[dict[str, float]]:
+        """The weights of the `parts` by name, for each level."""
+        named = list(zip(self.parts, self.names, strict=True))
+        levels = sorted({part.level for part in self.parts})
+        return [{name: part.weight for part, name in named if part.level == level} for level in levels]
 
 
 def id_of_mix(settings: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Where settings come from, later ones over earlier ones: files, `--set KEY=VALUE`, and their validation."""
+"""Sources of settings, later ones over earlier ones: files, `--set KEY=VALUE`, and their validation."""
 
 import json
 import tomllib
@@ -24,7 +24,7 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def given_sources(file: Path | None, options: Mapping[str, Any], settings: Iterable[str]) -> list[Mapping[str, Any]]:
-    """What a command was given, later ones over earlier ones: `--config`, options, and each `--set`.
+    """Sources that a command was given, later ones over earlier ones: `--config`, options, and each `--set`.
 
     Raises:
         ConfigError: see `read_toml` and `parse_setting`.

@@ -5,30 +5,24 @@ Later wins: the defaults, the preset of `--model tiny`, a TOML file, `--set key=
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, create_model
 
-from gem import seeding
 from gem.errors import ConfigError, did_you_mean
 from gem.packs.importing import import_object
 from gem_train.algorithms.lookup import find_algorithm
 from gem_train.algorithms.settings import AlgorithmSettings
 from gem_train.config.mix import EnvConfig, MixConfig, id_of_mix
 from gem_train.config.sections import (
-    ATTENTION,
-    DistributedConfig,
+    CurriculumConfig,
     EvalConfig,
-    LogConfig,
-    LoraConfig,
     OptimConfig,
     RolloutConfig,
     RunConfig,
     WarmupConfig,
     WatchConfig,
-    check_attention,
-    check_lora,
-    check_weights,
+    check_computation,
 )
 from gem_train.config.sources import merge, validate
 from gem_train.engines import ENGINES
@@ -36,37 +30,19 @@ from gem_train.engines.settings import EngineSettings
 
 
 class TrainConfig(RunConfig):
-    """Everything that can be set for a run."""
+    """The settings of `gemx train`."""
 
     id: str = Field(description="the environment")
     algorithm: str = Field(default="rebn", description="its name or 'module:Class'; its settings are the table credit")
-    model: str = Field(default="tiny", description="a path, a name on the Hugging Face hub, or 'tiny'")
-    seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
-    steps: int = Field(default=200, ge=1, description="batches that are played and learned from")
-    device: str = Field(default="auto", description="'cpu', 'cuda', …; 'auto' takes a GPU if there is one")
-    dtype: Literal["float32", "bfloat16"] = Field(default="float32", description="of the arithmetic")
-    weights: Literal["float32", "bfloat16"] = Field(
-        default="float32", description="type of the model's weights; in bfloat16 the optimizer keeps float32 copies"
-    )
-    attention: str = Field(default="auto", description=ATTENTION)
-    threads: int | None = Field(default=None, ge=1, description="of the CPU; by default PyTorch's choice")
-    checkpoint_every: int = Field(default=20, ge=1, description="steps between checkpoints")
-    keep_checkpoints: int = Field(default=2, ge=1, description="how many of the newest are kept, beside the best")
-    env: dict[str, Any] = Field(default_factory=dict, description="keyword arguments for the environment")
-    wrappers: str | list[str | dict[str, Any]] = Field(
-        default="", description="wrappers around it: names separated by commas, or tables of a name and settings"
-    )
     mix: list[MixConfig] = Field(default_factory=list[MixConfig], description="several environments by weight")
-    rollout: RolloutConfig = RolloutConfig()
+    curriculum: CurriculumConfig = CurriculumConfig()
+    rollout: RolloutConfig = RolloutConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
     engine: EngineSettings = EngineSettings()
     credit: AlgorithmSettings = AlgorithmSettings()
-    optim: OptimConfig = OptimConfig()
-    lora: LoraConfig = LoraConfig()
+    optim: OptimConfig = OptimConfig()  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
     warmup: WarmupConfig = WarmupConfig()
     eval: EvalConfig = EvalConfig()
     watch: WatchConfig = WatchConfig()
-    log: LogConfig = LogConfig()
-    distributed: DistributedConfig = DistributedConfig()
 
     @property
     def evaluated(self) -> EnvConfig:
@@ -108,7 +84,7 @@ MAY_CHANGE = (
 
 
 def may_change(key: str) -> bool:
-    """Whether a setting may differ when a run is resumed."""
+    """True if a setting may differ when a run is resumed."""
     return any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE)
 
 
@@ -118,14 +94,7 @@ TINY: dict[str, Any] = {
     "steps": 150,
     "rollout": {"max_new_tokens": 32},
     "credit": {"gamma": 1.0},
-    "optim": {
-        "lr": 4e-4,
-        "lr_end": 1e-5,
-        "entropy": 0.02,
-        "entropy_end": 0.0,
-        "max_kl": 0.02,
-        "minibatches": 8,
-    },
+    "optim": {"lr": 4e-4, "lr_end": 1e-5, "entropy": 0.02, "entropy_end": 0.0, "max_kl": 0.02, "minibatches": 8},
     "warmup": {"steps": 600},
 }
 """The preset of `--model tiny`: settings that suit a small model of random weights."""
@@ -172,9 +141,7 @@ def _with_settings_of(engine: str, algorithm: str) -> type[TrainConfig]:
 
 
 def _check_together(config: TrainConfig) -> None:
-    check_lora(config.lora, config.model)
-    check_weights(config.weights, config.dtype)
-    check_attention(config.attention, config.dtype)
+    check_computation(config)
     play = config.rollout
     least = find_algorithm(config.algorithm).min_group_size
     if play.group_size < least:

@@ -175,14 +175,14 @@ def whole(tensor: Tensor) -> Tensor:
 
 
 def own_part(tensor: Tensor, like: Tensor) -> Tensor:
-    """What this process holds of a whole `tensor` that is divided as `like` is."""
+    """The part of a whole `tensor`, divided as `like` is, that this process holds."""
     if not isinstance(like, DTensor):
         return tensor
     return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 
 def own_optimizer_state(state: Mapping[str, Any], parameters: Sequence[Tensor]) -> dict[str, Any]:
-    """What this process holds of an optimizer's state, in which tensors are whole."""
+    """The part of an optimizer's state, in which tensors are whole, that this process holds."""
     if "masters" in state:
         masters = [own_part(*pair) for pair in zip(state["masters"], parameters, strict=True)]
         moments = zip(state["moments"], parameters, strict=True)

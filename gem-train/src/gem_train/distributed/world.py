@@ -26,20 +26,20 @@ class World:
     rank = 0
     """The number of this process, from 0."""
     size = 1
-    """How many processes there are."""
+    """Number of processes."""
     command = "gemx"
-    """What the command of the run begins with."""
+    """Beginning of the command of the run."""
 
     def gather(self, value: T) -> list[T]:
         """The values of all processes, in order of rank."""
         return [value]
 
     def first(self, work: Callable[[], T]) -> T:
-        """What `work` gives in the first process."""
+        """The result of `work` in the first process."""
         return work()
 
     def together(self, work: Callable[[], T]) -> list[T]:
-        """What each process's share of some work gave, in order of rank.
+        """Results of each process's share of some work, in order of rank.
 
         If it raises in one process, or one is interrupted by Ctrl-C, that is raised in all. In a run of several
         processes, nowhere else does Ctrl-C interrupt anything.
@@ -62,7 +62,7 @@ class World:
         return [(items[min(index, len(items) - 1)], index < len(items)) for index in mine]
 
     def portion(self, most: int, tokens: int) -> int:
-        """How many of so many tokens one pass takes: at most `most`, and so few that every process has some."""
+        """Number of tokens that one pass takes: at most `most`, and so few that every process has some."""
         return min(most, -(-tokens // self.size))
 
     def sum(self, tensor: "Tensor") -> "Tensor":
@@ -87,7 +87,7 @@ class World:
 
     @contextmanager
     def guarded(self, advice: str) -> Generator[None]:
-        """Inside the block, the end of another process is a TrainingStopped that ends with `advice`."""
+        """Turn the end of another process into a TrainingStopped that ends with `advice`."""
         yield
 
     def __repr__(self) -> str:
@@ -95,13 +95,13 @@ class World:
 
 
 def is_first() -> bool:
-    """Whether this process is the first of those that torchrun started, or was not started by it."""
+    """True if this process is the first of those that torchrun started, or was not started by it."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def reported_once() -> Generator[None]:
-    """Around a command: an error that all processes of a run have is printed by the first of them.
+    """Let the first process alone print an error that all processes of a run have.
 
     The others wait with theirs; torchrun ends them when the first has ended.
     """

@@ -4,30 +4,29 @@ from typing import NamedTuple
 
 
 class Engine(NamedTuple):
-    """Where an engine is, as `'module:name'`, so that its name and its settings are checked without importing torch."""
+    """The place of an engine, as `'module:name'`, so that its name and settings are checked without importing torch."""
 
     settings: str
     """A subclass of `gem_train.engines.settings.EngineSettings`, in a module that imports nothing heavy."""
-    make: str
-    """A function `(loaded, play, settings, seed)` that makes a `gem_train.engines.sampler.Sampler`: see
-    `gem_train.engines.make.make_sampler`."""
+    sampler: str
+    """A subclass of `gem_train.engines.sampler.Sampler`; `gem_train.engines.make.make_sampler` says what it takes."""
     tiny_head_dim: int = 16
     """Dimensions of the heads of `--model tiny`."""
     package: str | None = None
-    """What has to be installed beside gem-train, by the name that is imported."""
+    """Package to be installed beside gem-train, by the name that is imported."""
 
 
 ENGINES: dict[str, Engine] = {
-    "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:make_sampler"),
+    "hf": Engine("gem_train.engines.settings:HFSettings", "gem_train.engines.hf:HFSampler"),
     "vllm": Engine(
         "gem_train.engines.settings:VLLMSettings",
-        "gem_train.engines.vllm.in_process:make_sampler",
+        "gem_train.engines.vllm.in_process:VLLMSampler",
         tiny_head_dim=32,  # the smallest that its attention on CPU takes
         package="vllm",
     ),
     "vllm_server": Engine(
         "gem_train.engines.settings:ServerSettings",
-        "gem_train.engines.vllm.server:make_sampler",
+        "gem_train.engines.vllm.server:VLLMServerSampler",
         tiny_head_dim=32,
         package="aiohttp",
     ),

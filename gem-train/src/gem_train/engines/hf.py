@@ -4,19 +4,15 @@ It keeps the keys and values of every conversation from turn to turn, so a turn 
 history. Between two tokens it admits new requests and returns finished replies; long prompts are read in parts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from gem import seeding
 from gem.chat.encoder import ChatEncoder
 from gem.chat.stops import StopTexts
-from gem.rollout.transcript import Completion, Start, Transcript
-from gem_train.chat.make import make_chat
-from gem_train.config.sections import RolloutConfig
+from gem.rollout.transcript import Transcript
 from gem_train.engines.conversations import Conversation, Request, Rows
 from gem_train.engines.noise import Noise, draw
 from gem_train.engines.row_attention import Chunk
@@ -24,7 +20,6 @@ from gem_train.engines.row_model import RowModel
 from gem_train.engines.sampler import Sampler
 from gem_train.engines.settings import HFSettings
 from gem_train.models.checks import context_limit
-from gem_train.models.loading import LoadedModel
 
 
 class HFSampler(Sampler):
@@ -35,10 +30,7 @@ class HFSampler(Sampler):
 
     Args:
         model: with the same attention in every layer.
-        chat: renders transcripts; its tokenizer is the model's.
-        max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling; at 0 each token is the most likely one.
-        seed: of the sampling.
+        chat, max_new_tokens, temperature, seed: as of `Sampler`.
         settings: of the engine.
 
     Raises:
@@ -52,29 +44,20 @@ class HFSampler(Sampler):
         *,
         max_new_tokens: int,
         temperature: float = 1.0,
-        seed: int = 0,
         settings: HFSettings | None = None,
+        seed: int = 0,
     ) -> None:
+        positions = context_limit(model.config)
+        super().__init__(
+            Conversation, chat, max_new_tokens=max_new_tokens, temperature=temperature, positions=positions, seed=seed
+        )
         self.model = model
-        self.chat = chat
-        self.max_new_tokens = max_new_tokens
-        self.temperature = temperature
         self.settings = settings or HFSettings()
-        self._limit = context_limit(model.config)
         self._stops = StopTexts(chat)
         self._model = RowModel(model)
         self._rows = Rows(self.settings.rows)
-        self._conversations: dict[int, Conversation] = {}
         self._waiting: dict[int, Conversation] = {}
         self._running: dict[int, Conversation] = {}
-        self._ready = {}
-        self.reseed(seed)
-
-    def reseed(self, seed: int) -> None:
-        """Set the seed of the sampling, for the conversations that begin from now on."""
-        self._seed = seeding.check_seed(seed)
-        # Conversations outside a rollout have no start; they are told apart by their order.
-        self._unnamed = count()
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
         """Take new weights. What is cached was computed with the old ones and is computed again when it is needed.
@@ -98,24 +81,14 @@ class HFSampler(Sampler):
         for conversation in self._conversations.values():
             conversation.cached = 0
 
-    def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        for slot, transcript in transcripts.items():
-            conversation = self._conversations.get(slot)
-            if conversation is None:
-                start = transcript.start or Start(next(self._unnamed))
-                conversation = Conversation(self.chat, self._limit, self.max_new_tokens, seed=self._seed, start=start)
-                self._conversations[slot] = conversation
-            limit = conversation.ask(transcript)
-            if not limit:
-                self._ready[slot] = Completion("", finish_reason="context")
-                continue
-            conversation.request = Request(
-                tuple(filter(None, transcript.info.get("stop", ()))),
-                Noise(conversation.seed, conversation.start, len(transcript.turns)),
-                limit=limit,
-                finish_reason=conversation.if_cut,
-            )
-            self._waiting[slot] = conversation
+    def _begin(self, slot: int, conversation: Conversation, transcript: Transcript, limit: int) -> None:
+        conversation.request = Request(
+            tuple(filter(None, transcript.info.get("stop", ()))),
+            Noise(conversation.seed, conversation.start, len(transcript.turns)),
+            limit=limit,
+            finish_reason=conversation.if_cut,
+        )
+        self._waiting[slot] = conversation
 
     def forget(self, slot: int) -> None:
         self._ready.pop(slot, None)
@@ -163,7 +136,7 @@ class HFSampler(Sampler):
             self._model.cache.copy([(source, target) for target, source in copies.items()], longest)
 
     def _chunks(self) -> Iterator[Chunk]:
-        """What each running conversation reads in this step: its last token, or a part of its prompt."""
+        """Ids that each running conversation reads in this step: its last token, or a part of its prompt."""
         left = self.settings.prefill_tokens
         for conversation in self._running.values():
             start = conversation.cached
@@ -200,15 +173,3 @@ class HFSampler(Sampler):
         self._ready[slot] = conversation.completion(
             request.ids, request.logprobs, request.finish_reason, request.versions
         )
-
-
-def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: HFSettings, seed: int = 0) -> HFSampler:
-    """A sampler from the learner's own module, as the settings of a run say."""
-    return HFSampler(
-        loaded.model,
-        make_chat(loaded, play),
-        max_new_tokens=play.max_new_tokens,
-        temperature=play.temperature,
-        seed=seed,
-        settings=settings,
-    )

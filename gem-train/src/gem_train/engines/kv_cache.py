@@ -17,7 +17,7 @@ _LEAST = 64
 
 
 def positions_for(ids: int) -> int:
-    """For how many positions there may be room when the longest conversation has grown to so many ids."""
+    """Number of positions with room when the longest conversation has grown to so many ids."""
     positions = _LEAST
     while positions < ids:
         positions *= 2
@@ -34,7 +34,7 @@ class RowCache(Cache):
     def __init__(self, num_layers: int) -> None:
         self._rows = [RowLayer() for _ in range(num_layers)]
         self.shape = (0, 0)
-        """How many rows and how many positions in each there is room for."""
+        """Numbers of rows, and of positions in each, with room."""
         super().__init__(layers=list(self._rows))
 
     def reserve(self, num_rows: int, num_positions: int) -> None:

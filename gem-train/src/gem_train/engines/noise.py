@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gem.rollout.transcript import Start
+from gem.episode import Start
 
 _BLOCK = 64
 """Numbers that are made at once."""

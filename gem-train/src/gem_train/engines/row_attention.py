@@ -17,7 +17,7 @@ from transformers import AttentionInterface, PretrainedConfig
 from gem.errors import ConfigError
 
 NAME = "gem_rows"
-"""Of the implementation, for the `_attn_implementation` of a model's config."""
+"""Name of the implementation, for the `_attn_implementation` of a model's config."""
 
 _SHORT = 64
 """Up to so many new ids are computed together, padded: one more call costs more than the padding."""
@@ -32,11 +32,11 @@ class Chunk(NamedTuple):
     start: int
     ids: Sequence[int]
     ends: bool
-    """Whether the logits behind the last of them are wanted."""
+    """True if the logits behind the last of them are wanted."""
 
     @property
     def length(self) -> int:
-        """How many ids there are."""
+        """Number of ids."""
         return len(self.ids)
 
     @property
@@ -63,12 +63,12 @@ class Group:
         in_place = len(chunks) >= _DENSE * span
         self.number = span if in_place else len(chunks)
         self.rows = None if in_place else torch.tensor([chunk.row for chunk in chunks], device=device)
-        """Which rows are gathered; None if the first ones are read in place."""
+        """Rows that are gathered; None if the first ones are read in place."""
         places = [chunk.row if in_place else index for index, chunk in enumerate(chunks)]
         self.spread: Tensor | None = None
-        """For each place of the padded group the id that it computes; None if nothing is padded."""
+        """Id that each place of the padded group computes; None if nothing is padded."""
         self.back: Tensor | None = None
-        """For each id its place."""
+        """Place of each id."""
         if total < self.number * self.length:
             spread, back = torch.zeros(self.number * self.length, dtype=torch.long), []
             for chunk, place in zip(chunks, places, strict=True):
@@ -76,7 +76,7 @@ class Group:
             spread[back] = torch.arange(total)
             self.spread, self.back = spread.to(device), torch.tensor(back, device=device)
         self.causal = self.length > 1 and all(chunk.start == 0 for chunk in chunks)
-        """Whether the chunks are the beginnings of their rows, so that a mask is not needed."""
+        """True if the chunks are the beginnings of their rows, so that a mask is not needed."""
         self._starts: Tensor | None = None
         if not self.causal and not all(chunk.start + self.length == self.keys for chunk in chunks):
             starts = torch.zeros(self.number, dtype=torch.long)
@@ -113,7 +113,7 @@ class Group:
         return stored[:, : self.keys][self.rows]
 
     def _mask_of(self, shared: int, dtype: torch.dtype) -> Tensor | None:
-        """What is added to the scores, ``[number, 1, shared * length, keys]``; made once for all layers."""
+        """Mask that is added to the scores, ``[number, 1, shared * length, keys]``; made once for all layers."""
         if self._starts is None:
             return None
         if self._mask is None or self._mask.dtype != dtype:
@@ -170,17 +170,12 @@ def row_attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The attention that transformers calls.
+    """The attention that transformers calls; arguments as of `gem_train.learning.attention.packed_attention`, except:
 
     Args:
-        module: the layer.
         query: ``[1, heads, ids, head_dim]``.
-        key: every row of the cache, ``[rows, positions, heads, head_dim]``, like `value`.
-        value: see `key`.
+        key, value: every row of the cache, ``[rows, positions, heads, head_dim]``.
         attention_mask: none; the groups know what each id attends to.
-        dropout: must be 0.
-        scaling: of the scores.
-        kwargs: what else transformers passes.
 
     Returns:
         ``[1, ids, heads, head_dim]``, and no weights.

@@ -3,35 +3,96 @@
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
-from gem.errors import ConfigError
-from gem.failure import Failure
+from gem.chat import conversation
+from gem.chat.encoder import ChatEncoder
+from gem.episode import Completion, Start
+from gem.errors import ConfigError, Failure
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion
+from gem.rollout.transcript import Transcript
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from gem.chat.encoder import ChatEncoder
+
+@dataclass(slots=True, eq=False)
+class Conversation(conversation.Conversation):
+    """The state of one transcript."""
+
+    seed: int = field(kw_only=True)
+    """Seed of the sampler when the conversation began."""
+    start: Start = field(kw_only=True)
 
 
 class Sampler(Policy):
-    """A policy that samples replies, token by token, from a model whose weights change."""
+    """A policy that samples replies, token by token, from a model whose weights change.
 
-    chat: "ChatEncoder"
-    """Renders transcripts with the tokenizer of the model."""
+    Args:
+        kind: of the conversations that it keeps.
+        chat: renders transcripts; its tokenizer is the model's.
+        max_new_tokens: the longest reply, in tokens.
+        temperature: of sampling; at 0 each token is the most likely one.
+        positions: the longest conversation, in ids.
+        seed: of the sampling.
+
+    Raises:
+        ConfigError: it does not sample at this temperature.
+    """
+
     coldest: float = 0.0
     """The lowest temperature above 0 that it samples at."""
     version: int = 0
-    """Of the weights that it samples from: that of the last `load`."""
-    _ready: dict[int, Completion | Failure]
-    """What is finished, by slot."""
+    """Version of the weights that it samples from: that of the last `load`."""
+
+    def __init__(
+        self,
+        kind: type[Conversation],
+        chat: ChatEncoder,
+        *,
+        max_new_tokens: int,
+        temperature: float,
+        positions: int,
+        seed: int,
+    ) -> None:
+        self._kind, self.chat = kind, chat
+        self.max_new_tokens, self.temperature = max_new_tokens, temperature
+        self._positions = positions
+        self._conversations: dict[int, Any] = {}
+        self._ready: dict[int, Completion | Failure] = {}
+        """Finished replies by slot."""
+        self.reseed(seed)
+
+    def reseed(self, seed: int) -> None:
+        """Set the seed of the sampling, for the conversations that begin from now on."""
+        self._seed = seed
+        # Conversations outside a rollout have no start; they are told apart by their order.
+        self._unnamed = count()
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        for slot, transcript in transcripts.items():
+            conversation = self._conversations.get(slot)
+            if conversation is None:
+                start = transcript.start or Start(next(self._unnamed))
+                conversation = self._conversations[slot] = self._kind(
+                    self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
+                )
+            limit = conversation.ask(transcript)
+            if limit:
+                self._begin(slot, conversation, transcript, limit)
+            else:
+                self._ready[slot] = Completion("", finish_reason="context")
+
+    @abstractmethod
+    def _begin(self, slot: int, conversation: Any, transcript: Transcript, limit: int) -> None:
+        """Begin with a reply of at most `limit` ids to what the conversation has read."""
 
     @property
     def temperature(self) -> float:
-        """Of the replies that are asked for from now on; at 0 each token is the most likely one.
+        """Temperature of replies that are asked for from now on; at 0 each token is the most likely one.
 
         Log-probabilities are those of the distribution that was drawn from; at 0 those at 1, the model's.
 
@@ -58,7 +119,7 @@ class Sampler(Policy):
     @property
     @abstractmethod
     def _busy(self) -> bool:
-        """Whether replies are in progress."""
+        """True if replies are in progress."""
 
     @abstractmethod
     def _step(self, timeout: float | None) -> None:
@@ -73,10 +134,6 @@ class Sampler(Policy):
                 break
         ready, self._ready = self._ready, {}
         return ready
-
-    @abstractmethod
-    def reseed(self, seed: int) -> None:
-        """Set the seed of the sampling."""
 
     def sleep(self) -> None:
         """Free the memory of a device that is shared with the learner. Replies in progress resume after `wake`."""

@@ -21,7 +21,7 @@ from gem_train.learning.blocks import Blocks, length_of
 from gem_train.learning.kernels import HALF, Kernel, sdpa
 
 NAME = "gem_packed"
-"""Of the implementation with the kernel `sdpa`, for `set_attn_implementation`."""
+"""Name of the implementation with the kernel `sdpa`, for `set_attn_implementation`."""
 
 
 def packed_mask(
@@ -36,21 +36,13 @@ def packed_mask(
     device: torch.device,
     **kwargs: Any,
 ) -> Blocks | Tensor | None:
-    """What transformers asks for in place of a mask: the sequences, read off the mask that it describes.
+    """The sequences of a mask that transformers describes, in place of that mask.
 
     With a mask of padding or with a cache, it is the mask of `sdpa`.
     """
     if attention_mask is not None or q_length != kv_length or q_offset or kv_offset or kwargs.get("use_vmap"):
         return sdpa_mask(
-            batch_size,
-            q_length,
-            kv_length,
-            q_offset,
-            kv_offset,
-            mask_function,
-            attention_mask,
-            device=device,
-            **kwargs,
+            batch_size, q_length, kv_length, q_offset, kv_offset, mask_function, attention_mask, device=device, **kwargs
         )
     rows = torch.arange(batch_size, device=device)[:, None]
     columns = torch.arange(1, q_length, device=device)[None]

@@ -11,20 +11,20 @@ from torch import Tensor
 _SIMILAR = 0.8
 """Sequences of at least this share of the longest one's length are computed together, padded to its length."""
 _SHORT = 32
-"""So are all sequences up to this length: one more call costs more than the padding."""
+"""Length up to which all sequences are grouped: one more call costs more than the padding."""
 
 
 class Grouped(NamedTuple):
     """The sequences in groups of similar length."""
 
     groups: list[tuple[Tensor, int, int]]
-    """For each group: which ids to read, ``[number * length]``, the number of its sequences, and their length."""
+    """Ids to read, ``[number * length]``, number of sequences and their length, of each group."""
     back: Tensor
-    """Where the result of each id lies in the results of the groups, one behind the other."""
+    """Place of each id's result in the results of the groups, one behind the other."""
 
 
 class Blocks:
-    """Where the sequences of packed rows begin and end.
+    """Bounds of the sequences of packed rows.
 
     Args:
         starts: where each sequence begins in the rows one behind the other, and where the last one ends.
@@ -62,7 +62,7 @@ class Blocks:
 
 
 def length_of(span: tuple[int, int]) -> int:
-    """How many ids lie between two places."""
+    """Number of ids between two places."""
     return span[1] - span[0]
 
 

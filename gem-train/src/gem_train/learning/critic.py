@@ -1,7 +1,7 @@
 """The critic: a model of its own that values the state before each action."""
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from gem import seeding
 from gem_train.algorithms.settings import CriticSettings
 from gem_train.batch import Batch, Bools, Floats, TokenSequence
-from gem_train.distributed.processes import own_optimizer_state, own_part, whole
+from gem_train.config.sections import UpdateConfig
+from gem_train.distributed.processes import own_part
 from gem_train.distributed.world import ALONE, World
-from gem_train.learning.optimizer import MasterAdamW, make_optimizer
-from gem_train.learning.packing import Packed, pack
+from gem_train.learning.packing import Packed
 from gem_train.learning.recomputation import recomputed
+from gem_train.learning.updates import Updates, minibatches
 from gem_train.models.loading import blocks_of
 
 
@@ -30,10 +30,9 @@ class Critic:
     Args:
         policy: the model that it is copied from.
         settings: of its updates.
-        micro_tokens: ids in one forward pass, at most.
+        optim: the policy's: its `micro_tokens` and `checkpointing` are the critic's too.
         seed: of the order of minibatches.
         bfloat16: whether it computes in bfloat16; the weights of its body have the type of the policy's.
-        checkpointing: whether activations are computed again for the gradient instead of kept.
         world: the processes that hold a part of it each.
     """
 
@@ -41,28 +40,22 @@ class Critic:
         self,
         policy: PreTrainedModel,
         settings: CriticSettings,
+        optim: UpdateConfig,
         *,
-        micro_tokens: int,
         seed: int,
         bfloat16: bool = False,
-        checkpointing: bool = False,
         world: World = ALONE,
     ) -> None:
-        self._policy = policy
-        self._settings = settings
-        self._micro_tokens = micro_tokens
-        self._seed = seed
-        self._bfloat16 = bfloat16
-        self._checkpointing = checkpointing
-        self._world = world
+        self._policy, self._settings, self._optim = policy, settings, optim
+        self._seed, self._bfloat16, self._world = seed, bfloat16, world
         self._network: _ValueNetwork | None = None
-        self._optimizer: torch.optim.AdamW | MasterAdamW | None = None
+        self._made: Updates | None = None
 
     def values(self, batch: Batch) -> Floats:
         """The value of the state before each action, ``[actions]``; 0 for an action without ids."""
         found = np.zeros(batch.num_turns, np.float32)
         with torch.no_grad():
-            for part, counts in self._parts(states(batch)):
+            for part, counts in self._built()[1].deal(states(batch)):
                 found[part.turn[part.sampled].cpu().numpy()] = self._forward(part).cpu().numpy() * counts
         # Every state is valued in one process, and 0 in the others.
         return self._world.sum(torch.from_numpy(found)).numpy()
@@ -77,16 +70,17 @@ class Critic:
             step: of the run, for the order of minibatches.
         """
         settings = self._settings
-        network, optimizer = self._built()
+        updates = self._built()[1]
         sequences = states(batch, ~batch.state_only)
         goal, before = (torch.from_numpy(each).to(self._policy.device) for each in (targets, old))
         losses: list[float] = []
         norms: list[float] = []
         clipped = rows = 0
-        for chosen in self._minibatches(len(sequences), step):
-            optimizer.zero_grad()
+        orders = (self._seed, "critic", step)
+        for chosen in minibatches(np.arange(len(sequences)), settings.epochs, settings.minibatches, *orders):
+            updates.clear()
             total, count = 0.0, 0
-            for part, counts in self._parts([sequences[index] for index in chosen]):
+            for part, counts in updates.deal([sequences[index] for index in chosen]):
                 row = part.turn[part.sampled]
                 loss, outside = value_loss(self._forward(part), goal[row], before[row], settings.clip)
                 (loss.sum() * counts).backward()
@@ -95,14 +89,11 @@ class Critic:
                     clipped += int(outside.sum())
             shares = self._world.gather((total, count))
             total, count = sum(share for share, _ in shares), sum(share for _, share in shares)
-            for parameter in network.parameters():
-                if parameter.grad is not None:
-                    parameter.grad /= count / self._world.size  # it is a mean over the processes
-            norms.append(whole(torch.nn.utils.clip_grad_norm_(network.parameters(), settings.grad_clip)).item())
-            optimizer.step()
+            updates.divide(count / self._world.size)  # they are means over the processes
+            norms.append(updates.step())
             losses.append(total / count)
             rows += count
-        optimizer.zero_grad()
+        updates.clear()
         known = ~batch.state_only
         return {
             "value_loss": float(np.mean(losses)) if losses else 0.0,
@@ -112,48 +103,39 @@ class Critic:
         }
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs."""
-        network, optimizer = self._built()
-        weights = {name: tensor.detach() for name, tensor in network.named_parameters() if tensor.requires_grad}
-        return self._world.collect({"weights": weights, "optimizer": optimizer.state_dict()})
+        """State for `restore`."""
+        updates = self._built()[1]
+        weights = {name: tensor.detach() for name, tensor in zip(updates.names, updates.parameters, strict=True)}
+        return {"weights": self._world.collect(weights), "optimizer": updates.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Resume from a `state`."""
-        network, optimizer = self._built()
+        network, updates = self._built()
         own = dict(network.named_parameters())
         weights = {name: own_part(tensor, like=own[name]) for name, tensor in state["weights"].items()}
         network.load_state_dict(weights, strict=False)
-        trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-        optimizer.load_state_dict(own_optimizer_state(state["optimizer"], trained))
+        updates.restore(state["optimizer"])
 
-    def _built(self) -> "tuple[_ValueNetwork, torch.optim.AdamW | MasterAdamW]":
-        if self._network is None or self._optimizer is None:
+    def _built(self) -> "tuple[_ValueNetwork, Updates]":
+        if self._network is None or self._made is None:
             self._network = _ValueNetwork(self._policy)
             self._world.shard(self._network, blocks_of(self._policy))
-            trained = [parameter for parameter in self._network.parameters() if parameter.requires_grad]
-            self._optimizer = make_optimizer(trained, lr=self._settings.lr)
-        return self._network, self._optimizer
+            settings, micro_tokens = self._settings, self._optim.micro_tokens
+            optim = UpdateConfig(
+                lr=settings.lr, grad_clip=settings.grad_clip, micro_tokens=micro_tokens, betas=(0.9, 0.999)
+            )
+            self._made = Updates(self._network, optim, self._world, self._policy.device)
+        return self._network, self._made
 
     def _forward(self, packed: Packed) -> Tensor:
         """The values at the marked positions of a packed batch, ``[states]``."""
         network, _ = self._built()
-        again = self._checkpointing and torch.is_grad_enabled()
+        again = self._optim.checkpointing and torch.is_grad_enabled()
         with (
             torch.autocast(packed.ids.device.type, torch.bfloat16, enabled=self._bfloat16),
             recomputed(network.body, enabled=again),
         ):
             return network(packed)
-
-    def _parts(self, sequences: Sequence[TokenSequence]) -> list[tuple[Packed, bool]]:
-        limit = self._world.portion(self._micro_tokens, sum(map(len, sequences)))
-        return self._world.deal([part.to(self._policy.device) for part in pack(sequences, limit)])
-
-    def _minibatches(self, count: int, step: int) -> Iterator[list[int]]:
-        for epoch in range(self._settings.epochs):
-            order = np.random.default_rng(seeding.derive(self._seed, "critic", step, epoch)).permutation(count)
-            for chosen in np.array_split(order, max(1, min(self._settings.minibatches, count))):
-                if len(chosen):
-                    yield chosen.tolist()
 
 
 class _ValueNetwork(nn.Module):

@@ -17,11 +17,11 @@ _PIECES = 8
 
 
 class TokenScores(NamedTuple):
-    """For the sampled tokens of a packed batch in row-major order, ``[tokens]`` float32 each."""
+    """Scores of the sampled tokens of a packed batch in row-major order, ``[tokens]`` float32 each."""
 
     logprobs: Tensor
     entropy: Tensor | None = None
-    """Of the whole distribution that a token was drawn from, in nats; None if it was not asked for."""
+    """Entropy of the distribution that a token was drawn from, in nats; None if it was not asked for."""
 
 
 class Head(NamedTuple):
@@ -34,7 +34,7 @@ class Head(NamedTuple):
 
 
 class Scorer(Protocol):
-    """What computes the scores of tokens from hidden states: see `chunked_scores`."""
+    """Function from hidden states to the scores of tokens: see `chunked_scores`."""
 
     def __call__(
         self, hidden: Tensor, head: Head, chosen: Tensor, temperature: float, *, entropy: bool = False
@@ -42,13 +42,7 @@ class Scorer(Protocol):
 
 
 def chunked_scores(
-    hidden: Tensor,
-    head: Head,
-    chosen: Tensor,
-    temperature: float,
-    *,
-    entropy: bool = False,
-    tokens: int | None = None,
+    hidden: Tensor, head: Head, chosen: Tensor, temperature: float, *, entropy: bool = False, tokens: int | None = None
 ) -> TokenScores:
     """The log-probability of each chosen token, and the entropy of its distribution.
 
@@ -149,7 +143,7 @@ class _Chunked(torch.autograd.Function):
 
 
 def _piece_scores(logits: Tensor, *, entropy: bool) -> tuple[Tensor, Tensor]:
-    """Of logits whose largest is 0: the logarithm of the normaliser, and the entropy, or something."""
+    """Logarithm of the normaliser of logits whose largest is 0, and the entropy, or something."""
     exponentials = logits.exp()
     total = exponentials.sum(-1)
     normaliser = total.log()
@@ -170,7 +164,7 @@ def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None, temperature: fl
 
 
 def _pieces_of(hidden: Tensor) -> int:
-    """How many parts of the vocabulary are multiplied one by one, so that copies in another type stay small."""
+    """Number of parts of the vocabulary that are multiplied one by one, so that copies in another type stay small."""
     return 1 if hidden.dtype == torch.float32 else _PIECES
 
 

@@ -16,21 +16,21 @@ from gem.errors import ConfigError
 from gem_train.learning.blocks import Blocks
 
 Kernel = Callable[[Tensor, Tensor, Tensor, Blocks, float | None], Tensor]
-"""From queries ``[ids, heads, head_dim]``, keys and values, which may have fewer heads, blocks and the scaling of the
-scores to the result, like the queries."""
+"""Function of queries ``[ids, heads, head_dim]``, keys and values, which may have fewer heads, blocks and the scale of
+the scores to the result, like the queries."""
 
 AUTO = "auto"
 """The setting that chooses by device and model."""
 HALF = torch.bfloat16, torch.float16
 """Types that flash kernels compute in."""
 _LENGTHS = 1, 7, 130
-"""Of the sequences of the check."""
+"""Lengths of the sequences of the check."""
 _PACKAGES = {
     "flash_attention_2": "flash-attn",
     "flash_attention_3": "flash-attn-3",
     "flash_attention_4": "flash-attn-4",
 }
-"""By the name that transformers gives a kernel, what to install for it."""
+"""Packages to install, by the name that transformers gives a kernel."""
 
 
 def sdpa(query: Tensor, key: Tensor, value: Tensor, blocks: Blocks, scaling: float | None) -> Tensor:
@@ -140,7 +140,7 @@ def _loaded(name: str) -> str:
 
 
 class Shape(NamedTuple):
-    """Of the attention of a model."""
+    """Shape of the attention of a model."""
 
     heads: int
     kv_heads: int
@@ -154,8 +154,8 @@ def shape_of(config: Any) -> Shape:
     return Shape(heads, getattr(config, "num_key_value_heads", None) or heads, head_dim)
 
 
-def choose_kernel(name: str, shape: Shape, device: torch.device) -> Kernel:
-    """The kernel of the setting `attention` for a model; `auto` is `sdpa` if the other does not take this shape.
+def choose_kernel(name: str, config: Any, device: torch.device) -> Kernel:
+    """The kernel of the setting `attention` for a model with this config; `auto` is `sdpa` if the other cannot take it.
 
     Raises:
         ConfigError: see `find_kernel` and `check_kernel`.
@@ -163,7 +163,7 @@ def choose_kernel(name: str, shape: Shape, device: torch.device) -> Kernel:
     kernel = find_kernel(name, device)
     if kernel is not sdpa:
         try:
-            check_kernel(kernel, name, shape, device)
+            check_kernel(kernel, name, shape_of(config), device)
         except ConfigError:
             if name != AUTO:
                 raise

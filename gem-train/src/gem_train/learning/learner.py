@@ -8,25 +8,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from gem import seeding
 from gem_train.algorithms.base import Loss, Need, Scores, TokenTerms
 from gem_train.algorithms.credit import Credit
 from gem_train.batch import Batch, Floats, TokenSequence
 from gem_train.config.sections import OptimConfig
-from gem_train.distributed.processes import own_optimizer_state, own_part, whole
+from gem_train.distributed.processes import own_part, whole
 from gem_train.distributed.world import ALONE, World
 from gem_train.learning.critic import Critic
 from gem_train.learning.head import Scorer, chunked_scores
-from gem_train.learning.optimizer import make_optimizer
-from gem_train.learning.packing import Packed, pack
 from gem_train.learning.recomputation import recomputed
 from gem_train.learning.scoring import score_tokens
 from gem_train.learning.token_sums import TokenSums
 from gem_train.learning.token_table import Columns, TokenTable
+from gem_train.learning.updates import Updates, minibatches
 
 _FIRST_SCALE, _SMALLEST_SCALE, _GROWTH = 0.1, 0.01, 1.2
 """The factor of the learning rate, with `max_kl`: at first, at least, and its growth per batch.
@@ -35,7 +32,7 @@ It is small at first because Adam's first steps are as long as its others, and t
 """
 
 LossFunction = Callable[[TokenTerms], Loss]
-"""From what is known about some tokens to their loss."""
+"""Function from the known terms of some tokens to their loss."""
 
 
 class Learner:
@@ -69,25 +66,17 @@ class Learner:
         self.model = model
         self.step = 0
         """Updates made so far."""
-        self._config = config
-        self._steps = steps
-        self._temperature = temperature
-        self._seed = seed
-        self._critic = critic
+        self._config, self._steps, self._temperature, self._seed = config, steps, temperature, seed
+        self._critic, self._world = critic, world
         self.scorer = scorer
-        """What computes log-probabilities."""
-        self._world = world
+        """Function that computes log-probabilities."""
         # The mean entropy at the first update, and at the newest.
         self._entropies: tuple[float, float] | None = None
         self._needs_entropy = bool(config.entropy or config.entropy_end)
         # The weights before the first update, if an algorithm needs them.
         self._reference: list[Tensor] | None = None
         self._scale = 1.0 if config.max_kl is None else _FIRST_SCALE
-        self._names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
-        self._trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self._optimizer = make_optimizer(
-            self._trained, lr=config.lr, betas=config.betas, weight_decay=config.weight_decay, offload=config.offload
-        )
+        self._updates = Updates(model, config, world, model.device)
 
     def score(self, batch: Batch, needs: Collection[Need]) -> Scores:
         """The scores of a batch that an algorithm needs before the weights change.
@@ -97,7 +86,7 @@ class Learner:
         reference = None
         if "reference_logprobs" in needs:
             if self._reference is None:
-                self._reference = [parameter.detach().clone() for parameter in self._trained]
+                self._reference = [parameter.detach().clone() for parameter in self._updates.parameters]
             with self._reference_weights():
                 reference = self._logprobs(batch)
         return Scores(
@@ -119,7 +108,7 @@ class Learner:
     def _exchange_with_reference(self) -> None:
         # In place: the weights of several processes are parts of larger buffers.
         assert self._reference is not None
-        for parameter, other in zip(self._trained, self._reference, strict=True):
+        for parameter, other in zip(self._updates.parameters, self._reference, strict=True):
             kept = parameter.clone()
             parameter.copy_(other)
             other.copy_(kept)
@@ -128,7 +117,7 @@ class Learner:
     def _logprobs(self, batch: Batch) -> tuple[Floats, ...]:
         lengths = [len(sequence) for sequence in batch.sequences]
         found = torch.zeros(sum(lengths), device=self.model.device)
-        for part, counts in self._world.deal(self._pack(batch.sequences)):
+        for part, counts in self._updates.deal(batch.sequences):
             scores = score_tokens(self.model, part, self._temperature, scorer=self.scorer)
             found[part.index[part.sampled]] = scores.logprobs * counts
         # Every token was scored by one process, and is 0 in the others.
@@ -160,24 +149,22 @@ class Learner:
             batch, scores = replace(batch, sequences=said), Scores(values=scores.values)
         table = TokenTable.of(batch, scores, credit, self.step)
         trained = np.flatnonzero([sequence.sampled.any() for sequence in batch.sequences])
-        for group in self._optimizer.param_groups:
-            group["lr"] = lr
         seen = TokenSums()
         norms: list[float] = []
         too_far = False
-        for chosen in self._minibatches(trained, optim.epochs if signal else 1):
+        orders = (self._seed, "minibatches", self.step)
+        for chosen in minibatches(trained, optim.epochs if signal else 1, optim.minibatches, *orders):
             sequences = [batch.sequences[index] for index in chosen]
-            packed = self._pack(sequences)
             columns = table.rows(chosen, self.model.device)
             gap = table.is_current(chosen, self.model.device) if not seen.tokens else None
             with torch.set_grad_enabled(signal):
-                sums = self._gradients(packed, columns, entropy, loss, gap)
+                sums = self._gradients(sequences, columns, entropy, loss, gap)
             seen.add(sums)
             too_far = self._is_too_far(sums.means())
             if too_far:
                 break
             if signal:
-                norms.append(self._optimizer_step())
+                norms.append(self._updates.step(lr))
         if signal and optim.max_kl is not None:
             self._scale = max(_SMALLEST_SCALE, self._scale / 2) if too_far else min(1.0, self._scale * _GROWTH)
         means = seen.means()
@@ -190,7 +177,7 @@ class Learner:
         return {"lr": lr, "signal": float(signal), "grad_norm": norm, **means}
 
     def _is_too_far(self, metrics: Mapping[str, float]) -> bool:
-        """Whether earlier minibatches of the batch moved the model so far that this one is left out."""
+        """True if earlier minibatches of the batch moved the model so far that this one is left out."""
         limit = self._config.max_kl
         return limit is not None and metrics.get("kl", 0.0) > limit
 
@@ -200,17 +187,9 @@ class Learner:
             return first
         return first + (last - first) * self.step / (self._steps - 1)
 
-    def _minibatches(self, rows: NDArray[np.int64], epochs: int) -> Iterator[list[int]]:
-        """The sequences of each minibatch."""
-        for epoch in range(epochs):
-            order = np.random.default_rng(seeding.derive(self._seed, "minibatches", self.step, epoch))
-            for chosen in np.array_split(order.permutation(rows), min(self._config.minibatches, max(1, len(rows)))):
-                if len(chosen):
-                    yield chosen.tolist()
-
     def _gradients(
         self,
-        packed: Sequence[Packed],
+        sequences: Sequence[TokenSequence],
         columns: Columns,
         entropy_weight: float,
         loss: LossFunction,
@@ -223,8 +202,8 @@ class Learner:
         """
         sums = TokenSums()
         normaliser = torch.zeros((), device=self.model.device)
-        self._optimizer.zero_grad()
-        for part, counts in self._world.deal(packed):
+        self._updates.clear()
+        for part, counts in self._updates.deal(sequences):
             with recomputed(self.model, enabled=self._config.checkpointing and torch.is_grad_enabled()):
                 scores = score_tokens(
                     self.model, part, self._temperature, entropy=self._needs_entropy, scorer=self.scorer
@@ -243,35 +222,24 @@ class Learner:
                 sums.take_gaps((terms.logprobs.detach() - terms.engine_logprobs).abs()[current[index]])
         if torch.is_grad_enabled():
             # The gradients are means over the processes, so it is the mean that makes them those of the whole.
-            mean = fmean(self._world.gather(float(normaliser)))
-            for parameter in self._trained:
-                if parameter.grad is not None:
-                    parameter.grad /= mean
+            self._updates.divide(fmean(self._world.gather(float(normaliser))))
         return sums.over(self._world)
-
-    def _optimizer_step(self) -> float:
-        """Change the weights by their gradients; returns the norm of these before it is limited."""
-        norm = torch.nn.utils.clip_grad_norm_(self._trained, self._config.grad_clip)
-        self._optimizer.step()
-        return whole(norm).item()
-
-    def _pack(self, sequences: Sequence[TokenSequence]) -> list[Packed]:
-        limit = self._world.portion(self._config.micro_tokens, sum(map(len, sequences)))
-        return [part.to(self.model.device) for part in pack(sequences, limit)]
 
     def free_gradients(self) -> None:
         """Free the gradients that `update` left: the sampler may need their memory."""
-        self._optimizer.zero_grad()
+        self._updates.clear()
 
     def weights(self) -> Iterator[tuple[str, Tensor]]:
         """Every parameter that is trained by name, for the `load` of a sampler."""
-        return ((name, whole(tensor)) for name, tensor in zip(self._names, self._trained, strict=True))
+        return (
+            (name, whole(tensor)) for name, tensor in zip(self._updates.names, self._updates.parameters, strict=True)
+        )
 
     def state(self) -> dict[str, Any]:
-        """What `restore` needs besides the model's weights."""
+        """State for `restore`, besides the model's weights."""
         return {
             "step": self.step,
-            "optimizer": self._world.collect(self._optimizer.state_dict()),
+            "optimizer": self._updates.state(),
             "entropies": self._entropies,
             "scale": self._scale,
             "reference": self._world.collect(self._reference),
@@ -282,11 +250,11 @@ class Learner:
         """Resume from a `state`; the model already has its weights."""
         self.step = state["step"]
         self._entropies, self._scale = state["entropies"], state["scale"]
-        self._optimizer.load_state_dict(own_optimizer_state(state["optimizer"], self._trained))
+        self._updates.restore(state["optimizer"])
         if self._critic is not None:
             self._critic.restore(state["critic"])
         kept = state["reference"]
         self._reference = kept and [
             own_part(tensor, parameter).to(self.model.device)
-            for tensor, parameter in zip(kept, self._trained, strict=True)
+            for tensor, parameter in zip(kept, self._updates.parameters, strict=True)
         ]

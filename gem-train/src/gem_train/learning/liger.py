@@ -34,7 +34,7 @@ def find_scorer(name: str, device: torch.device, *, half: bool = False) -> Score
 def liger_scores(
     hidden: Tensor, head: Head, chosen: Tensor, temperature: float, *, entropy: bool = False
 ) -> TokenScores:
-    """What `chunked_scores` computes, with the same arguments.
+    """Scores as of `chunked_scores`, with the same arguments.
 
     Raises:
         ConfigError: the head has a bias, which liger's kernel leaves out.

@@ -58,7 +58,7 @@ class MasterAdamW:
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """Of all optimizers, to set the learning rate."""
+        """Groups of all optimizers, to set the learning rate."""
         return [group for _, optimizer in self._copies() for group in optimizer.param_groups]
 
     def zero_grad(self) -> None:
@@ -78,7 +78,7 @@ class MasterAdamW:
             weight.copy_(master)
 
     def state_dict(self) -> dict[str, Any]:
-        """What `load_state_dict` needs."""
+        """State for `load_state_dict`."""
         copies = self._copies()
         return {
             "masters": [master for master, _ in copies],

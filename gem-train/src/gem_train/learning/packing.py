@@ -23,7 +23,7 @@ class Packed:
     sampled: Tensor
     turn: Tensor
     index: Tensor
-    """Where the id is if all sequences that were packed together are put one after the other, as they were given."""
+    """Place of the id among all sequences that were packed together, one after the other, as they were given."""
 
     def to(self, device: torch.device) -> "Packed":
         """The same on another device."""

@@ -25,7 +25,7 @@ def without_dropout(model: nn.Module) -> None:
 
 @contextmanager
 def recomputed(model: PreTrainedModel, *, enabled: bool) -> Generator[None]:
-    """Inside the block, forward passes of `model` keep only the inputs of its layers.
+    """Let forward passes of `model` keep only the inputs of its layers.
 
     The layers are in training mode meanwhile, as transformers asks for, but nothing inside them is; the sampler, which
     uses the same modules with a cache, finds them as they were.

@@ -51,7 +51,7 @@ def score_tokens(
 
 
 def is_plain(model: PreTrainedModel) -> bool:
-    """Whether the logits are what a linear layer gives, and nothing is done to them after it, such as a soft cap.
+    """True if the logits are what a linear layer gives, and nothing is done to them after it, such as a soft cap.
 
     Found out by numbers, once for a model: its head gives known numbers, and they must arrive.
     """

@@ -1,4 +1,4 @@
-"""How much memory passes through a model would need, without the memory: on tensors that have shapes and no numbers."""
+"""Memory that passes through a model would need, found without it: on tensors that have shapes and no numbers."""
 
 import copy
 import weakref
@@ -63,23 +63,23 @@ class Passes(NamedTuple):
     """Bytes."""
 
     parameters: int
-    """How many the model has."""
+    """Number of parameters."""
     weights: int
     trained: int
-    """Of the weights that are trained, and of their gradients."""
+    """Bytes of the weights that are trained, and of their gradients."""
     trained_numbers: int
-    """How many these are."""
+    """Number of parameters that are trained."""
     update: int
     """The peak of a forward and backward pass, without weights and their gradients."""
     logits: int
-    """Of these, the logits of a chunk of tokens."""
+    """Bytes of the logits of a chunk of tokens, among these."""
     reading: int
     """The peak of a pass without gradients."""
 
 
 @contextmanager
 def _attention(kernel: Kernel, blocks: Blocks) -> Generator[None]:
-    """What a row consists of is known here, so that nobody needs to look for it."""
+    """Attention in a simulation, in which the sequences of a row are known."""
     AttentionInterface.register(_NAME, partial(packed_attention, kernel))
 
     def mask(**_: Any) -> Blocks:

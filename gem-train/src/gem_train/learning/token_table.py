@@ -1,4 +1,4 @@
-"""What a loss reads about the tokens of a batch, besides their scores under the weights that are being changed."""
+"""Terms of the tokens of a batch for a loss, besides their scores under the weights that are being changed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class TokenTable:
     columns: Mapping[str, Sequence[NDArray[Any]]]
     """Fields of `TokenTerms` by name: an array ``[length]`` for each sequence."""
     current: Sequence[Bools]
-    """Which ids may have been sampled under the newest weights."""
+    """Mask of the ids that may have been sampled under the newest weights."""
 
     @classmethod
     def of(cls, batch: Batch, scores: Scores, credit: Credit, version: int) -> "TokenTable":
@@ -61,5 +61,5 @@ class TokenTable:
         }
 
     def is_current(self, chosen: Sequence[int], device: torch.device) -> Tensor:
-        """Which ids of some sequences, put one after the other, may have been sampled under the newest weights."""
+        """Mask of the ids of some sequences, in order, that may have been sampled under the newest weights."""
         return torch.from_numpy(np.concatenate([self.current[index] for index in chosen])).to(device)

@@ -1,4 +1,4 @@
-"""What GEM needs of a model: checked by numbers, because a wrong answer would only show as a run that learns badly."""
+"""Requirements on a model, checked by numbers: a wrong answer would only show as a run that learns badly."""
 
 import torch
 from torch import Tensor
@@ -6,14 +6,14 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from gem.errors import ConfigError
 from gem_train.learning.attention import register
-from gem_train.learning.kernels import AUTO, choose_kernel, shape_of
+from gem_train.learning.kernels import AUTO, choose_kernel
 
 _LENGTHS = 5, 12
-"""Of the sequences of the check."""
+"""Lengths of the sequences of the check."""
 
 
 def context_limit(config: PretrainedConfig) -> int:
-    """How many ids a conversation can have: the model's positions, or the window that its layers attend within.
+    """Number of ids that a conversation can have: the model's positions, or the window that its layers attend within.
 
     Up to its window, attention within a window is full attention.
 
@@ -53,7 +53,7 @@ def use_packed_attention(model: PreTrainedModel, attention: str = AUTO) -> None:
     sequences = [ids.to(model.device)[None] for ids in sequences]
     expected = torch.cat([_logits(model, ids, _positions(ids)) for ids in sequences])
     if model._can_set_attn_implementation():  # pyright: ignore[reportPrivateUsage]
-        kernel = choose_kernel(attention, shape_of(model.config), model.device)
+        kernel = choose_kernel(attention, model.config, model.device)
         model.set_attn_implementation(register(kernel, attention))
     row = torch.cat(sequences, 1)
     packed = _logits(model, row, torch.cat([_positions(ids) for ids in sequences], 1))

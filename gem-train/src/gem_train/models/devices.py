@@ -48,7 +48,7 @@ def torch_settings(wanted: int | None) -> Generator[None]:
 
 
 def diagnose() -> Diagnostic:
-    """What `gemx doctor` shows: the versions that training depends on, and the device that it uses by default."""
+    """Diagnosis for `gemx doctor`: the versions that training depends on, and the device that it uses by default."""
     device = find_device("auto")
     name = f"{device} ({torch.cuda.get_device_name()})" if device.type == "cuda" else str(device)
     installed = [f"{each} {version(each)}" for each in ("transformers", "peft") if _is_installed(each)]

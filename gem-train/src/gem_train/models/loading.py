@@ -3,20 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    GenerationConfig,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from gem.episode import Episode
 from gem.errors import ConfigError
-from gem.rollout.transcript import Episode
 from gem_train.learning.kernels import AUTO
 from gem_train.learning.recomputation import without_dropout
 from gem_train.models.checks import use_packed_attention
@@ -26,7 +20,7 @@ from gem_train.models.tiny import tiny_model, tiny_tokenizer
 from gem_train.runs.checkpoints import model_folder
 
 DType = Literal["float32", "bfloat16"]
-"""Of the arithmetic, or of the weights."""
+"""Type of the arithmetic, or of the weights."""
 
 
 class LoadedModel(NamedTuple):
@@ -80,12 +74,7 @@ def _not_loaded(name: str, error: Exception) -> ConfigError:
 
 
 def load_model(
-    name: str,
-    *,
-    device: str = "auto",
-    dtype: DType = "float32",
-    weights: DType = "float32",
-    attention: str = AUTO,
+    name: str, *, device: str = "auto", dtype: DType = "float32", weights: DType = "float32", attention: str = AUTO
 ) -> LoadedModel:
     """A trained model.
 
@@ -106,22 +95,14 @@ def load_model(
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
         tokenizer = _tokenizer(name)
-        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
-        model = cast("PreTrainedModel", loaded)
+        model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
     except (OSError, ValueError, UnpicklingError) as error:
         raise _not_loaded(name, error) from error
-    return LoadedModel(_prepare(model, target, dtype, weights, attention), tokenizer, dtype)
+    return _prepared(cast("PreTrainedModel", model), tokenizer, target, dtype, weights, attention)
 
 
 def make_tiny(
-    episodes: Iterable[Episode],
-    seed: int,
-    *,
-    head_dim: int = 16,
-    device: str = "auto",
-    dtype: DType = "float32",
-    weights: DType = "float32",
-    attention: str = AUTO,
+    episodes: Iterable[Episode], seed: int, *, head_dim: int = 16, device: str = "auto", **arithmetic: Any
 ) -> LoadedModel:
     """The model of `--model tiny`, with random weights.
 
@@ -129,23 +110,24 @@ def make_tiny(
         episodes: what its tokenizer is trained on.
         seed: of the weights.
         head_dim: dimensions of a head of attention.
-        device: see `find_device`.
-        dtype: of the arithmetic.
-        weights: the type that weights have; bfloat16 needs the arithmetic in bfloat16.
-        attention: the kernel of the learner in bfloat16, see `gem_train.learning.kernels`.
+        device, arithmetic: as of `load_model`.
 
     Raises:
         ConfigError: there is no such device, or the kernel cannot be used.
     """
     target = find_device(device)
     tokenizer = tiny_tokenizer(episodes)
-    model = tiny_model(tokenizer, seed, head_dim)
-    return LoadedModel(_prepare(model, target, dtype, weights, attention), tokenizer, dtype)
+    return _prepared(tiny_model(tokenizer, seed, head_dim), tokenizer, target, **arithmetic)
 
 
-def _prepare(
-    model: PreTrainedModel, device: torch.device, dtype: DType, weights: DType, attention: str
-) -> PreTrainedModel:
+def _prepared(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    device: torch.device,
+    dtype: DType = "float32",
+    weights: DType = "float32",
+    attention: str = AUTO,
+) -> LoadedModel:
     model.to(device)  # pyright: ignore[reportArgumentType] - transformers wraps the method, and its type is lost
     # Never `train()`: dropout would make the probabilities at training differ from those at sampling.
     model.eval()
@@ -157,18 +139,17 @@ def _prepare(
     elif dtype == "bfloat16":
         # Sampler and learner compute alike.
         model.forward = torch.autocast(device.type, torch.bfloat16)(model.forward)
-    return model
+    return LoadedModel(model, tokenizer, dtype)
 
 
 def saved_weights(model: PreTrainedModel) -> dict[str, Tensor]:
-    """What a checkpoint holds of a model: its adapter, or else every weight once."""
-    parameters = {name for name, tensor in model.named_parameters() if tensor.requires_grad or not has_adapter(model)}
-    others = (
-        set()
-        if has_adapter(model)
-        else model.state_dict().keys() - dict(model.named_parameters(remove_duplicate=False)).keys()
-    )
-    return {name: tensor for name, tensor in model.state_dict().items() if name in parameters or name in others}
+    """Weights of a model in a checkpoint: its adapter, or else every weight once."""
+    adapter = has_adapter(model)
+    once = {name for name, tensor in model.named_parameters() if tensor.requires_grad or not adapter}
+    left_out = dict(model.named_parameters(remove_duplicate=False)).keys() - once
+    return {
+        name: tensor for name, tensor in model.state_dict().items() if name in once or not (adapter or name in left_out)
+    }
 
 
 def blocks_of(model: PreTrainedModel) -> list[str]:

@@ -46,7 +46,7 @@ def check_peft() -> None:
 
 
 def has_adapter(model: "PreTrainedModel") -> bool:
-    """Whether `model` has an adapter."""
+    """True if `model` has an adapter."""
     return bool(getattr(model, "peft_config", None))
 
 

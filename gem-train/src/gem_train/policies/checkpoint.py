@@ -66,7 +66,7 @@ def checkpoint_policy(
         torch.set_num_threads(config.threads)
     logging.disable_progress_bar()  # the caller shows its own progress
     loaded = load_model(str(model), device=config.device, dtype=config.dtype, weights=config.weights)
-    sampler = make_sampler(loaded, config, seed, temperature=temperature)
+    sampler = make_sampler(loaded, config.rollout, config.engine, seed, temperature=temperature)
     return WithTokens(sampler) if logprobs else sampler
 
 

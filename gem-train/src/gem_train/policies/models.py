@@ -1,12 +1,11 @@
 """`hf` and `vllm`: any model as a policy, sampled by transformers or by vLLM."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from transformers.utils import logging
 
-from gem.chat.encoder import ChatEncoder, History
+from gem.chat.encoder import ChatEncoder
 from gem.chat.tokenizer import ChatTokenizer
 from gem.errors import ConfigError
 from gem.rollout.policy import Policy
@@ -21,103 +20,54 @@ from gem_train.preflight import check_engine, check_model
 from gem_train.runs.checkpoints import model_folder
 
 ADAPTER = "adapter_config.json"
-"""In the folder of a model that is an adapter over another."""
+"""File in the folder of a model that is an adapter over another."""
+_PLAY = "max_new_tokens", "history", "template_kwargs"
+"""Settings of `rollout` among those of a policy."""
 
-DTypeOrAuto = Literal["auto", "float32", "bfloat16"]
 
-
-def hf_policy(
-    model: str = "",
-    *,
-    temperature: float = 1.0,
-    max_new_tokens: int = 1024,
-    history: History = "template",
-    template_kwargs: Mapping[str, Any] | None = None,
-    device: str = "auto",
-    dtype: DTypeOrAuto = "auto",
-    seed: int = 0,
-    logprobs: bool = False,
-    rows: int | None = None,
-) -> Policy:
+def hf_policy(model: str = "", *, device: str = "auto", **settings: Any) -> Policy:
     """A model, sampled by transformers.
 
     Args:
         model: a folder with a model or of a run, or a name on the Hugging Face hub.
-        temperature: of sampling; 0 for the most likely tokens.
-        max_new_tokens: the longest reply.
-        history: whether the chat template may rewrite earlier messages; see `ChatEncoder`.
-        template_kwargs: passed to the chat template, such as `{"enable_thinking": False}`.
         device: `cpu`, `cuda`, …; by default a GPU if there is one.
-        dtype: of weights and arithmetic; by default bfloat16 on a GPU, float32 on a CPU.
-        seed: of the sampling.
-        logprobs: whether recordings get the tokens of the replies, with their log-probabilities.
-        rows: conversations whose keys and values are kept; by default all that are played.
+        settings: `temperature` of sampling (1.0; 0 for the most likely tokens), `seed` of the sampling, `dtype` of
+            weights and arithmetic (by default bfloat16 on a GPU, float32 on a CPU), and `logprobs`: whether recordings
+            get the tokens of the replies, with their log-probabilities; `max_new_tokens`, `history` and
+            `template_kwargs` as of `RolloutConfig`; the others are those of the engine, `HFSettings`.
 
     Raises:
-        ConfigError: there is no such model, or a setting is out of range.
+        ConfigError: there is no such model, or a setting is unknown or out of range.
     """
-    play = {"max_new_tokens": max_new_tokens, "history": history, "template_kwargs": dict(template_kwargs or {})}
-    return _policy("hf", model, play, {"rows": rows}, temperature, device, dtype, seed, logprobs)
+    return _policy("hf", model, device, **settings)
 
 
-def vllm_policy(
-    model: str = "",
-    *,
-    temperature: float = 1.0,
-    max_new_tokens: int = 1024,
-    history: History = "template",
-    template_kwargs: Mapping[str, Any] | None = None,
-    dtype: DTypeOrAuto = "auto",
-    seed: int = 0,
-    logprobs: bool = False,
-    max_model_len: int | None = None,
-    max_num_seqs: int | None = None,
-    kv_cache_gib: float | None = None,
-    gpu_memory_utilization: float = 0.9,
-    enforce_eager: bool | None = None,
-) -> Policy:
+def vllm_policy(model: str = "", **settings: Any) -> Policy:
     """A model, sampled by vLLM in this process, on a GPU if there is one.
 
     Args:
         model: a folder with a model or of a run, or a name on the Hugging Face hub.
-        temperature: of sampling; 0 for the most likely tokens.
-        max_new_tokens: the longest reply.
-        history: whether the chat template may rewrite earlier messages; see `ChatEncoder`.
-        template_kwargs: passed to the chat template, such as `{"enable_thinking": False}`.
-        dtype: of weights and arithmetic; by default bfloat16 on a GPU, float32 on a CPU.
-        seed: of the sampling.
-        logprobs: whether recordings get the tokens of the replies, with their log-probabilities.
-        max_model_len: the longest conversation, in ids; by default the model's limit.
-        max_num_seqs: replies that are sampled at once.
-        kv_cache_gib: GiB for keys and values.
-        gpu_memory_utilization: share of the GPU's memory that vLLM may use.
-        enforce_eager: whether it runs without CUDA graphs.
+        settings: as of `hf_policy`, with those of the engine `VLLMSettings`.
 
     Raises:
-        ConfigError: there is no such model, vLLM cannot run it, or a setting is out of range.
+        ConfigError: there is no such model, vLLM cannot run it, or a setting is unknown or out of range.
         MissingExtra: vLLM is not installed.
     """
-    play = {"max_new_tokens": max_new_tokens, "history": history, "template_kwargs": dict(template_kwargs or {})}
-    engine = {
-        "max_model_len": max_model_len,
-        "max_num_seqs": max_num_seqs,
-        "kv_cache_gib": kv_cache_gib,
-        "gpu_memory_utilization": gpu_memory_utilization,
-        "enforce_eager": enforce_eager,
-    }
-    return _policy("vllm", model, play, engine, temperature, "auto", dtype, seed, logprobs)
+    settings.setdefault("gpu_memory_utilization", 0.9)
+    return _policy("vllm", model, "auto", **settings)
 
 
 def _policy(
     engine: str,
     model: str,
-    play: dict[str, Any],
-    settings: dict[str, Any],
-    temperature: float,
-    device: str,
-    dtype: DTypeOrAuto,
-    seed: int,
-    logprobs: bool,
+    place: str,
+    /,
+    *,
+    temperature: float = 1.0,
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto",
+    seed: int = 0,
+    logprobs: bool = False,
+    **settings: Any,
 ) -> Policy:
     if not model:
         # It has a default, because a function with one required argument is taken for one that answers observations.
@@ -125,15 +75,16 @@ def _policy(
     check_engine(engine)
     check_model(model)
     given = {name: value for name, value in settings.items() if value is not None}
-    config = load_config([{"id": "any", "model": model, "rollout": {**play, "engine": engine}, "engine": given}])
-    kind: DType = dtype if dtype != "auto" else "float32" if find_device(device).type == "cpu" else "bfloat16"
+    play = {"engine": engine, **{name: given.pop(name) for name in _PLAY if name in given}}
+    config = load_config([{"id": "any", "model": model, "rollout": play, "engine": given}])
+    kind: DType = dtype if dtype != "auto" else "float32" if find_device(place).type == "cpu" else "bfloat16"
     logging.disable_progress_bar()  # the caller shows its own progress
     folder = model_folder(model)
     if engine == "vllm" and not (Path(folder) / ADAPTER).is_file():
         sampler = _read_by_vllm(folder, config, kind, temperature, seed)
     else:
-        loaded = load_model(model, device="cpu" if engine == "vllm" else device, dtype=kind, weights=kind)
-        sampler = make_sampler(loaded, config, seed, temperature=temperature)
+        loaded = load_model(model, device="cpu" if engine == "vllm" else place, dtype=kind, weights=kind)
+        sampler = make_sampler(loaded, config.rollout, config.engine, seed, temperature=temperature)
     return WithTokens(sampler) if logprobs else sampler
 
 

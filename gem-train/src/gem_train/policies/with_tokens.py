@@ -1,11 +1,13 @@
 """A sampler whose replies come with their tokens as texts, for recordings."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from gem.failure import Failure
+from msgspec.structs import replace
+
+from gem.episode import Completion
+from gem.errors import Failure
 from gem.rollout.policy import Policy
-from gem.rollout.transcript import Completion, Transcript
+from gem.rollout.transcript import Transcript
 from gem_train.engines.sampler import Sampler
 from gem_train.runs.token_texts import tokens_of
 

@@ -1,1 +1,1 @@
-"""What a run leaves behind and shows: its folder, checkpoints, metrics, advice and pictures."""
+"""Files and display of a run: its folder, checkpoints, metrics, advice and pictures."""

@@ -1,4 +1,4 @@
-"""Where the checkpoints of a run folder are. Reads only names of files, and does not import torch."""
+"""Places of the checkpoints of a run folder. Reads only names of files, and does not import torch."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from gem.errors import ConfigError
 
 BEST = "best.json"
-"""In `checkpoint/`: `{"step": …, "success": …, "return": …}` of the best checkpoint so far."""
+"""File in `checkpoint/`: `{"step": …, "success": …, "return": …}` of the best checkpoint so far."""
 
 
 def checkpoints(run: Path) -> list[Path]:
@@ -31,7 +31,7 @@ def best_checkpoint(run: Path) -> tuple[Path, float, float] | None:
 
 
 def holds_model(folder: Path) -> bool:
-    """Whether a folder holds a model that transformers loads: all of it, or an adapter and the name of its base."""
+    """True if a folder holds a model that transformers loads: all of it, or an adapter and the name of its base."""
     return (folder / "config.json").is_file() or (folder / "adapter_config.json").is_file()
 
 

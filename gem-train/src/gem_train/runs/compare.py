@@ -8,11 +8,11 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from msgspec.structs import asdict
 
 from gem.errors import ConfigError, did_you_mean
-from gem.rollout.estimates import student_t
+from gem.results.curves import Curves, Point, curves, smooth
+from gem.results.intervals import student_t
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.runs.checkpoints import run_of
@@ -21,60 +21,35 @@ from gem_train.runs.files import read_lines
 _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A mean at a step, from `low` to `high`, its 95% interval; None where there is no interval."""
-
-    step: int
-    mean: float
-    low: float | None = None
-    high: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """As plain data."""
-        return {"step": self.step, "mean": self.mean, "low": self.low, "high": self.high}
-
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """What a run folder says about one run: its `path`, every setting by its dotted name, and its metrics."""
+    """Contents of a run folder: its `path`, every setting by its dotted name, and its metrics."""
 
     path: Path
     settings: Mapping[str, Any]
-    train: Sequence[Mapping[str, Any]]
-    """The metrics of the training steps, in order."""
-    evaluations: Sequence[Mapping[str, Any]]
-    """The metrics of the evaluations, in order."""
+    curves: Curves
     finished: bool
-    """Whether it has ended by itself."""
+    """True if it has ended by itself."""
 
     @property
     def seed(self) -> int:
-        """Of the run."""
+        """Seed of the run."""
         return self.settings["seed"]
 
-    def curve(self, metric: str, window: int) -> tuple[Floats, Floats]:
-        """The steps and the metric at each, as the mean of it and the up to `window - 1` values before it.
+    def points(self, metric: str, phase: str) -> list[Point]:
+        """The points of a metric in a phase: `train` or `eval`."""
+        return self.curves.get(metric, {}).get(phase, [])
+
+    def curve(self, metric: str, window: int) -> dict[int, float]:
+        """Training step → the running mean of the metric.
 
         A run that ended early because it was solved keeps its last value to the end.
         """
-        points = [(line["step"], line[metric]) for line in self.train if line.get(metric) is not None]
-        if not points:
-            return np.zeros(0), np.zeros(0)
-        steps, values = (np.array(each, np.float64) for each in zip(*points, strict=True))
-        means = running_mean(values, window)
-        rest = np.arange(steps[-1] + 1, self.settings["steps"] + 1) if self.finished else np.zeros(0)
-        return np.concatenate([steps, rest]), np.concatenate([means, np.full(len(rest), means[-1])])
-
-    def evaluated(self, metric: str) -> list[Point]:
-        """The metric in each evaluation, with the 95% Wilson interval of a success rate."""
-        lines = [line for line in self.evaluations if line.get(metric) is not None]
-        return [
-            Point(line["step"], line[metric], line.get(f"{metric}_low"), line.get(f"{metric}_high")) for line in lines
-        ]
+        means = {point.step: point.mean for point in smooth(self.points(metric, "train"), window)}
+        last = max(means, default=0)
+        rest = range(last + 1, self.settings["steps"] + 1) if self.finished and means else ()
+        return means | dict.fromkeys(rest, means[last])
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +61,13 @@ class Group:
 
     def curve(self, metric: str, window: int) -> list[Point]:
         """The mean over the runs at every step that all of them have made."""
-        curves = [dict(zip(*(each.tolist() for each in run.curve(metric, window)), strict=True)) for run in self.runs]
+        curves = [run.curve(metric, window) for run in self.runs]
         common = sorted(set.intersection(*map(set, curves)))
-        return [_mean_point(int(step), [values[step] for values in curves]) for step in common]
+        return [_mean_point(step, [values[step] for values in curves]) for step in common]
 
     def evaluations(self, metric: str) -> list[Point]:
         """The mean over the runs of every evaluation that all have made, and of their last ones."""
-        each = [run.evaluated(metric) for run in self.runs]
+        each = [run.points(metric, "eval") for run in self.runs]
         if len(each) == 1:
             return each[0]
         if not all(each):
@@ -113,9 +88,9 @@ class Group:
             "seeds": [run.seed for run in self.runs],
             "runs": [str(run.path) for run in self.runs],
             "steps": curve[-1].step if curve else 0,
-            "training": curve[-1].as_json() if curve else None,
-            "before": evaluations[0].as_json() if evaluations else None,
-            "after": evaluations[-1].as_json() if evaluations else None,
+            "training": asdict(curve[-1]) if curve else None,
+            "before": asdict(evaluations[0]) if evaluations else None,
+            "after": asdict(evaluations[-1]) if evaluations else None,
         }
 
 
@@ -129,19 +104,12 @@ def read_run(path: Path) -> RunData:
     if folder is None:
         raise ConfigError(f"{path} is not the folder of a run: there is no config.toml in it")
     try:
-        lines = read_lines(folder / "metrics.jsonl")
+        found = curves(read_lines(folder / "metrics.jsonl"))
     except (OSError, json.JSONDecodeError) as error:
         raise ConfigError(f"cannot read {folder / 'metrics.jsonl'}: {error}") from error
-    phases = {name: [line for line in lines if line["phase"] == name] for name in ("train", "eval")}
-    if not phases["train"]:
+    if not any("train" in by_phase for by_phase in found.values()):
         raise ConfigError(f"the run in {folder} has made no training step yet")
-    return RunData(
-        folder,
-        flat(read_toml(folder / "config.toml")),
-        phases["train"],
-        phases["eval"],
-        (folder / "summary.json").exists(),
-    )
+    return RunData(folder, flat(read_toml(folder / "config.toml")), found, (folder / "summary.json").exists())
 
 
 def grouped(runs: Sequence[RunData]) -> list[Group]:
@@ -174,8 +142,7 @@ def check_metric(runs: Sequence[RunData], metric: str) -> None:
     Raises:
         ConfigError: in none of the runs was it.
     """
-    known = {name for run in runs for line in (*run.train, *run.evaluations) for name in line}
-    known -= {"phase", "step"}
+    known = {name for run in runs for name in run.curves}
     if metric not in known:
         near = did_you_mean(metric, known)
         raise ConfigError(f"these runs have no metric {metric!r}.{near} Known: {', '.join(sorted(known))}")
@@ -185,11 +152,6 @@ def mean_and_half_width(values: Sequence[float]) -> tuple[float, float]:
     """The mean of at least two values, and half of its 95% interval by Student's t."""
     freedom = len(values) - 1
     return fmean(values), student_t(freedom) * stdev(values) / math.sqrt(len(values))
-
-
-def running_mean(values: Floats, window: int) -> Floats:
-    """The mean of each value and the up to `window - 1` before it."""
-    return np.array([values[max(0, end - window) : end].mean() for end in range(1, len(values) + 1)])
 
 
 def _named(key: str, settings: Mapping[str, Any]) -> str:

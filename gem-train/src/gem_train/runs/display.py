@@ -1,10 +1,10 @@
-"""What a person sees of a run, on standard error: two live lines in a terminal, plain lines otherwise."""
+"""Display of a run on standard error: two live lines in a terminal, plain lines otherwise."""
 
 import math
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from rich.console import Group
 from rich.live import Live
@@ -13,11 +13,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from gem.cli.output import as_text, console
-from gem.core import Observation
-from gem.record import EpisodeRecord
-from gem.rollout.report import Report
+from gem.episode import Episode
+from gem.results import Interval, Result
 from gem_train.runs.folder import RunFolder
-from gem_train.runs.summary import Interval, Summary
+from gem_train.runs.summary import Summary
 
 _EPISODES = 3
 _IMITATION = ("loss", "held_out_loss")
@@ -70,18 +69,14 @@ class Display:
         self._live.stop()
 
     def measuring(self, who: str, done: int, total: int) -> None:
-        """So many episodes of an evaluation have been played."""
+        """Show how many episodes of an evaluation have been played."""
         self._advance(who, done, total, "", every=total + 1)
 
-    def measured(self, who: str, report: Report | None) -> None:
+    def measured(self, who: str, result: Result | None) -> None:
         """An evaluation has ended; None where the env does not offer the policy."""
-        if report is not None:
+        if result is not None:
             of = "of " if " play" in who else ""
-            self._print(f"success {of}{who}: {_rate(report.success, report.success_ci)}")
-
-    def imitating(self, teacher: str) -> None:
-        """The warm-up begins."""
-        self._print(f"warm-up: imitating {teacher} play")
+            self.note(f"success {of}{who}: {_rate(result.success, result.success_ci)}")
 
     def warmed_up(self, step: int, steps: int, loss: float) -> None:
         """A step of the warm-up was made."""
@@ -94,7 +89,7 @@ class Display:
 
     def note(self, text: str) -> None:
         """Something that is good to know."""
-        self._print(text)
+        self._console.print(text, soft_wrap=True)
 
     def result(self, text: str) -> None:
         """The result of a run, in words."""
@@ -102,13 +97,10 @@ class Display:
         if not self._quiet:
             self._result.print(text, soft_wrap=True)
 
-    def warn(self, text: str) -> None:
-        """Something to know before the run begins."""
-        self._console.print(text, style="bold yellow", soft_wrap=True)
-
-    def resumed(self, step: int) -> None:
-        """The run resumes from a checkpoint."""
-        self._print(f"resuming from the checkpoint of step {step}")
+    def warn(self, text: str | None) -> None:
+        """Something to know before the run begins, if there is anything."""
+        if text is not None:
+            self._console.print(text, style="bold yellow", soft_wrap=True)
 
     def stepped(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
         """A step of training was made."""
@@ -128,27 +120,10 @@ class Display:
         """The watch detected something."""
         self._console.print(f"step {step}: {text}", style="bold yellow")
 
-    def interrupted_early(self) -> None:
-        """Ctrl-C before there was anything to save."""
+    def interrupted(self, where: str, resume_command: str | None = None) -> None:
+        """Ctrl-C stopped the run, which the command resumes."""
         self._live.stop()
-        self._print("stopped before the first step of training: nothing to resume from; the same command starts again")
-
-    def interrupted(self, step: int, steps: int, resume_command: str) -> None:
-        """Ctrl-C; a checkpoint was saved."""
-        self._live.stop()
-        self._print(f"stopped after step {step} of {steps}, and saved. To resume:")
-        self._print(resume_command)
-
-    def interrupted_update(self, step: int, steps: int, saved: int, resume_command: str) -> None:
-        """A second Ctrl-C cut off an update of the weights, so nothing of it was saved."""
-        self._live.stop()
-        self._print(f"stopped in step {step} of {steps}; the checkpoint of step {saved} is kept. To resume:")
-        self._print(resume_command)
-
-    def already_finished(self, summary: Summary, folder: RunFolder) -> None:
-        """The folder holds this run, finished."""
-        self._print("this run has finished already; its result:")
-        self.finished(summary, folder)
+        self.note(f"stopped {where}" if resume_command is None else f"stopped {where}. To resume:\n{resume_command}")
 
     def finished(self, summary: Summary, folder: RunFolder) -> None:
         """The run is done."""
@@ -182,10 +157,7 @@ class Display:
             return
         if step and (step % every == 0 or now - self._last_line > _QUIET or (every <= total and step in (1, total))):
             self._last_line = now
-            self._print(f"{phase} {step}/{total}  {status}".rstrip())
-
-    def _print(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True)
+            self.note(f"{phase} {step}/{total}  {status}".rstrip())
 
 
 def _clock(seconds: float) -> str:
@@ -193,14 +165,14 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
-def _episode(record: EpisodeRecord) -> Text:
+def _episode(record: Episode) -> Text:
     text = Text()
     for turn in record.turns:
-        text.append(as_text(cast("Observation", turn.observation)) + "\n")
+        text.append(as_text(turn.observation) + "\n")
         text.append(f"> {turn.action}\n", style="bold")
     total = math.fsum(turn.reward for turn in record.turns)
     outcome = "success" if record.success else "no success"
-    last = as_text(cast("Observation", record.observation))
+    last = as_text(record.observation)
     text.append(f"{last}\n({outcome}, return {total:.2f})")
     return text
 
@@ -217,8 +189,8 @@ def _summary_table(summary: Summary) -> Table:
             table.add_row(name, _rate(rate, interval))
     table.add_row("before training", _rate(summary.success_before, summary.success_before_ci))
     table.add_row("after training", _rate(summary.success_after, summary.success_after_ci), style="bold")
-    for report in summary.ids:
-        table.add_row(f"  {report.id}", _rate(report.success, report.success_ci))
+    for result in summary.ids:
+        table.add_row(f"  {result.id}", _rate(result.success, result.success_ci))
     table.caption = f"{summary.steps} steps in {summary.seconds:.0f} s"
     return table
 

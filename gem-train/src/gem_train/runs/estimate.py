@@ -1,4 +1,4 @@
-"""What memory a run will need, by part, before it is started: `gemx train --estimate` and `gemx sft --estimate`.
+"""Estimate of the memory that a run will need, by part: `gemx train --estimate` and `gemx sft --estimate`.
 
 Weights are not read; only the config of the model is.
 """
@@ -13,6 +13,7 @@ from transformers import AutoConfig, PretrainedConfig
 
 from gem.errors import ConfigError
 from gem_train.algorithms.lookup import find_algorithm
+from gem_train.config.sections import RunConfig
 from gem_train.config.training import TrainConfig
 from gem_train.engines import ENGINES
 from gem_train.engines.kv_cache import positions_for
@@ -22,7 +23,6 @@ from gem_train.learning.kernels import Kernel, sdpa, shape_of, varlen
 from gem_train.learning.simulation import Allocated, Passes, simulate
 from gem_train.models.tiny import tiny_model, tiny_tokenizer
 from gem_train.runs.checkpoints import model_folder
-from gem_train.sft.config import SFTConfig
 
 When = Literal["always", "learning", "playing"]
 
@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
     """The memory of a run in one process."""
 
     ids: int
-    """Of the longest conversations."""
+    """Ids of the longest conversations."""
     parts: list[Part]
     notes: list[str]
 
@@ -53,7 +53,7 @@ class Estimate(NamedTuple):
 
     @property
     def phases(self) -> list[When]:
-        """What the run does that needs memory of its own."""
+        """Phases of the run that need memory of their own."""
         return ["learning", *(["playing"] if any(part.when == "playing" for part in self.parts) else [])]
 
     def as_json(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Estimate(NamedTuple):
         return "\n".join([*lines, *self.notes])
 
 
-def estimate(config: TrainConfig | SFTConfig, ids: int) -> Estimate:
+def estimate(config: RunConfig, ids: int) -> Estimate:
     """Predict the memory of a run in one process, if its longest conversations have `ids` ids.
 
     A row of the learner is taken to be full, and every id of it to be trained on. Not counted: what a GPU's driver and
@@ -120,7 +120,7 @@ def estimate(config: TrainConfig | SFTConfig, ids: int) -> Estimate:
     return Estimate(ids, parts, notes)
 
 
-def _optimizer(config: TrainConfig | SFTConfig, passes: Passes) -> int:
+def _optimizer(config: RunConfig, passes: Passes) -> int:
     if config.optim.offload:
         return 0
     return (_MOMENTS + (_MASTER if config.weights != "float32" else 0)) * passes.trained_numbers
@@ -152,13 +152,13 @@ def _of_play(
     ]
 
 
-def _kernel(config: TrainConfig | SFTConfig) -> Kernel:
+def _kernel(config: RunConfig) -> Kernel:
     """The kernels of GPUs need the same memory."""
     on_gpu = config.device != "cpu" and (config.device != "auto" or torch.cuda.is_available())
     return varlen if on_gpu and config.dtype == "bfloat16" and config.attention != "sdpa" else sdpa
 
 
-def _config_of(config: TrainConfig | SFTConfig) -> PretrainedConfig:
+def _config_of(config: RunConfig) -> PretrainedConfig:
     if config.model == "tiny":
         engine = config.rollout.engine if isinstance(config, TrainConfig) else "hf"
         return tiny_model(tiny_tokenizer([]), 0, ENGINES[engine].tiny_head_dim).config

@@ -17,19 +17,19 @@ only when it is complete.
 
 import shlex
 import shutil
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Self, TypeVar
 
 import tomli_w
 import torch
 from safetensors import SafetensorError
 
-from gem.errors import ConfigError, TrainingStopped
-from gem.failure import one_line
-from gem.record import EpisodeRecord, Recorder, read
-from gem.rollout.transcript import Episode
+from gem.episode import Episode
+from gem.errors import ConfigError, TrainingStopped, one_line
+from gem.record import Recorder, read
 from gem_train.config.sections import LogConfig
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
@@ -37,9 +37,8 @@ from gem_train.distributed.world import ALONE, World
 from gem_train.models.loading import LoadedModel, saved_weights
 from gem_train.runs.checkpoints import BEST, best_checkpoint, checkpoints, step_of
 from gem_train.runs.files import append_line, read_lines, sync, write, write_json, write_lines
-from gem_train.runs.memory import is_out_of_memory
+from gem_train.runs.memory import enough_memory, is_out_of_memory
 from gem_train.runs.metric_logs import MetricLogs
-from gem_train.runs.summary import Summary
 
 Score = tuple[float, float]
 """Mean success and mean return."""
@@ -66,7 +65,7 @@ class RunFolder:
         self._logs = MetricLogs(path, LogConfig(**settings["log"]), self.title, settings)
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
-        """How many steps the finished run in the folder was to make; None if there is none."""
+        """Number of steps that the finished run in the folder was to make; None without one."""
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
                 steps = self._check_same_run(read_toml(path / "config.toml"))
@@ -112,19 +111,25 @@ class RunFolder:
 
     @property
     def title(self) -> str:
-        """The run in a few words: its id, algorithm and seed."""
-        return "{id}, {algorithm}, seed {seed}".format_map(self._settings)
+        """The run in a few words: its environment or recording, its algorithm, and its seed."""
+        what = self._settings["id"] or Path(self._settings["data"]["recording"]).name
+        return f"{what}, {self._settings.get('algorithm', 'imitation')}, seed {self._settings['seed']}"
 
     @property
     def curve(self) -> Path:
-        """Where the learning curve is."""
+        """Path of the learning curve."""
         return self.path / "curve.png"
 
     @property
     def resume_command(self) -> str:
         """The command that resumes the run."""
-        words = str(self._settings["id"]), "--config", str(self.path / "config.toml"), "--out", str(self.path)
-        return f"{self._world.command} train {shlex.join(words)}"
+        command = "train" if "algorithm" in self._settings else "sft"
+        words = "--config", str(self.path / "config.toml"), "--out", str(self.path)
+        return f"{self._world.command} {command} {shlex.join(words)}"
+
+    def memory(self, doing: str) -> AbstractContextManager[None]:
+        """Advice on what to change when memory runs out, around "load the model", "play" and "learn"."""
+        return enough_memory(doing, self._settings, self.resume_command)
 
     def draw(self, plot: Callable[[Path, str], None]) -> None:
         """Draw the learning curve with `plot`, which is given the path to write to and the title."""
@@ -133,18 +138,14 @@ class RunFolder:
             plot(partial, self.title)
             partial.replace(self.curve)
 
-    def summary(self) -> Summary | None:
-        """The result, if the run has finished with the steps that are asked for."""
-        if self._finished_steps != self._settings["steps"]:
-            return None
-        return self._read_summary(Summary.parse)
-
-    def _read_summary(self, parse: Callable[[str], T]) -> T:
-        """What `summary.json` holds.
+    def summary(self, parse: Callable[[str], T]) -> T | None:
+        """The result, which `parse` reads, if the run has finished with the steps that are asked for.
 
         Raises:
             ConfigError: it is damaged.
         """
+        if self._finished_steps != self._settings["steps"]:
+            return None
         path = self.path / "summary.json"
         try:
             return parse(path.read_text("utf-8"))
@@ -154,10 +155,33 @@ class RunFolder:
                 "command evaluates the run and writes it again"
             ) from error
 
-    def write_summary(self, summary: Summary) -> None:
+    def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Write the result; the run has finished."""
         with self._writing():
-            write_json(self.path / "summary.json", summary.as_json())
+            write_json(self.path / "summary.json", summary)
+
+    def state(self, names: Collection[str]) -> dict[str, Any] | None:
+        """The state in the newest checkpoint, with these `names`; None without one.
+
+        Raises:
+            ConfigError: it cannot be read, or lacks something that a run needs to continue exactly.
+        """
+        checkpoint = self.newest_checkpoint()
+        if checkpoint is None:
+            return None
+        try:
+            state: dict[str, Any] = torch.load(checkpoint / "state.pt", weights_only=True)
+        except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
+            raise ConfigError(
+                f"cannot read the checkpoint {checkpoint}: {str(error).splitlines()[0]}. Remove that folder, and the "
+                "run resumes from the one before it"
+            ) from error
+        if missing := set(names) - state.keys():
+            raise ConfigError(
+                f"the checkpoint {checkpoint} lacks {', '.join(sorted(missing))}: another version of gem-train wrote "
+                f"it, so it cannot be resumed exactly. Start a new run from its model: --model {checkpoint}"
+            )
+        return state
 
     def metrics(self, phase: str) -> list[dict[str, Any]]:
         """The metrics that were written for a phase; every process of the run must ask for them."""
@@ -170,7 +194,7 @@ class RunFolder:
             append_line(self._metrics, {"phase": phase, "step": step, **values})
             self._logs.write(phase, step, values)
 
-    def episodes(self, phase: str) -> list[EpisodeRecord]:
+    def episodes(self, phase: str) -> list[Episode]:
         """The episodes that were recorded in a phase."""
         if not self._episodes.exists():
             return []
@@ -249,7 +273,8 @@ class RunFolder:
                         pairs = zip(read(self._episodes), lines, strict=False)
                         episodes = [line for record, line in pairs if _is_before(record.labels, step)]
             write_lines(self._metrics, metrics)
-            write(self._episodes, b"".join(episodes))
+            if self._episodes.exists():
+                write(self._episodes, b"".join(episodes))
 
     @property
     def _metrics(self) -> Path:

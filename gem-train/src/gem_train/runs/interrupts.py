@@ -48,7 +48,7 @@ class Interrupts:
 
     @contextmanager
     def deferred(self) -> Generator[None]:
-        """Around the run. A second Ctrl-C is raised at once."""
+        """Defer Ctrl-C while the run lasts. A second one is raised at once."""
         previous = signal.signal(signal.SIGINT, self._press)
         try:
             yield

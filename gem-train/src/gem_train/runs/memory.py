@@ -1,11 +1,11 @@
 """Memory that runs out becomes one line that says what to lower. Does not import torch."""
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from gem.errors import TrainingStopped
-from gem_train.config.sections import RunConfig
 from gem_train.config.sources import flat
 from gem_train.config.training import may_change
 
@@ -23,7 +23,7 @@ _LOWER = {
     "play": ("rollout.num_envs", "engine", "rollout.max_new_tokens"),
     "learn": ("optim.checkpointing", "optim.offload", "optim.micro_tokens", "rollout.max_new_tokens", "lora.rank"),
 }
-"""By what was going on: the settings that memory depends on."""
+"""Settings that memory depends on, by what was going on."""
 _WORDS = {
     "model": "a smaller model",
     "dtype": "dtype=bfloat16",
@@ -31,16 +31,16 @@ _WORDS = {
     "optim.checkpointing": "optim.checkpointing=true",
     "optim.offload": "optim.offload=true",
 }
-"""How settings are changed that are not lowered."""
+"""Changes of settings that are not lowered."""
 
 
 @contextmanager
-def enough_memory(doing: str, config: RunConfig, resume_command: str) -> Generator[None]:
+def enough_memory(doing: str, settings: Mapping[str, Any], resume_command: str) -> Generator[None]:
     """Turn an error of the allocator, of a GPU or of the CPU, into one that names the settings to change.
 
     Args:
         doing: "load the model", "play" or "learn".
-        config: the settings in force.
+        settings: those in force, as plain data.
         resume_command: resumes the run.
 
     Raises:
@@ -53,7 +53,7 @@ def enough_memory(doing: str, config: RunConfig, resume_command: str) -> Generat
             raise
         size = _SIZE.search(str(error))
         wanted = f" ({_human(size[1], size[2])} more did not fit)" if size else ""
-        now, restart = advice(doing, config)
+        now, restart = advice(doing, settings)
         parts = [f"resume with {' or '.join(now)}: {resume_command} --set …"] if now else []
         parts += [f"start again with {' or '.join(restart)}"] if restart else []
         raise TrainingStopped(
@@ -63,18 +63,18 @@ def enough_memory(doing: str, config: RunConfig, resume_command: str) -> Generat
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether it says that memory could not be allocated: of a GPU, of the CPU, or of an engine around them."""
+    """True if it says that memory could not be allocated: of a GPU, of the CPU, or of an engine around them."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError | OSError) and any(text in str(error) for text in _TEXTS)
 
 
-def advice(doing: str, config: RunConfig) -> tuple[list[str], list[str]]:
-    """What to change so that less memory is needed, with the present values: on resuming, and in a new run."""
+def advice(doing: str, settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Changes after which less memory is needed, with the present values: on resuming, and in a new run."""
     now: list[str] = []
     restart: list[str] = []
     for wanted in _LOWER[doing]:
-        for key, value in flat(config.model_dump()).items():
+        for key, value in flat(settings).items():
             if key != wanted and not key.startswith(f"{wanted}."):
                 continue
             if wanted in _WORDS:

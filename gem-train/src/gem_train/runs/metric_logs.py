@@ -1,4 +1,4 @@
-"""Where metrics go besides `metrics.jsonl`: TensorBoard, and Weights & Biases if asked."""
+"""Logs of metrics besides `metrics.jsonl`: TensorBoard, and Weights & Biases if asked."""
 
 import secrets
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gem.rollout.transcript import Episode
+from gem.episode import Episode
 from gem_train.algorithms.credit import Credit
 from gem_train.batch import Batch
 
@@ -27,7 +27,7 @@ def in_rewards(episodes: Sequence[Episode]) -> str | None:
 
 
 def in_batch(batch: Batch, credit: Credit) -> str | None:
-    """What the update would start from that is not finite, in words; None if all of it is."""
+    """The input of the update that is not finite, in words; None if all of it is."""
     if not all(np.isfinite(sequence.logprobs).all() for sequence in batch.sequences):
         return "a log-probability of the sampler is not finite"
     return None if np.isfinite(credit.advantages).all() else "an advantage is not finite"

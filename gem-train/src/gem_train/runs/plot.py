@@ -1,58 +1,52 @@
 """Pictures of runs: the learning curve of one, and several compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gem_train.evaluation import Baselines
-from gem_train.runs.compare import Group, Point, RunData, running_mean
+from gem.results import Result
+from gem.results.curves import Point, curves, smooth
+from gem_train.runs.compare import Group
 
 # Not pyplot: it picks a window system and keeps every figure in global state.
 
 _WINDOW = 10
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933")
-"""Told apart by colour-blind readers too (Okabe and Ito); the next eight groups have dashed lines."""
+"""Colours that colour-blind readers tell apart (Okabe and Ito); the next eight groups have dashed lines."""
 _STYLES = ("-", "--", ":", "-.")
 _FEW_GROUPS = 6
-"""Of more, the legend is beside the curves, and evaluations have no bars."""
+"""Number of groups beyond which the legend is beside the curves, and evaluations have no bars."""
 _ENOUGH_SEEDS = 3
-"""Of two, the interval would fill the picture; the table has it."""
+"""Number of seeds from which on intervals are drawn: of two, one would fill the picture."""
 
 
 def plot_curve(
     path: Path,
     title: str,
-    metrics: Sequence[Mapping[str, Any]],
-    evaluations: Sequence[Mapping[str, Any]],
-    baselines: Baselines,
+    metrics: Iterable[Mapping[str, Any]],
+    before: Mapping[str, Result],
 ) -> None:
     """Draw success over steps into a PNG, with random play, the expert, and the evaluations.
 
     Args:
         path: of the PNG.
         title: above the curve.
-        metrics: of the training steps so far; at least one.
-        evaluations: their metrics so far.
-        baselines: random play and the expert.
+        metrics: of the run so far.
+        before: the results of `random` and `expert`, as far as they are measured.
     """
-    run = RunData(path, {}, metrics, evaluations, finished=False)
-    steps = np.array([line["step"] for line in metrics])
-    success = np.array([line["success"] for line in metrics], np.float64)  # None becomes NaN, a gap
+    success = curves(metrics).get("success", {})
     figure, axes = _figure(title, "success")
-    axes.plot(steps, success, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
-    axes.plot(steps, running_mean(success, _WINDOW), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
-    for name, report, colour in (
-        ("expert", baselines.expert, "tab:green"),
-        ("random", baselines.random, "tab:gray"),
-    ):
-        if report is not None and report.failures < report.episodes:
-            axes.axhline(report.success, color=colour, linestyle="--", label=f"{name} play")
-    _draw_evaluations(axes, run.evaluated("success"), "black", "evaluation, 95% interval")
+    batches = success.get("train", [])
+    _draw(axes, batches, color="tab:blue", alpha=0.3, linewidth=1, label="training batches")
+    _draw(axes, smooth(batches, _WINDOW), color="tab:blue", linewidth=2, label=f"mean of {_WINDOW} batches")
+    for name, colour in (("expert", "tab:green"), ("random", "tab:gray")):
+        if name in before and before[name].items:
+            axes.axhline(before[name].success, color=colour, linestyle="--", label=f"{name} play")
+    _draw_evaluations(axes, success.get("eval", []), "black", "evaluation, 95% interval")
     axes.legend(loc="best")
     figure.savefig(path)
 
@@ -74,11 +68,12 @@ def plot_groups(path: Path, groups: Sequence[Group], metric: str, window: int) -
         colour, style = _COLOURS[index % len(_COLOURS)], _STYLES[index // len(_COLOURS) % len(_STYLES)]
         curve, count = group.curve(metric, window), len(group.runs)
         label = f"{group.label} ({count} seeds)" if count > 1 else group.label
-        steps = [point.step for point in curve]
-        axes.plot(steps, [point.mean for point in curve], color=colour, linestyle=style, linewidth=1.8, label=label)
+        _draw(axes, curve, color=colour, linestyle=style, linewidth=1.8, label=label)
         if count >= _ENOUGH_SEEDS:
             low, high = ([getattr(point, name) for point in curve] for name in ("low", "high"))
-            axes.fill_between(steps, low, high, color=colour, alpha=0.18 if few else 0.1, linewidth=0)
+            axes.fill_between(
+                [point.step for point in curve], low, high, color=colour, alpha=0.18 if few else 0.1, linewidth=0
+            )
         points = group.evaluations(metric)
         if not few or count == _ENOUGH_SEEDS - 1:
             points = [Point(point.step, point.mean) for point in points]
@@ -101,6 +96,10 @@ def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:
     axes.set(xlabel="step", ylabel=ylabel, ylim=(-0.02, 1.05), title=title)
     axes.grid(alpha=0.3)
     return figure, axes
+
+
+def _draw(axes: Axes, points: Sequence[Point], **style: Any) -> None:
+    axes.plot([point.step for point in points], [point.mean for point in points], **style)
 
 
 def _draw_evaluations(axes: Axes, points: Sequence[Point], colour: str, label: str | None = None) -> None:

@@ -6,30 +6,28 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
 
-from gem.rollout.report import Report
-from gem.rollout.transcript import Episode
+from gem.episode import Episode
+from gem.results import Result
+from gem_train.evaluation import success_per_id
 
 
 def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
-    """What the episodes of a step show.
+    """The metrics of the episodes of a step.
 
     Args:
         episodes: of one batch, failed ones included.
         version: of the weights that are updated from them; `lag` counts from it.
     """
-    report, per_id = Report.of(episodes, id="", policy="", seed=0), Report.per_id(episodes, policy="", seed=0)
+    result = Result.of(episodes)
     sound = [episode for episode in episodes if episode.failure is None]
     completions = [turn.completion for episode in episodes for turn in episode.turns]
     turns = max(1, len(completions))
     lags = [version - reply.weight_versions[0] for reply in completions if reply.weight_versions]
-    levels = [
-        episode.turns[-1].info["level"] for episode in sound if episode.turns and "level" in episode.turns[-1].info
-    ]
     return {
-        "success": report.success,
-        "return": report.return_mean,
-        "turns": report.turns_mean,
-        "failures": report.failures,
+        "success": result.success,
+        "return": result.return_mean,
+        "turns": result.turns_mean,
+        "failures": result.failures,
         "alike": float(len({episode.rewards for episode in sound}) == 1),
         "malformed": sum(bool(turn.info.get("malformed")) for episode in episodes for turn in episode.turns) / turns,
         "tokens": sum(len(reply.ids) for reply in completions),
@@ -38,13 +36,12 @@ def play_metrics(episodes: Sequence[Episode], version: int) -> dict[str, float]:
         "lag": fmean(lags) if lags else 0.0,
         "lag_max": max(lags, default=0),
         **_lag_histogram(sound, version),
-        **({"level": fmean(levels)} if levels else {}),
-        **({f"success/{report.id}": report.success for report in per_id} if len(per_id) > 1 else {}),
+        **success_per_id(Result.per_id(episodes)),
     }
 
 
 def _lag_histogram(episodes: Sequence[Episode], version: int) -> dict[str, int]:
-    """How many episodes have an oldest reply of each lag; empty if none is late."""
+    """Number of episodes by the lag of their oldest reply; empty if none is late."""
     oldest = [[turn.completion.weight_versions[:1] for turn in episode.turns] for episode in episodes]
     lags = Counter(version - min(min(versions) for versions in each if versions) for each in oldest if any(each))
     return {f"lag/{lag}": lags[lag] for lag in range(max(lags) + 1)} if any(lags) else {}

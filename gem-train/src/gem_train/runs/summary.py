@@ -1,14 +1,11 @@
 """The result of a run."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gem.rollout.report import Report
-from gem_train.evaluation import Baselines
-
-Interval = tuple[float, float]
+from gem.results import Interval, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +31,23 @@ class Summary:
     """The policy that was imitated; None without a warm-up."""
     steps: int
     seconds: float
-    ids: tuple[Report, ...] = ()
+    ids: tuple[Result, ...] = ()
     """The last evaluation for each id, if there are several."""
 
     def as_json(self) -> dict[str, Any]:
-        """As plain data; without `ids` if there is one id."""
+        """Plain data; without `ids` if there is one id."""
         values = asdict(self)
         del values["ids"]
-        return {**values, "ids": [report.as_json() for report in self.ids]} if self.ids else values
+        return {**values, "ids": [result.as_json() for result in self.ids]} if self.ids else values
 
     @classmethod
     def parse(cls, text: str) -> "Summary":
-        """From the text of `summary.json`."""
+        """The result in the text of `summary.json`."""
         values: dict[str, Any] = json.loads(text)
         for name, value in values.items():
             if name.endswith("_ci") and value is not None:
                 values[name] = tuple(value)
-        values["ids"] = tuple(Report.from_json(each) for each in values.get("ids", ()))
+        values["ids"] = tuple(Result.from_json(each) for each in values.get("ids", ()))
         return cls(**values)
 
     @classmethod
@@ -61,8 +58,8 @@ class Summary:
         algorithm: str,
         seed: int,
         warmup_policy: str | None,
-        baselines: Baselines,
-        after: Sequence[Report],
+        before: Mapping[str, Result],
+        after: Sequence[Result],
         steps: int,
         seconds: float,
     ) -> "Summary":
@@ -71,21 +68,20 @@ class Summary:
         Args:
             id, algorithm, seed: of the run.
             warmup_policy: the policy that was imitated, if any was.
-            baselines: from before training.
-            after: the last evaluation: of all episodes, then of each id.
+            before: the results of `model`, `random` and `expert` before training.
+            after: the last evaluation: on all episodes, then on each id.
             steps: how many steps were made.
             seconds: how long the run took.
         """
-        assert baselines.model is not None
         whole, *each = after
         success: dict[str, Any] = {}
-        for name, report in {
-            "success_before": baselines.model,
+        for name, result in {
+            "success_before": before["model"],
             "success_after": whole,
-            "random_success": baselines.random,
-            "expert_success": baselines.expert,
+            "random_success": before.get("random"),
+            "expert_success": before.get("expert"),
         }.items():
-            values = report.as_json() if report else {"success": None, "success_ci": None}
+            values = result.as_json() if result else {"success": None, "success_ci": None}
             success |= {name: values["success"], f"{name}_ci": values["success_ci"]}
         return cls(
             id=id,

@@ -1,41 +1,46 @@
 """The tokens of recorded replies as texts, for people to look at."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.rollout.transcript import Completion, Episode, TokenTexts
+from msgspec.structs import replace
+
+from gem.episode import Completion, Episode, TokenTexts, Trace, Turn
 from gem_train.batch import Batch
 
 _INCOMPLETE = "\ufffd"
-"""What a part of a character is decoded to."""
+"""Text that a part of a character is decoded to."""
 
 
-def with_token_texts(episode: Episode, tokenizer: Any, trained: Sequence[int] | None = None) -> Episode:
+def with_token_texts(episode: Episode, tokenizer: Any, trained: Mapping[str, Sequence[int]] | None = None) -> Episode:
     """The episode, with `Completion.tokens` of the replies that have ids.
 
     Args:
         episode: as the sampler played it.
         tokenizer: of transformers, which made the ids.
-        trained: see `trained_ids`; None if nothing learned from the episode.
+        trained: by player, see `trained_ids`; None if nothing learned from the episode.
     """
-    turns, begin = list(episode.turns), 0
-    for index, turn in enumerate(turns):
-        said = turn.completion
-        end = begin + len(said.ids)
-        mask = () if trained is None else (*trained[begin:end], *[0] * (end - max(begin, len(trained))))
-        begin = end
-        if said.ids:
-            turns[index] = replace(turn, completion=replace(said, tokens=tokens_of(said, tokenizer, mask)))
-    return replace(episode, turns=tuple(turns))
+
+    def with_texts(trace: Trace) -> Trace:
+        masks = None if trained is None else itertools.chain(trained.get(trace.player, ()), itertools.repeat(0))
+        turns: list[Turn] = []
+        for turn in trace.turns:
+            said = turn.completion
+            mask = () if masks is None else tuple(itertools.islice(masks, len(said.ids)))
+            told = replace(said, tokens=tokens_of(said, tokenizer, mask)) if said.ids else said
+            turns.append(replace(turn, completion=told))
+        return replace(trace, turns=tuple(turns))
+
+    return episode.each_trace(with_texts)
 
 
 def trained_ids(batch: Batch, row: int) -> list[int]:
-    """For each id sampled in an episode 1 if it is trained on, else 0; zeros at the end may be missing.
+    """1 for each id sampled in an episode that is trained on, else 0; zeros at the end may be missing.
 
     Args:
         batch: as `Algorithm.prepare` leaves it.
-        row: of its table of episodes.
+        row: of its table of episodes, which has one for each trace.
     """
     found: list[int] = []
     for sequence in batch.sequences:

@@ -14,13 +14,13 @@ from gem_train.config.sections import OptimConfig, RolloutConfig, WarmupConfig, 
 from gem_train.evaluation import AUTO
 
 NOISE = 0.8
-"""As a share of ln V, the entropy of a uniform choice among V tokens: from here on replies are noise."""
+"""Share of ln V, the entropy of a uniform choice among V tokens, from which on replies are noise."""
 FROZEN = 0.005
 """Nats per token: below it the policy is nearly deterministic and explores nothing."""
 
 
 class Finding(NamedTuple):
-    """What a watch detected."""
+    """Finding of a watch."""
 
     kind: Literal["solved", "collapse", "warning"]
     text: str
@@ -28,17 +28,17 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to change, given the settings of a run."""
+    """Advice on what to change, given the settings of a run."""
 
     rollout: RolloutConfig
     optim: OptimConfig
     warmup: WarmupConfig
     dtype: str
     has_expert: bool
-    """Whether the environment has an expert that could be imitated."""
+    """True if the environment has an expert that could be imitated."""
 
     def better_start(self, *, cut_replies: bool) -> str:
-        """How to get a model that sometimes succeeds; `cut_replies`: most replies reach the limit on their length."""
+        """Advice for a model that never succeeds; `cut_replies`: most replies reach the limit on their length."""
         advice = ["an easier id, or easier settings of this one (--set env.…)"]
         if self.warmup.steps == 0:
             advice.append("a warm-up (--set warmup.steps=600)")
@@ -52,21 +52,21 @@ class Advice:
         return "; ".join(advice)
 
     def gentler_updates(self, *, less_entropy: bool = False) -> str:
-        """How to change the weights less."""
+        """Advice for changing the weights less."""
         advice = f"Change the weights more gently: a smaller optim.lr (now {self.optim.lr:g})"
         if self.optim.entropy or less_entropy:
             advice += f", or a smaller optim.entropy (now {self.optim.entropy:g})"
         return advice
 
     def finite_updates(self) -> str:
-        """How to keep weights and gradients finite."""
+        """Advice for keeping weights and gradients finite."""
         advice = f"{self.gentler_updates()}, or a smaller optim.grad_clip (now {self.optim.grad_clip:g})"
         if self.warmup.steps:
             advice += f", or a smaller warmup.lr (now {self.warmup.lr:g}) if the warm-up went wrong already"
         return advice if self.dtype == "float32" else f"{advice}, or dtype=float32 (now {self.dtype})"
 
     def smaller_gap(self) -> str:
-        """How to make the sampler compute what the learner computes."""
+        """Advice for making the sampler compute what the learner computes."""
         advice = "Set dtype=float32 (now bfloat16)" if self.dtype != "float32" else "See `gemx doctor` for the versions"
         return (
             f"{advice}, or try another engine (rollout.engine, now {self.rollout.engine}). A gap that belongs to a "
@@ -75,7 +75,7 @@ class Advice:
         )
 
     def more_exploration(self) -> str:
-        """How to keep replies from becoming all the same."""
+        """Advice for keeping replies from becoming all the same."""
         return (
             f"start again with a larger optim.entropy (now {self.optim.entropy:g}) or a smaller optim.lr "
             f"(now {self.optim.lr:g})"

@@ -9,14 +9,15 @@ import numpy as np
 
 from gem import seeding
 from gem.chat.encoder import ChatEncoder
+from gem.episode import Episode
 from gem.errors import ConfigError
-from gem.record import EpisodeRecord, Recorder, episode_of, read
-from gem.rollout import assign, rollout
+from gem.record import Recorder, read
 from gem.rollout.named_policies import make_policy
-from gem.rollout.transcript import Episode
+from gem.rollout.starts import ByWeight
 from gem.vector import make_vec
 from gem_train.batch import TokenSequence, collate
 from gem_train.distributed.world import ALONE, World, flat
+from gem_train.play import played_in_order
 from gem_train.sft.config import DataConfig, SFTConfig
 from gem_train.sft.imitation import tokenized
 
@@ -35,7 +36,7 @@ class Encoded(NamedTuple):
     """Demonstrations as sequences."""
 
     episodes: list[tuple[TokenSequence, ...]]
-    """Those of each episode."""
+    """Sequences of each episode."""
     cut: int
     """Episodes that lost turns, because the model's context is shorter."""
 
@@ -70,7 +71,7 @@ def _found(config: SFTConfig, progress: Progress, world: World) -> list[Episode]
     if not recording:
         return _play(config, progress, world)
     try:
-        return [episode_of(record) for record in read(recording) if _is_whole(record)] if world.rank == 0 else []
+        return [each for each in read(recording) if each.failure is None and each.turns] if world.rank == 0 else []
     except OSError as error:
         raise ConfigError(f"cannot read the recording {recording}: {error.strerror}") from error
 
@@ -78,8 +79,7 @@ def _found(config: SFTConfig, progress: Progress, world: World) -> list[Episode]
 def _play(config: SFTConfig, progress: Progress, world: World) -> list[Episode]:
     """This process's share of what is played, in the order of seeds, however episodes finish."""
     total = config.data.episodes
-    seeds = [seeding.derive(config.seed, "sft", index) for index in range(total)]
-    place = {seed: index for index, seed in enumerate(seeds)}
+    seeds = (seeding.derive(config.seed, "sft", index) for index in range(total))
     with (
         closing(make_policy(config.data.policy)) as policy,
         make_vec(
@@ -91,17 +91,8 @@ def _play(config: SFTConfig, progress: Progress, world: World) -> list[Episode]:
             env_kwargs=config.env,
         ) as envs,
     ):
-        starts = world.share(list(assign(seeds, envs.shares)))
-        progress(0, len(starts))
-        played: list[Episode] = []
-        for episode in rollout(policy, envs, starts):
-            played.append(episode)
-            progress(len(played), len(starts))
-    return sorted(played, key=lambda episode: place[episode.seed])
-
-
-def _is_whole(record: EpisodeRecord) -> bool:
-    return record.failure is None and bool(record.turns)
+        starts = world.share(list(map(ByWeight(envs.shares).start, seeds)))
+        return played_in_order(policy, envs, starts, progress)
 
 
 def _is_wanted(episode: Episode, data: DataConfig) -> bool:
@@ -123,7 +114,7 @@ def save(path: Path, episodes: Iterable[Episode], config: SFTConfig) -> None:
 
 def load(path: Path) -> list[Episode]:
     """Demonstrations that `save` wrote."""
-    return [episode_of(record) for record in read(path)]
+    return list(read(path))
 
 
 def split(episodes: list[Episode], share: float, seed: int) -> Split:

@@ -17,11 +17,7 @@ FORMATS: Mapping[str, CallFormat] = {each.name: each for each in (Tags(), Fenced
 
 
 def find_format(name: str) -> CallFormat:
-    """The format of that name.
-
-    Raises:
-        ConfigError: there is no such format.
-    """
+    """The format of that name. Raises `ConfigError` if it does not exist."""
     if name not in FORMATS:
         near = did_you_mean(str(name), FORMATS)
         raise ConfigError(f"there is no call format {name!r}.{near} The formats are: {', '.join(FORMATS)}")

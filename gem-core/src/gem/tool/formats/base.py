@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gem.escaping import escape_marks
 from gem.tool.content import Content
+from gem.tool.escaping import escape_marks
 from gem.tool.tool import Tool
 
 Problem = Literal["malformed", "unknown", "doubled", "arguments", "over_budget"]
@@ -24,28 +24,28 @@ class ToolCall:
     name: str
     arguments: Mapping[str, Any]
     end: int | None = field(default=None, compare=False)
-    """Where it ends in the reply. What follows is ignored."""
+    """The end of the call in the reply. Text after it is ignored."""
 
 
 @dataclass(frozen=True)
 class BadCall:
-    """Something that was meant as a call, and the `problem` why it is not carried out."""
+    """A text that was meant as a call, and the `problem` why it is not carried out."""
 
     problem: Problem
     message: str
-    """For the agent: what was wrong, and how to write a call. Marks in what it quotes are escaped (`gem.escaping`)."""
+    """The answer to the agent: what was wrong, and how to write a call. Marks in its quotes are escaped."""
 
 
 class CallFormat(ABC):
-    """How calls and results are written. A format has no state; one object serves all envs.
+    """A way to write calls and results. It has no state; one object serves all envs.
 
     A call inside `<think>…</think>` is not a call, unless the thoughts are never closed.
     """
 
     name: str
-    """What `format=` calls it."""
+    """The name for `format=`."""
     by_api: bool = False
-    """Whether a chat API can carry tools and calls in fields of their own. The `info` of a reset then has `tools`, the
+    """True if a chat API can carry tools and calls in fields of their own. The `info` of a reset then has `tools`, the
     description of each as these APIs take it, and `tools_text`, what the observation says about them."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class CallFormat(ABC):
         """
 
     def read_each(self, text: str, tools: Mapping[str, Tool]) -> Sequence[ToolCall | BadCall]:
-        """What `read` finds, as a list; every call of a reply, where the format allows for several."""
+        """The calls in a reply, where the format allows for several; by default what `read` finds."""
         found = self.read(text, tools)
         return () if found is None else (found,)
 

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Mapping
 
-from gem.escaping import escape_marks
 from gem.tool.content import Content, wrap
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed, without_thoughts
-from gem.tool.formats.json_call import described, read_call, read_object
+from gem.tool.formats.json_call import listed, read_call, read_object
 from gem.tool.tool import Tool
 
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
@@ -50,9 +49,8 @@ class Hermes(CallFormat):
         return f"{_OPEN}\n{body}\n{_CLOSE}"
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
         return (
-            f"You can call these tools:\n<tools>\n{listed}\n</tools>\n"
+            f"You can call these tools:\n<tools>\n{listed(tools)}\n</tools>\n"
             "To call one, end your reply with the tool's name and arguments as JSON between these tags, once:\n"
             f'{_OPEN}\n{{"name": "NAME", "arguments": {{"ARGUMENT": "VALUE"}}}}\n{_CLOSE}\n'
             "You are then told what it answered, between <tool_response> tags."

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gem.errors import did_you_mean
-from gem.escaping import escape_marks
+from gem.tool.escaping import escape_marks
 from gem.tool.formats.base import BadCall, ToolCall, malformed, unknown
 from gem.tool.formats.compact_schema import compact
 from gem.tool.tool import Tool
@@ -15,6 +15,11 @@ def described(tool: Tool) -> dict[str, Any]:
     """A tool as chat APIs describe one."""
     about = {"name": tool.name, "description": tool.description, "parameters": compact(tool.parameters)}
     return {"type": "function", "function": about}
+
+
+def listed(tools: Mapping[str, Tool]) -> str:
+    """The tools as chat APIs describe them, one a line. Marks are escaped."""
+    return "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
 
 
 def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], end: int, example: str) -> ToolCall | BadCall:
@@ -38,11 +43,7 @@ def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], end: int, exam
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The JSON object in `text`.
-
-    Raises:
-        ValueError: it is not one, a key occurs twice, or it contains what JSON or UTF-8 cannot express.
-    """
+    """The JSON object in `text`. Raises `ValueError` if it is not one, or has a key twice or half a character."""
     try:
         value = json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

@@ -8,15 +8,15 @@ from textwrap import dedent
 from typing import Any
 
 from gem.errors import did_you_mean
-from gem.escaping import escape_marks
 from gem.tool.content import Content, wrap
+from gem.tool.escaping import escape_marks
 from gem.tool.formats.base import BadCall, CallFormat, ToolCall, malformed, unknown
 from gem.tool.formats.compact_schema import as_json, compact
 from gem.tool.formats.json_call import read_object
 from gem.tool.tool import Tool
 
 _NEAR = 0.75
-"""How similar to a tool's name a mark must be to count as a typing error. Most marks are not calls."""
+"""The least similarity to a tool's name of a mark that counts as a typing error. Most marks are not calls."""
 _RESERVED = frozenset({"answer", "think", "result"})
 """Marks that never mean a tool, however similar its name is."""
 _MOST_NAMES = 2000
@@ -31,7 +31,7 @@ class MarkedFormat(CallFormat):
     """
 
     how: str
-    """How to make a call, for the agent."""
+    """Instructions to make a call, for the agent."""
 
     @abstractmethod
     def mark(self, name: str, body: str) -> str:
@@ -99,7 +99,7 @@ def misspelt(marks: Iterable[str], tools: Mapping[str, Tool]) -> BadCall | None:
 
 
 def _is_object(tool: Tool, parameter: str, body: str) -> bool:
-    """Whether `body` gives arguments by name, to a tool that has more than the one that text stands for."""
+    """True if `body` gives arguments by name, to a tool that has more than the one that text stands for."""
     if len(tool.parameters["properties"]) == 1 or not body.lstrip().startswith("{"):
         return False
     try:

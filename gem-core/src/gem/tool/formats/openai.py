@@ -5,10 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gem.escaping import escape_marks
 from gem.tool.content import Content
 from gem.tool.formats.base import DOUBLED, BadCall, CallFormat, ToolCall, malformed
-from gem.tool.formats.json_call import described, read_call, read_object
+from gem.tool.formats.json_call import listed, read_call, read_object
 from gem.tool.tool import Tool
 
 _MESSAGE = re.compile(r'\s*\{[^{}\[\]]*"tool_calls"\s*:')
@@ -54,8 +53,7 @@ class OpenAI(CallFormat):
         return json.dumps(message, ensure_ascii=False)
 
     def describe(self, tools: Mapping[str, Tool]) -> str:
-        listed = "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
-        return f"{_BEFORE}{listed}{_AFTER}"
+        return f"{_BEFORE}{listed(tools)}{_AFTER}"
 
     def frame(self, content: Content) -> Content:
         return content

@@ -1,85 +1,61 @@
-"""Envs in worker processes on this machine.
+"""Envs in worker processes on this machine."""
 
-The workers are new interpreters: a fork would copy locks of threads and the state of a GPU. They are not started by
-`multiprocessing`, because its resource tracker outlives them.
-"""
-
-import json
 import os
 import pickle
 import selectors
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from gem.errors import ConfigError
-from gem.vector import worker_main
 from gem.vector.backend import EnvSet
 from gem.vector.call_status import CallStatus, EnvCall
-from gem.vector.framing import Frames, frame
 from gem.vector.messages import SeedStream
 from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, pickled
 from gem.vector.worker import Batch, WorkerInit
-from gem.vector.worker_main import WorkerStart
+from gem.work import script
+from gem.work.channel import Frames, frame
+from gem.work.process import WorkerProcess
 
 GRACE = 1.0
 """Seconds that `close` waits for the workers to close their envs."""
 
 _MOST_BYTES = 1 << 20
 _READ_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from gem.vector.worker_main import main; main(int(sys.argv[2]), int(sys.argv[3]))"
-)
 
 
 class ProcessWorkerHandle(WorkerHandle):
     """One worker process: a socket for batches and answers, and shared memory for the running call."""
 
-    def __init__(self, slots: Sequence[int], start: WorkerStart) -> None:
-        super().__init__(slots)
-        ours, theirs = socket.socketpair()
-        with theirs, tempfile.TemporaryFile() as status:
+    def __init__(self, init: WorkerInit) -> None:
+        super().__init__(list(init.makers))
+        with tempfile.TemporaryFile() as status:
             CallStatus.prepare(status)
             self._status = CallStatus(status)
-            fds = theirs.fileno(), status.fileno()
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), *map(str, fds)],
-                pass_fds=fds,
-                stdin=subprocess.DEVNULL,
-                stdout=_standard_output(),
-                # A process group: Ctrl-C goes to the parent alone, and processes of the envs end with the worker.
-                process_group=0,
+            self._process = WorkerProcess(
+                "gem.vector.worker_main:main", files=[status.fileno()], stdout=_standard_output()
             )
-        ours.setblocking(False)
-        self.socket = ours
+        self.socket = self._process.channel.socket
+        self.socket.setblocking(False)
         self._frames = Frames()
-        self._unsent = bytearray(frame(pickle.dumps(start)))
+        self.unsent = bytearray(frame(pickle.dumps(init)))
+        """Data that the socket has not accepted yet."""
 
     def send(self, batch: Batch) -> None:
         if batch:
-            self._unsent += frame(pickle.dumps(batch, protocol=pickle.HIGHEST_PROTOCOL))
+            self.unsent += frame(pickle.dumps(batch, protocol=pickle.HIGHEST_PROTOCOL))
             self.flush()
 
     def flush(self) -> None:
         """Send what the socket accepts without blocking: a worker that runs C code reads nothing."""
         try:
-            while self._unsent:
-                del self._unsent[: self.socket.send(self._unsent)]
+            while self.unsent:
+                del self.unsent[: self.socket.send(self.unsent)]
         except BlockingIOError:
             pass
         except OSError:  # the worker has died, which `receive` will report
-            self._unsent.clear()
-
-    @property
-    def unsent(self) -> bool:
-        """Whether there is data that the socket has not accepted yet."""
-        return bool(self._unsent)
+            self.unsent.clear()
 
     def receive(self) -> list[tuple[int, bytes]]:
         try:
@@ -87,7 +63,7 @@ class ProcessWorkerHandle(WorkerHandle):
         except (BlockingIOError, ConnectionResetError):  # after a reset, earlier data can still be read
             return []
         if not data:
-            raise WorkerLost(self._exit_reason())
+            raise WorkerLost(f"the worker process of this env {self._process.how_it_ended()}")
         messages = self._frames.feed(data)
         self.ready = self.ready or bool(messages)
         return [answer for message in messages for answer in pickle.loads(message)]
@@ -96,33 +72,20 @@ class ProcessWorkerHandle(WorkerHandle):
         return self._status.call()
 
     def kill(self) -> None:
-        with suppress(ProcessLookupError, PermissionError):  # on macOS the latter, if the group has ended
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._process.kill()
 
     def end(self) -> None:
         """Ask it to close its envs and end."""
-        self._unsent += frame(pickle.dumps(None))
+        self.unsent += frame(pickle.dumps(None))
         self.flush()
 
     def wait_until(self, deadline: float) -> None:
         """Wait for its end until then."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(max(0.0, deadline - time.monotonic()))
+        self._process.wait_until(deadline)
 
     def close(self) -> None:
-        self.kill()
-        self.socket.close()
+        self._process.close()
         self._status.close()
-
-    def _exit_reason(self) -> str:
-        self.wait_until(time.monotonic() + GRACE)
-        if self._process.returncode is None:
-            self.kill()
-            return "the worker process of this env has closed its connection"
-        status = self._process.returncode
-        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
-        return f"the worker process of this env {how}"
 
 
 class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
@@ -136,19 +99,18 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
     def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
         if sys.platform == "win32":
             raise ConfigError('backend="process" needs Linux or macOS; on Windows use "thread" or "ray"')
-        if worker_main.running_main:
+        if script.running:
             raise RuntimeError(
                 "worker processes import the script that defines their env; put what is not a definition under: "
                 "if __name__ == '__main__':"
             )
         self._makers = [pickled(f"the maker of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
-        self._main = _script() if any(b"__main__" in maker for maker in self._makers) else None
+        self._main = script.script() if any(b"__main__" in maker for maker in self._makers) else None
         self._info_methods = env_set.info_methods
         self._selector = selectors.DefaultSelector()
         self._closed = False
-        super().__init__(
-            env_set.seed_streams, num_workers or min(len(env_set.makers), usable_cores()), env_set.step_timeout
-        )
+        workers = num_workers or min(len(self._makers), usable_cores())
+        super().__init__(env_set.streams, workers, env_set.step_timeout)
 
     def close(self) -> None:
         if self._closed:
@@ -167,9 +129,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
 
     def _start(self, streams: Mapping[int, SeedStream]) -> ProcessWorkerHandle:
         makers = {slot: self._makers[slot] for slot in streams}
-        worker = ProcessWorkerHandle(
-            list(streams), WorkerStart(WorkerInit(makers, streams, self._info_methods), self._main)
-        )
+        worker = ProcessWorkerHandle(WorkerInit(makers, streams, self._info_methods, self._main))
         worker.flush()
         self._selector.register(worker.socket, selectors.EVENT_READ, worker)
         return worker
@@ -192,9 +152,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
 
 def usable_cores() -> int:
     """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _standard_output() -> int | None:
@@ -203,8 +161,3 @@ def _standard_output() -> int | None:
         return sys.stdout.fileno()
     except (AttributeError, OSError):
         return None
-
-
-def _script() -> str | None:
-    """The file of the running script; None in a notebook or a console."""
-    return getattr(sys.modules["__main__"], "__file__", None)

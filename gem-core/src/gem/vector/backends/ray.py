@@ -26,14 +26,10 @@ _GROUPS = {"put": 1, "take": 1, "call": 1}
 
 
 class EnvActor:
-    """A `Worker` as an actor, whose envs run in a thread.
-
-    Args:
-        init: its slots.
-        path: `sys.path` of the parent, for its own machine; other machines need the packs installed.
-    """
+    """A `Worker` as an actor, whose envs run in a thread."""
 
     def __init__(self, init: WorkerInit, path: Sequence[str]) -> None:
+        # `sys.path` of the parent, for its own machine; other machines need the packs installed.
         sys.path.extend(folder for folder in path if folder not in sys.path)
         self._call: tuple[int, SeedStream, float] | None = None
         self._worker = Worker(init, self._set_call)
@@ -44,11 +40,11 @@ class EnvActor:
         self._call = None if slot == NO_SLOT else (slot, stream, time.monotonic())
 
     def hello(self) -> list[tuple[int, bytes]]:
-        """No answers; the actor has started."""
+        """An empty list of answers, once the actor has started."""
         return []
 
     def put(self, batch: Batch) -> None:
-        """Send messages to the slots."""
+        """See `Worker`."""
         self._worker.put(batch)
 
     def take(self) -> list[tuple[int, bytes]]:
@@ -75,11 +71,11 @@ class RayWorkerHandle(WorkerHandle):
         actor = ray.remote(concurrency_groups=_GROUPS, scheduling_strategy="SPREAD")(EnvActor)
         self._actor = actor.remote(init, sys.path)
         self._alive = True
-        self.answers = self._ask("hello")
+        self.answers = self.ask("hello")
 
     def send(self, batch: Batch) -> None:
         if batch:
-            self._ask("put", list(batch))
+            self.ask("put", list(batch))
 
     def receive(self) -> list[tuple[int, bytes]]:
         try:
@@ -88,7 +84,7 @@ class RayWorkerHandle(WorkerHandle):
             self._alive = False
             raise WorkerLost(f"the Ray actor of this env has died: {str(error).splitlines()[0]}") from error
         self.ready = True
-        self.answers = self._ask("take")
+        self.answers = self.ask("take")
         return answers
 
     def call(self) -> EnvCall | None:
@@ -96,7 +92,7 @@ class RayWorkerHandle(WorkerHandle):
         if not (self._alive and self.ready):
             return None
         try:
-            return self._ray.get(self._ask("call"), timeout=CALL_TIMEOUT)
+            return self._ray.get(self.ask("call"), timeout=CALL_TIMEOUT)
         except self._ray.exceptions.GetTimeoutError:
             # The env holds the interpreter lock. Recovery will find out which env it is.
             self.kill()
@@ -107,11 +103,8 @@ class RayWorkerHandle(WorkerHandle):
     def kill(self) -> None:
         self._ray.kill(self._actor)
 
-    def stop(self) -> Any:
-        """Ask it to close its envs; returns a reference to wait for."""
-        return self._ask("stop")
-
-    def _ask(self, name: str, *arguments: Any) -> Any:
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """Call a method of the actor; returns a reference to its result."""
         group = name if name in _GROUPS else "call"
         return getattr(self._actor, name).options(concurrency_group=group).remote(*arguments)
 
@@ -130,7 +123,11 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
     """
 
     def __init__(self, env_set: EnvSet, num_workers: int | None, address: str | None) -> None:
-        self._ray = _import_ray()
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise MissingExtra("backend=\"ray\" needs Ray: pip install 'gem-core[ray]'") from error
+        self._ray: Any = ray
         self._connected_here = not self._ray.is_initialized()
         if self._connected_here:
             self._ray.init(address=address, include_dashboard=None if address else False)
@@ -142,16 +139,16 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
         self._info_methods = env_set.info_methods
         self._closed = False
         cores = int(self._ray.cluster_resources().get("CPU", 1))
-        super().__init__(
-            env_set.seed_streams, num_workers or min(len(env_set.makers), max(1, cores)), env_set.step_timeout
-        )
+        super().__init__(env_set.streams, num_workers or min(len(self._makers), max(1, cores)), env_set.step_timeout)
 
     def close(self) -> None:
         # At the end of a program Ray may be shut down first.
         if self._closed or not self._ray.is_initialized():
             return
         self._closed = True
-        self._ray.wait([worker.stop() for worker in self._workers], num_returns=len(self._workers), timeout=2 * GRACE)
+        self._ray.wait(
+            [worker.ask("stop") for worker in self._workers], num_returns=len(self._workers), timeout=2 * GRACE
+        )
         for worker in self._workers:
             worker.kill()
         if self._connected_here:
@@ -171,11 +168,3 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             return []
         ready, _ = self._ray.wait(list(workers), num_returns=len(workers), timeout=0)
         return [workers[ref] for ref in ready]
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ModuleNotFoundError as error:
-        raise MissingExtra("backend=\"ray\" needs Ray: pip install 'gem-core[ray]'") from error
-    return ray

@@ -14,7 +14,7 @@ class SyncBackend:
     def __init__(self, env_set: EnvSet) -> None:
         self._slots = [
             EnvSlot(number, maker, stream, env_set.info_methods)
-            for number, (maker, stream) in enumerate(zip(env_set.makers, env_set.seed_streams, strict=True))
+            for number, (maker, stream) in enumerate(zip(env_set.makers, env_set.streams, strict=True))
         ]
         self._queue: deque[tuple[EnvSlot, SlotMessage, Autoreset]] = deque()
         self._results: list[SlotResult] = []

@@ -4,20 +4,18 @@ import sys
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from queue import SimpleQueue
 
-from gem.failure import Failure
+from gem.errors import Failure
 from gem.vector.backend import EnvSet, timed_out
 from gem.vector.messages import Autoreset, Maker, Rebuild, SeedStream, SlotMessage, SlotResult
-from gem.vector.queues import drain
 from gem.vector.slot import NO_SLOT, EnvSlot
+from gem.work.threads import Threads, drain
 
 GRACE = 1.0
 """Seconds that `close` waits for running calls of envs."""
-_WAKING = 4
-"""Most threads that are woken at once: each wants the interpreter, and where calls are short, one does all the work."""
 
 
 class _ThreadSlot:
@@ -29,7 +27,7 @@ class _ThreadSlot:
         self.autoreset: Autoreset = "off"
         self.thread: threading.Thread | None = None
         self.since: float | None = None
-        """When the running call of the env began."""
+        """The start of the running call of the env."""
         self.abandoned = False
 
     def _set_call(self, number: int, stream: SeedStream) -> None:
@@ -37,7 +35,7 @@ class _ThreadSlot:
 
 
 class ThreadBackend:
-    """For envs that wait for a network, a program or a model: Python code still runs one thread at a time.
+    """Threads for envs that wait for a network, a program or a model; Python code still runs one at a time.
 
     Threads start when they are needed. A thread cannot be stopped: if a call exceeds its time limit, its thread is
     abandoned, and its slot gets a new env.
@@ -52,19 +50,10 @@ class ThreadBackend:
         self, env_set: EnvSet, num_workers: int | None, deliver: Callable[[SlotResult], None] | None = None
     ) -> None:
         self._env_set = env_set
-        self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.seed_streams)]
-        self._most = num_workers or len(self._slots)
-        self._threads: set[threading.Thread] = set()
-        self._queue: deque[_ThreadSlot] = deque()
-        """What waits for a thread."""
-        self._idle: list[threading.Lock] = []
-        """What the threads without work wait for. With a queue.SimpleQueue, every message would wake two of them."""
-        self._waking = 0
-        """Threads that have been woken, and have not looked into the queue yet."""
+        self._slots = [self._new_slot(number, stream) for number, stream in enumerate(env_set.streams)]
+        self._threads = Threads("gem-env", num_workers or len(self._slots))
         self._done: SimpleQueue[SlotResult] = SimpleQueue()
         self._deliver = deliver or self._done.put
-        self._running = 0
-        """Messages that wait for a thread or are in one."""
         self._next_check = 0.0
         self._closed = False
         # A call either ends or is abandoned, not both.
@@ -89,13 +78,7 @@ class ThreadBackend:
             if self._closed:
                 return
             self._closed = True
-            self._queue.clear()
-            for wake in self._idle:
-                wake.release()
-            self._idle.clear()
-        until = time.monotonic() + GRACE if until is None else until
-        for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        self._threads.close(time.monotonic() + GRACE if until is None else until)
         for slot_thread in self._slots:
             # An env that is still running is closed by its thread.
             if slot_thread.thread is None:
@@ -106,61 +89,24 @@ class ThreadBackend:
 
     def _submit(self, slot_thread: _ThreadSlot, message: SlotMessage, autoreset: Autoreset) -> None:
         slot_thread.message, slot_thread.autoreset = message, autoreset
+        self._threads.start(partial(self._run, slot_thread), self._deliver)
+
+    def _run(self, slot_thread: _ThreadSlot) -> SlotResult | None:
+        """The result of a slot's message, in a thread; None if the slot has been replaced or the backend closed."""
         with self._lock:
-            self._running += 1
-            self._queue.append(slot_thread)
-            self._wake_next()
-        if len(self._threads) < min(self._most, self._running):
-            thread = threading.Thread(target=self._work, name="gem-env", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the operating system refuses more threads
-                if not self._threads:
-                    raise
-                self._most = len(self._threads)
-            else:
-                self._threads.add(thread)
-
-    def _wake_next(self) -> None:
-        """Wake a thread if there is work for one more. With the lock."""
-        if self._idle and self._waking < min(len(self._queue), _WAKING):
-            self._waking += 1
-            self._idle.pop().release()
-
-    def _take(self, wake: threading.Lock) -> _ThreadSlot | None:
-        """What the calling thread is to do next; waits for it. None once the backend is closed."""
-        woken = False
-        while True:
-            with self._lock:
-                if woken:
-                    self._waking -= 1
-                if self._closed:
-                    return None
-                if self._queue:
-                    slot_thread = self._queue.popleft()
-                    slot_thread.thread = threading.current_thread()
-                    self._wake_next()
-                    return slot_thread
-                self._idle.append(wake)
-            woken = wake.acquire()
-
-    def _work(self) -> None:
-        wake = threading.Lock()
-        wake.acquire()
-        while (slot_thread := self._take(wake)) is not None:
-            try:
-                result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
-            except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the main thread
-                result = slot_thread.slot.interrupted(error)
-            with self._lock:
-                slot_thread.since = slot_thread.thread = None
-                if slot_thread.abandoned or self._closed:
-                    break
-                self._running -= 1
-            self._deliver(result)
-        else:
-            return
+            if self._closed:
+                return None
+            slot_thread.thread = threading.current_thread()
+        try:
+            result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
+        except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the main thread
+            result = slot_thread.slot.interrupted(error)
+        with self._lock:
+            slot_thread.since = slot_thread.thread = None
+            if not (slot_thread.abandoned or self._closed):
+                return result
         slot_thread.slot.close()
+        return None
 
     def replace_overdue(self) -> float | None:
         """Rebuild the slots with an overdue call; returns when to check again, by `time.monotonic`."""
@@ -187,10 +133,9 @@ class ThreadBackend:
                 return
             slot_thread.abandoned = True
             thread = slot_thread.thread
-            self._running -= 1
         frame = sys._current_frames().get(thread.ident or 0)  # pyright: ignore[reportPrivateUsage]
         where = "".join(traceback.format_stack(frame)) if frame is not None else ""
-        self._threads.discard(thread)
+        self._threads.abandon(thread)
         number, stream = slot_thread.slot.number, slot_thread.slot.stream
         self._slots[number] = self._new_slot(number, stream)
         self._submit(self._slots[number], Rebuild(stream, Failure(timed_out(limit), where)), slot_thread.autoreset)

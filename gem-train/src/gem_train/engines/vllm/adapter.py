@@ -26,7 +26,7 @@ class VLLMAdapter:
     """
 
     name = "gem"
-    """At vLLM."""
+    """Name of the adapter at vLLM."""
 
     def __init__(self, model: PreTrainedModel, folder: str | None = None) -> None:
         settings: Any = model.peft_config[ADAPTER]
@@ -36,18 +36,18 @@ class VLLMAdapter:
         settings.save_pretrained(self._folder.name)
 
     def arguments(self) -> dict[str, Any]:
-        """What vLLM's engine needs to know."""
+        """Settings for vLLM's engine."""
         rank = min((rank for rank in _RANKS if rank >= self.rank), default=self.rank)
         return {"model": self.base, "enable_lora": True, "max_loras": 1, "max_lora_rank": rank}
 
     def request(self, *, anew: bool = False) -> Any:
-        """What a request for a reply names the adapter with; `anew` reads its files again."""
+        """Name of the adapter in a request for a reply; `anew` reads its files again."""
         from vllm.lora.request import LoRARequest  # pyright: ignore[reportMissingImports]
 
         return LoRARequest(self.name, 1, self._folder.name, load_inplace=anew)
 
     def as_json(self) -> dict[str, Any]:
-        """What a server is told to read the files again."""
+        """Request that makes a server read the files again."""
         return {"lora_name": self.name, "lora_path": self._folder.name, "load_inplace": True}
 
     def write(self, weights: Iterable[tuple[str, Tensor]]) -> None:

@@ -1,8 +1,9 @@
 """The server of a run: one that is started on this machine, or one that runs somewhere, and the way to it."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,47 +31,32 @@ BACKENDS: dict[str, dict[str, Any]] = {
         "worker_extension_cls": "gem_train.engines.vllm.weights.Extension",
     },
 }
-"""What a server is started with for each way of the weights."""
+"""Arguments of a server for each way of the weights."""
 _BREATH = 2.0
 """Seconds that a server which starts has for an answer: its socket exists long before anybody listens."""
 
 
+@dataclass(frozen=True, slots=True)
 class Server:
-    """A server that is ready, and what belongs to it.
+    """A server that is ready, and what belongs to it."""
 
-    Args:
-        client: of the server.
-        transfer: of weights to it; None if it gets an adapter.
-        process: it, if it was started.
-        positions: the longest conversation, in ids.
-        opened: what is closed with it.
-    """
-
-    def __init__(
-        self,
-        client: ServerClient,
-        transfer: Transfer | None,
-        process: ServerProcess | None,
-        positions: int,
-        opened: ExitStack,
-    ) -> None:
-        self.client = client
-        self.transfer = transfer
-        self.positions = positions
-        self._process = process
-        self._opened = opened
-
-    def close(self) -> None:
-        """Close the connections, and end a server that was started."""
-        self._opened.close()
+    client: ServerClient
+    transfer: Transfer | None
+    """Transfer of weights to it; None if it gets an adapter."""
+    process: ServerProcess | None
+    """The server itself, if it was started."""
+    positions: int
+    """The longest conversation, in ids."""
+    close: Callable[[], None]
+    """Closes the connections, and ends a server that was started."""
 
     @contextmanager
     def explained(self) -> Generator[None]:
-        """Around calls of the client: says what is known about a server that has failed, and how to continue."""
+        """Explain the failure of a server in calls of the client, and say how to continue."""
         try:
             yield
         except TrainingStopped as error:
-            end = f" {self._process.last_words()}" if self._process is not None else ""
+            end = f" {self.process.last_words()}" if self.process is not None else ""
             raise TrainingStopped(
                 f"{error}. The same command, with --out, resumes from the newest checkpoint.{end}"
             ) from error
@@ -114,11 +100,11 @@ def connect(
             else:
                 transfer = FileTransfer(client, kind, settings.folder)
             stack.callback(transfer.close)
-        return Server(client, transfer, process, int(described["max_model_len"]), stack.pop_all())
+        return Server(client, transfer, process, int(described["max_model_len"]), stack.pop_all().close)
 
 
 def way_of(settings: ServerSettings, device: torch.device) -> str:
-    """How the weights of a learner on `device` reach the server: a key of `BACKENDS`."""
+    """The way of the weights from a learner on `device` to the server: a key of `BACKENDS`."""
     if settings.transfer != "auto":
         return settings.transfer
     apart = settings.url is not None or _devices(settings, device) is not None

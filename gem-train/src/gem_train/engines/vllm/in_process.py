@@ -5,20 +5,18 @@ the next token of all of them. vLLM keeps the keys and values of a conversation 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from transformers import AutoConfig, PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
-from gem_train.chat.make import make_chat
-from gem_train.config.sections import RolloutConfig
 from gem_train.engines.settings import VLLMSettings
 from gem_train.engines.vllm.adapter import VLLMAdapter
 from gem_train.engines.vllm.requests import Answer, RequestSampler
 from gem_train.engines.vllm.start import start_copy, start_engine, stop_engine
-from gem_train.models.loading import LoadedModel
+from gem_train.models.loading import DType
 from gem_train.models.lora import has_adapter
 
 
@@ -28,12 +26,9 @@ class VLLMSampler(RequestSampler):
     Args:
         model: a transformers causal language model that vLLM can run too, whose weights are the first; or the folder or
             the name of a model whose weights do not change, which vLLM reads by itself.
-        chat: renders transcripts; its tokenizer is the model's.
-        max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling; at 0 each token is the most likely one.
+        chat, max_new_tokens, temperature, seed: as of `Sampler`.
         settings: of vLLM.
         dtype: of vLLM's weights and arithmetic.
-        seed: of the sampling.
 
     Raises:
         ConfigError: vLLM cannot run the model, or not with these settings.
@@ -48,7 +43,7 @@ class VLLMSampler(RequestSampler):
         max_new_tokens: int,
         temperature: float = 1.0,
         settings: VLLMSettings | None = None,
-        dtype: Literal["float32", "bfloat16"] = "float32",
+        dtype: DType = "float32",
         seed: int = 0,
     ) -> None:
         settings = settings or VLLMSettings()
@@ -71,7 +66,6 @@ class VLLMSampler(RequestSampler):
         self.load((pair for pair in parameters if self._adapter is None or "lora_" in pair[0]), 0)
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Take new weights; replies in progress are computed again with them, and resume."""
         engine = self._engine
         if self._adapter is not None:
             self._adapter.write(weights)
@@ -129,16 +123,3 @@ class VLLMSampler(RequestSampler):
             self._answered(
                 output.request_id, Answer(tuple(said.token_ids), logprobs, said.finish_reason, tuple(versions))
             )
-
-
-def make_sampler(loaded: LoadedModel, play: RolloutConfig, settings: VLLMSettings, seed: int = 0) -> VLLMSampler:
-    """A sampler from a copy of the learner's weights, as the settings of a run say."""
-    return VLLMSampler(
-        loaded.model,
-        make_chat(loaded, play),
-        max_new_tokens=play.max_new_tokens,
-        temperature=play.temperature,
-        settings=settings,
-        dtype=loaded.dtype,
-        seed=seed,
-    )

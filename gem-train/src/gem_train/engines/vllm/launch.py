@@ -28,7 +28,7 @@ _SHOWN = 500
 """Characters of the end of a log."""
 _ERROR = re.compile(r"\b\w*(?:Error|Exception): .+")
 _CONSEQUENCE = "See root cause above"
-"""What vLLM's server says when its engine has failed."""
+"""Words of vLLM's server when its engine has failed."""
 
 
 class ServerProcess:
@@ -71,7 +71,7 @@ class ServerProcess:
             time.sleep(_POLL)
 
     def last_words(self) -> str:
-        """What there is to say about a server that failed: whether it still runs, and its last error."""
+        """Facts about a server that failed: whether it still runs, and its last error."""
         status = self._process.poll()
         how = "It still runs" if status is None else f"It ended with status {status}"
         log = self._log.read_text("utf-8", errors="replace")

@@ -1,26 +1,17 @@
-"""What the engines have in common that sample with vLLM: conversations as requests, each with its parameters."""
+"""Conversations as requests, each with its parameters: the common part of the engines that sample with vLLM."""
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gem import seeding
-from gem.chat import conversation
 from gem.chat.encoder import ChatEncoder
-from gem.failure import Failure
-from gem.rollout.transcript import Completion, FinishReason, Start, Transcript
-from gem_train.engines.sampler import Sampler
-
-
-@dataclass(slots=True, eq=False)
-class _Conversation(conversation.Conversation):
-    """The state of one transcript."""
-
-    seed: int = field(kw_only=True)
-    """Of the sampler when it began."""
-    start: Start = field(kw_only=True)
+from gem.episode import Completion, FinishReason
+from gem.errors import Failure
+from gem.rollout.transcript import Transcript
+from gem_train.engines.sampler import Conversation, Sampler
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,48 +25,30 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What vLLM says about a request that has ended."""
+    """Answer of vLLM to a request that has ended."""
 
     ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     finish_reason: str | None
     versions: tuple[int, ...]
-    """Of the weights, in the order of the tokens that were sampled from them."""
+    """Versions of the weights, in the order of the tokens that were sampled from them."""
 
 
 class RequestSampler(Sampler):
-    """Samples with vLLM, wherever it runs.
+    """Samples with vLLM, wherever it runs; arguments as of `Sampler`.
 
     A reply ends with one of the ids that end a reply, or after a text in the observation's `info["stop"]`. Each
     request has a seed of its own, so what is sampled does not depend on the requests beside it, except for rounding.
-
-    Args:
-        chat: renders transcripts; its tokenizer is the model's.
-        max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling; at 0 each token is the most likely one.
-        positions: the longest conversation, in ids.
-        seed: of the sampling.
-
-    Raises:
-        ConfigError: vLLM does not sample at this temperature.
     """
 
     coldest = 0.01  # vLLM samples at this one where a lower one is asked for
 
-    def __init__(
-        self, chat: ChatEncoder, *, max_new_tokens: int, temperature: float, positions: int, seed: int
-    ) -> None:
-        self.chat = chat
-        self.max_new_tokens = max_new_tokens
-        self.temperature = temperature
-        self._positions = positions
-        self._conversations: dict[int, _Conversation] = {}
+    def __init__(self, chat: ChatEncoder, **settings: Any) -> None:
+        super().__init__(Conversation, chat, **settings)
         self._requests: dict[str, _Request] = {}
         self._names: dict[int, str] = {}
         """The request of each slot that has one in progress."""
-        self._ready = {}
         self._numbers = itertools.count()
-        self.reseed(seed)
 
     @abstractmethod
     def _ask(self, name: str, ids: Sequence[int], params: dict[str, Any]) -> None:
@@ -89,28 +62,10 @@ class RequestSampler(Sampler):
     def _busy(self) -> bool:
         return bool(self._requests)
 
-    def reseed(self, seed: int) -> None:
-        """Set the seed of the sampling, for the conversations that begin from now on."""
-        self._seed = seeding.check_seed(seed)
-        # Conversations outside a rollout have no start; they are told apart by their order.
-        self._unnamed = itertools.count()
-
-    def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        for slot, transcript in transcripts.items():
-            if slot not in self._conversations:
-                start = transcript.start or Start(next(self._unnamed))
-                self._conversations[slot] = _Conversation(
-                    self.chat, self._positions, self.max_new_tokens, seed=self._seed, start=start
-                )
-            conversation = self._conversations[slot]
-            limit = conversation.ask(transcript)
-            if not limit:
-                self._ready[slot] = Completion("", finish_reason="context")
-                continue
-            name = str(next(self._numbers))
-            self._names[slot] = name
-            self._requests[name] = _Request(slot, conversation.if_cut)
-            self._ask(name, conversation.context, self._params(conversation, transcript, limit))
+    def _begin(self, slot: int, conversation: Conversation, transcript: Transcript, limit: int) -> None:
+        name = self._names[slot] = str(next(self._numbers))
+        self._requests[name] = _Request(slot, conversation.if_cut)
+        self._ask(name, conversation.context, self._params(conversation, transcript, limit))
 
     def forget(self, slot: int) -> None:
         self._conversations.pop(slot, None)
@@ -120,7 +75,7 @@ class RequestSampler(Sampler):
             del self._requests[name]
             self._cancel(name)
 
-    def _params(self, conversation: _Conversation, transcript: Transcript, limit: int) -> dict[str, Any]:
+    def _params(self, conversation: Conversation, transcript: Transcript, limit: int) -> dict[str, Any]:
         stops = [stop for stop in transcript.info.get("stop", ()) if stop]
         start = conversation.start
         return {

@@ -13,13 +13,11 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from gem.chat.encoder import ChatEncoder
-from gem_train.chat.make import make_chat
-from gem_train.config.sections import RolloutConfig
 from gem_train.engines.settings import ServerSettings
 from gem_train.engines.vllm.adapter import VLLMAdapter
 from gem_train.engines.vllm.connect import connect
 from gem_train.engines.vllm.requests import Answer, RequestSampler
-from gem_train.models.loading import DType, LoadedModel
+from gem_train.models.loading import DType
 from gem_train.models.lora import has_adapter
 
 _LOOK, _ALIVE = 5.0, 60.0
@@ -31,12 +29,9 @@ class VLLMServerSampler(RequestSampler):
 
     Args:
         model: a transformers causal language model that vLLM can run too; the first weights are its.
-        chat: renders transcripts; its tokenizer is the model's.
-        max_new_tokens: the longest reply, in tokens.
-        temperature: of sampling; at 0 each token is the most likely one.
+        chat, max_new_tokens, temperature, seed: as of `Sampler`.
         settings: of the engine.
         dtype: of the weights and arithmetic of a server that is started.
-        seed: of the sampling.
 
     Raises:
         ConfigError: the server does not start, or was not started as it must be.
@@ -70,7 +65,6 @@ class VLLMServerSampler(RequestSampler):
             self._opened = stack.pop_all()
 
     def load(self, weights: Iterable[tuple[str, Tensor]], version: int) -> None:
-        """Take new weights; replies in progress are computed again with them, and resume."""
         with self._server.explained(), torch.no_grad():
             call = self._server.client.call
             # A pause may clear the caches itself; that is left to the reset below, which every version promises.
@@ -108,23 +102,8 @@ class VLLMServerSampler(RequestSampler):
 
 
 def _answer(said: dict[str, Any]) -> Answer:
-    """What the server said about a request."""
+    """Answer of the server to a request."""
     [choice] = said["choices"]
     versions = dict.fromkeys(int(span["version"]) for span in choice["weight_versions"])
     logprobs = tuple(float(each["logprob"]) for each in choice["logprobs"]["content"])
     return Answer(tuple(choice["token_ids"]), logprobs, choice["finish_reason"], tuple(versions))
-
-
-def make_sampler(
-    loaded: LoadedModel, play: RolloutConfig, settings: ServerSettings, seed: int = 0
-) -> VLLMServerSampler:
-    """A sampler from the learner's weights at a server, as the settings of a run say."""
-    return VLLMServerSampler(
-        loaded.model,
-        make_chat(loaded, play),
-        max_new_tokens=play.max_new_tokens,
-        temperature=play.temperature,
-        settings=settings,
-        dtype=loaded.dtype,
-        seed=seed,
-    )

@@ -25,7 +25,7 @@ _SMALLEST_HEAD = 32
 """Dimensions that vLLM's attention on CPU takes. Below, it fails at the first reply."""
 
 _ENVIRONMENT = {"VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr", "VLLM_NO_USAGE_STATS": "1"}
-"""Where the user has not chosen: nothing but errors is printed, and nothing is sent."""
+"""Environment variables that the user has not set: vLLM prints nothing but errors, and sends nothing."""
 
 
 def start_copy(
@@ -50,8 +50,7 @@ def start_copy(
         dtype: of weights and arithmetic.
 
     Raises:
-        ConfigError: vLLM cannot run the model, or not with these settings.
-        MissingExtra: vLLM is not installed.
+        ConfigError, MissingExtra: see `start_engine`.
     """
     with TemporaryDirectory(prefix="gem-vllm-") as folder:
         save_without_weights(model, tokenizer, folder)
@@ -61,12 +60,7 @@ def start_copy(
 
 
 def start_engine(
-    source: Mapping[str, Any],
-    config: PreTrainedConfig,
-    settings: VLLMSettings,
-    *,
-    positions: int,
-    dtype: DType,
+    source: Mapping[str, Any], config: PreTrainedConfig, settings: VLLMSettings, *, positions: int, dtype: DType
 ) -> Any:
     """The same for what `source`, of vLLM's `EngineArgs`, names: a model with its weights, or without.
 
@@ -79,43 +73,38 @@ def start_engine(
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     with _as_before():
-        return _start(source, config, settings, positions, dtype)
+        try:
+            from vllm import EngineArgs  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
+            from vllm.platforms import current_platform  # pyright: ignore[reportMissingImports]
+            from vllm.v1.engine.llm_engine import LLMEngine  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            raise MissingExtra(
+                f"the engine vllm cannot import vLLM: {error}. docs/engines.md says how to install it"
+            ) from error
+        import_module("gem_train.engines.vllm.weights")  # makes the way of the weights known to vLLM
 
-
-def _start(
-    source: Mapping[str, Any], config: PreTrainedConfig, settings: VLLMSettings, positions: int, dtype: DType
-) -> Any:
-    try:
-        from vllm import EngineArgs  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
-        from vllm.platforms import current_platform  # pyright: ignore[reportMissingImports]
-        from vllm.v1.engine.llm_engine import LLMEngine  # pyright: ignore[reportMissingImports]
-    except ImportError as error:
-        raise MissingExtra(
-            f"the engine vllm cannot import vLLM: {error}. docs/engines.md says how to install it"
-        ) from error
-    import_module("gem_train.engines.vllm.weights")  # makes the way of the weights known to vLLM
-
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        raise ConfigError(
-            "the engine vllm runs in one process; under torchrun, or while another vLLM is open, use "
-            "--set rollout.engine=hf"
-        )
-    cpu = bool(current_platform.is_cpu())
-    if cpu:
-        check_heads(config)
-    common = engine_arguments(settings, positions, dtype, cpu=cpu)
-    arguments = EngineArgs(**source, enable_sleep_mode=settings.sleep and not cpu, **common)
-    try:
-        return LLMEngine.from_engine_args(arguments)
-    except (ValueError, RuntimeError, NotImplementedError) as error:
-        _clean_up()
-        if is_out_of_memory(error):
-            raise
-        raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            raise ConfigError(
+                "the engine vllm runs in one process; under torchrun, or while another vLLM is open, use "
+                "--set rollout.engine=hf"
+            )
+        cpu = bool(current_platform.is_cpu())
+        if cpu:
+            check_heads(config)
+        common = engine_arguments(settings, positions, dtype, cpu=cpu)
+        arguments = EngineArgs(**source, enable_sleep_mode=settings.sleep and not cpu, **common)
+        try:
+            return LLMEngine.from_engine_args(arguments)
+        except (ValueError, RuntimeError, NotImplementedError) as error:
+            _clean_up()
+            if is_out_of_memory(error):
+                raise
+            raise ConfigError(f"vLLM cannot run this model here: {' '.join(str(error).split())}") from error
 
 
 def engine_arguments(settings: AnyVLLMSettings, positions: int, dtype: str, *, cpu: bool) -> dict[str, Any]:
-    """What vLLM needs to know to sample for training, wherever it runs; by the names of its `EngineArgs`."""
+    """Settings of vLLM that samples for training, wherever it runs; by the names of its `EngineArgs`."""
+    gib = settings.kv_cache_gib or (1.0 if cpu else None)
     return {
         "dtype": dtype,
         "max_model_len": positions,
@@ -123,7 +112,7 @@ def engine_arguments(settings: AnyVLLMSettings, positions: int, dtype: str, *, c
         "logprobs_mode": "processed_logprobs",
         "enable_prefix_caching": True,
         "max_num_seqs": settings.max_num_seqs,
-        "kv_cache_memory_bytes": _kv_cache_bytes(settings, cpu),
+        "kv_cache_memory_bytes": gib and int(gib * _GIB),
         "gpu_memory_utilization": settings.gpu_memory_utilization,
         "enforce_eager": settings.enforce_eager or cpu,
         "async_scheduling": False,
@@ -156,13 +145,8 @@ def _clean_up() -> None:
     cleanup_dist_env_and_memory()
 
 
-def _kv_cache_bytes(settings: AnyVLLMSettings, cpu: bool) -> int | None:
-    gib = settings.kv_cache_gib or (1.0 if cpu else None)
-    return None if gib is None else int(gib * _GIB)
-
-
 def save_without_weights(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: str) -> None:
-    """What vLLM reads before the weights come: they come as at every update of them."""
+    """Model that vLLM reads before the weights come, as they do at every update."""
     config = copy.deepcopy(model.config)
     config.architectures = [type(model).__name__]
     config.save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""How the learner's weights reach a vLLM server: by NCCL between GPUs, or as files that both can read."""
+"""Transfer of the learner's weights to a vLLM server: by NCCL between GPUs, or as files that both can read."""
 
 import shutil
 import socket
@@ -19,7 +19,7 @@ from gem_train.engines.vllm.client import ServerClient
 Named = Sequence[tuple[str, Tensor]]
 
 _FILE_BYTES = 2**31
-"""Of weights in one file: what is in memory a second time while they are written."""
+"""Bytes of weights in one file, which are in memory a second time while they are written."""
 _MEMORY = Path("/dev/shm")
 
 
@@ -50,8 +50,7 @@ class FileTransfer(Transfer):
     """Through files, which exist only while they are read; the server has the worker extension of `weights`.
 
     Args:
-        client: of the server.
-        dtype: of the server's weights.
+        client, dtype: as of `Transfer`.
         folder: where to write, if not in memory; the server must see it by the same path.
     """
 
@@ -78,11 +77,11 @@ class FileTransfer(Transfer):
 
 
 class NCCLTransfer(Transfer):
-    """By vLLM's own engine for NCCL, from the learner's GPU to those of the server.
+    """Transfer by vLLM's own engine for NCCL, from the learner's GPU to those of the server.
 
     Args:
         client: of the server, which was started with ``--weight-transfer-config '{"backend": "nccl"}'``.
-        dtype: of the server's weights.
+        dtype: as of `Transfer`.
         device: the learner's.
 
     Raises:
@@ -123,7 +122,7 @@ class NCCLTransfer(Transfer):
 
 
 class _Source:
-    """What `NCCLTransfer` sends, as vLLM's `WeightSource`, which no method of another needs to be inherited from."""
+    """Weights that `NCCLTransfer` sends, as vLLM's `WeightSource`, of which no method needs to be inherited."""
 
     def __init__(self, dtype: torch.dtype, device: torch.device) -> None:
         self.weights: Named = ()

@@ -52,7 +52,7 @@ class File(WeightTransferUpdateInfo):  # pyright: ignore[reportUntypedBaseClass]
 
     path: str = ""
     last: bool = False
-    """Whether the others have come before."""
+    """True if the others have come before."""
 
 
 class _LayerwiseTransfer(WeightTransferEngine[Nothing, Any]):  # pyright: ignore[reportUntypedBaseClass]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from gem import Step
+from gem.answers.parsing import boxed
 from gem.dataset_env import DatasetEnv
-from gem.parsing import boxed
 
 Row = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gem import Step, TurnEnv
+from gem.answers.parsing import boxed
 from gem.checks import check_int
-from gem.parsing import boxed
 
 _SWITCH = re.compile(r"\s*([0-9]{1,3})\s*")
 

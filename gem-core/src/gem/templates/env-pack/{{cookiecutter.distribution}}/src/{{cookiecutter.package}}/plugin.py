@@ -3,9 +3,7 @@
 import gem
 
 GEM_API = 1
-
 {% if cookiecutter.kind == "game" %}
-LAMPS = "{{ cookiecutter.package }}.lamps:Lamps"
 
 
 @gem.hookimpl
@@ -13,21 +11,14 @@ def gem_envs() -> list[gem.EnvSpec]:
     return [
         gem.EnvSpec(
             id=f"{{ cookiecutter.namespace }}:Lamps-v0{variant}",
-            entry_point=LAMPS,
+            entry_point="{{ cookiecutter.package }}.lamps:Lamps",
             kwargs={"lamps": lamps, "max_turns": 2 * lamps},
             description=f"Switch on a row of {lamps} lamps, where each switch also works the neighbours",
             tags=("game", "multi-turn"),
         )
         for variant, lamps in {"-easy": 3, "": 5, "-hard": 9}.items()
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # The settings that a recording from someone else may choose: none of their values does harm.
-    return {LAMPS: ("lamps",)}
 {% elif cookiecutter.kind == "questions" %}
-ARTICLES = "{{ cookiecutter.package }}.articles:Articles"
 
 
 @gem.hookimpl
@@ -35,7 +26,7 @@ def gem_envs() -> list[gem.EnvSpec]:
     return [
         gem.EnvSpec(
             id=f"{{ cookiecutter.namespace }}:Articles{variant}",
-            entry_point=ARTICLES,
+            entry_point="{{ cookiecutter.package }}.articles:Articles",
             kwargs={
                 "data": {
                     "name": "{{ cookiecutter.package }}:articles.jsonl",
@@ -49,14 +40,7 @@ def gem_envs() -> list[gem.EnvSpec]:
         )
         for variant, split in {"": "train", "-test": "test"}.items()
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # The settings that a recording from someone else may choose: none of their values does harm.
-    return {ARTICLES: ("instruction", "max_attempts", "format_error_reward")}
 {% else %}
-STOREROOM = "{{ cookiecutter.package }}.storeroom:Storeroom"
 
 
 @gem.hookimpl
@@ -64,7 +48,7 @@ def gem_envs() -> list[gem.EnvSpec]:
     return [
         gem.EnvSpec(
             id=f"{{ cookiecutter.namespace }}:Storeroom-v0{variant}",
-            entry_point=STOREROOM,
+            entry_point="{{ cookiecutter.package }}.storeroom:Storeroom",
             kwargs={"things": things, "max_turns": 4 * things},
             # The env counts turns itself.
             wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
@@ -73,10 +57,4 @@ def gem_envs() -> list[gem.EnvSpec]:
         )
         for variant, things in {"-easy": 2, "": 4}.items()
     ]
-
-
-@gem.hookimpl
-def gem_safe_settings() -> dict[str, tuple[str, ...]]:
-    # The settings that a recording from someone else may choose: none of their values does harm.
-    return {STOREROOM: ("things",)}
 {% endif %}

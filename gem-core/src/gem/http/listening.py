@@ -1,0 +1,28 @@
+"""Sockets for HTTP servers."""
+
+import socket
+
+from gem.errors import ConfigError
+
+_BACKLOG = 1024
+"""Connections that wait until the server accepts them."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one. `ConfigError` if the port is taken, or not permitted."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # the rest is Python's, and repeats the address
+        raise ConfigError(f"cannot listen at {host}:{port} ({reason}): choose another --port or --host") from error
+    # asyncio sets this only for sockets created with an explicit protocol. Without it, the second part of an answer
+    # waits 40 ms for the client's acknowledgement of the first.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def address(listening: socket.socket, path: str) -> str:
+    """The URL of `path` on a server with this socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"

@@ -1,0 +1,54 @@
+"""A policy for each player of a game."""
+
+import time
+from collections.abc import Mapping
+
+from gem.episode import Completion
+from gem.errors import Failure, PolicyError
+from gem.rollout.policy import Policy
+from gem.rollout.transcript import Transcript
+
+_SHARE = 0.005
+"""Seconds to wait for one policy while others are busy too."""
+
+
+class PlayerPolicies(Policy):
+    """Several policies as one: each plays the conversations of its players. Closing it closes none of them.
+
+    Args:
+        policies: player → policy. The same policy may play for several.
+    """
+
+    def __init__(self, policies: Mapping[str, Policy]) -> None:
+        self._policies = dict(policies)
+        self._pending: dict[Policy, set[int]] = {each: set() for each in policies.values()}
+        self.info_methods = tuple(dict.fromkeys(name for each in self._pending for name in each.info_methods))
+
+    def send(self, transcripts: Mapping[int, Transcript]) -> None:
+        of_policy: dict[Policy, dict[int, Transcript]] = {}
+        for slot, transcript in transcripts.items():
+            if transcript.player not in self._policies:
+                known = ", ".join(map(repr, self._policies))
+                raise PolicyError(f"the env asks the player {transcript.player!r}, and there are policies for {known}")
+            of_policy.setdefault(self._policies[transcript.player], {})[slot] = transcript
+        for policy, asked in of_policy.items():
+            self._pending[policy] |= asked.keys()
+            policy.send(asked)
+
+    def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
+        until = None if timeout is None else time.monotonic() + timeout
+        while True:
+            busy = [policy for policy, slots in self._pending.items() if slots]
+            left = None if until is None else max(0.0, until - time.monotonic())
+            ready: dict[int, Completion | Failure] = {}
+            for policy in busy:
+                wait = 0.0 if ready else left if len(busy) == 1 else min(_SHARE, _SHARE if left is None else left)
+                ready |= policy.recv(timeout=wait)
+                self._pending[policy] -= ready.keys()
+            if ready or not busy or left == 0.0:
+                return ready
+
+    def forget(self, slot: int) -> None:
+        for policy, slots in self._pending.items():
+            slots.discard(slot)
+            policy.forget(slot)

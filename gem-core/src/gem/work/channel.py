@@ -1,0 +1,81 @@
+"""Messages between two processes: on a socket, the length in eight bytes and then the message."""
+
+import socket
+import struct
+import time
+
+from gem.work.lifetime import after_fork
+
+_LENGTH = struct.Struct("<Q")
+_MOST_BYTES = 1 << 20
+
+
+def frame(data: bytes) -> bytes:
+    """`data` with its length in front."""
+    return _LENGTH.pack(len(data)) + data
+
+
+class Frames:
+    """Splits a stream of bytes into messages."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Add received bytes; returns the messages that are complete now."""
+        self._buffer += data
+        messages: list[bytes] = []
+        start = 0
+        while len(self._buffer) >= (begin := start + _LENGTH.size):
+            end = begin + _LENGTH.unpack_from(self._buffer, start)[0]
+            if len(self._buffer) < end:
+                break
+            messages.append(bytes(self._buffer[begin:end]))
+            start = end
+        del self._buffer[:start]
+        return messages
+
+
+class Ended(Exception):
+    """The process at the other end has ended, or has closed its end."""
+
+
+class Channel:
+    """One end of a connected socket, which it owns, for whole messages. A forked child has neither end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.set_inheritable(False)  # programs that this process starts must not keep it open
+        self.socket = connection
+        self._frames = Frames()
+        self._messages: list[bytes] = []
+        after_fork(self.close)
+
+    def send(self, message: bytes, seconds: float | None = None) -> None:
+        """Send a message. Raises `Ended` if nobody reads it, or not within `seconds`."""
+        try:
+            self.socket.settimeout(seconds)
+            self.socket.sendall(frame(message))
+        except OSError as error:
+            raise Ended from error
+
+    def receive(self, until: float | None = None) -> bytes:
+        """The next message. Raises `TimeoutError` at `until`, by `time.monotonic`, and `Ended` if none can come."""
+        while not self._messages:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                raise TimeoutError
+            try:
+                self.socket.settimeout(left)
+                data = self.socket.recv(_MOST_BYTES)
+            except TimeoutError:
+                raise
+            except OSError as error:
+                raise Ended from error
+            if not data:
+                raise Ended
+            self._messages = self._frames.feed(data)
+        return self._messages.pop(0)
+
+    def close(self) -> None:
+        """Close this end."""
+        self.socket.close()

@@ -1,0 +1,57 @@
+"""Measuring: a model evaluated on environments, and recorded episodes replayed, graded again, compared and exported.
+
+```python
+from gem_eval import evaluate
+
+found = evaluate("game:GuessTheNumber-v0-easy", "openai:gpt-5-mini", episodes=50, k=4, out="runs/guess")
+print(found.total().success, found.total().success_ci)
+```
+
+Each name is imported when it is first used: listing commands imports this package.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from gem_eval.evaluating import evaluate
+    from gem_eval.evaluation import Evaluation
+    from gem_eval.folder import read_settings
+    from gem_eval.replay import Difference, Rescore, outdated, reproduce, rescore
+    from gem_eval.settings import Budget, Group, Settings
+    from gem_eval.suite import read_suite
+
+_HOME = {
+    "evaluating": ("evaluate",),
+    "evaluation": ("Evaluation",),
+    "folder": ("read_settings",),
+    "replay": ("Difference", "Rescore", "outdated", "reproduce", "rescore"),
+    "settings": ("Budget", "Group", "Settings"),
+    "suite": ("read_suite",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
+    "Budget",
+    "Difference",
+    "Evaluation",
+    "Group",
+    "Rescore",
+    "Settings",
+    "evaluate",
+    "outdated",
+    "read_settings",
+    "read_suite",
+    "reproduce",
+    "rescore",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'gem_eval' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"gem_eval.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,109 @@
+"""The folder of an evaluation: `eval.json` (its settings), `episodes.jsonl`, `floors.jsonl` and `summary.json`."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from gem.episode.codec import same_json
+from gem.errors import ConfigError, RecordError
+from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem_eval.settings import Settings
+
+SETTINGS, FLOORS, SUMMARY = "eval.json", "floors.jsonl", "summary.json"
+VERSION = 1
+"""The version of the settings that this gem-core writes and reads."""
+
+OPERATIONAL = frozenset(
+    {
+        *("base_url", "concurrency", "key_variable", "retries", "timeout"),
+        *("device", "rows", "max_num_seqs", "kv_cache_gib", "gpu_memory_utilization", "at_once"),
+    }
+)
+"""Settings of a model that do not change what it says, so an evaluation may be resumed with others."""
+
+
+def identity(model: ComponentRef) -> ComponentRef:
+    """A model without the settings that do not change what it says; recordings keep this."""
+    name, settings = name_and_settings(model)
+    kept = {key: value for key, value in settings.items() if key not in OPERATIONAL}
+    return {"name": name, **kept} if kept else name
+
+
+def read_settings(folder: Path) -> Settings:
+    """The settings of the evaluation in a folder.
+
+    Raises:
+        RecordError: there is none, or this gem-core does not read it.
+    """
+    path = folder / SETTINGS
+    if not path.is_file():
+        raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}")
+    try:
+        content: dict[str, Any] = json.loads(path.read_bytes())
+        version = content.pop("gem_eval", None)
+        if version != VERSION:
+            raise RecordError(f"{path} has version {version!r} of the format, and this gem-core reads {VERSION}")
+        return Settings.model_validate(content)
+    except (ValueError, AttributeError, ValidationError) as error:
+        what = str(error).splitlines()[0]
+        raise RecordError(f"{path} does not hold the settings of an evaluation: {what}") from error
+
+
+def claim(folder: Path, settings: Settings) -> None:
+    """Make `folder` that of the evaluation, or find that it is.
+
+    Raises:
+        ConfigError: it holds something else, or another evaluation.
+        RecordError: see `read_settings`.
+        OSError: it cannot be written.
+    """
+    if (folder / SETTINGS).is_file():
+        difference = _difference(read_settings(folder), settings)
+        if difference is not None:
+            what, before, now = difference
+            raise ConfigError(f"{folder} holds another evaluation ({what}: {before}, not {now}): choose another --out")
+    elif folder.is_dir() and (found := sorted(each.name for each in folder.iterdir() if each.name != _part(SETTINGS))):
+        raise ConfigError(f"{folder} holds something else ({found[0]}): choose another --out")
+    write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump()})
+
+
+def _difference(old: Settings, new: Settings) -> tuple[str, str, str] | None:
+    """What makes two evaluations different, with both sides. More episodes, attempts or turns do not."""
+    pairs: list[tuple[str, Any, Any]] = [
+        ("model", identity(old.model), identity(new.model)),
+        ("seed", old.seed, new.seed),
+        ("groups", _names(old), _names(new)),
+    ]
+    for before, now in zip(old.groups, new.groups, strict=False):
+        of = f" of {now.name}" if now.name else ""
+        pairs += [
+            (f"ids{of}", before.ids, now.ids),
+            (f"wrappers{of}", before.layers, now.layers),
+            (f"arguments{of}", before.kwargs, now.kwargs),
+        ]
+    return next(((what, _shown(one), _shown(two)) for what, one, two in pairs if not same_json(one, two)), None)
+
+
+def _names(settings: Settings) -> str:
+    return ", ".join(group.name for group in settings.groups) or "without names"
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, default=repr)
+    return text if len(text) < 100 else f"{text[:97]}…"
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write an object in place of what the file has; a program that is killed leaves the one or the other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(_part(path.name))
+    part.write_text(json.dumps(value, indent=1, default=repr) + "\n", encoding="utf-8")
+    os.replace(part, path)
+
+
+def _part(name: str) -> str:
+    return f".{name}.part"

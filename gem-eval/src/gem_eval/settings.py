@@ -1,0 +1,125 @@
+"""What an evaluation plays, as data: the settings that the folder of an evaluation keeps."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from gem import seeding
+from gem.errors import SpecError
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
+from gem.vector import BackendName
+
+NUM_ENVS = 16
+"""The default number of episodes at once, unless a chat API is asked."""
+
+Prices = tuple[float, float] | tuple[float, float, float]
+"""Per million tokens: of prompts, of replies, and of prompts that the server had cached (by default as others)."""
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _refs(given: Any) -> list[ComponentRef]:
+    try:
+        found: list[ComponentRef] = as_list(given)
+        for each in found:
+            name_and_settings(each)
+    except SpecError as error:
+        raise ValueError(str(error)) from error
+    return found
+
+
+Refs = Annotated[tuple[ComponentRef, ...], BeforeValidator(_refs)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Group(_Data):
+    """Environments that are played in the same way, with a `name` in a suite.
+
+    `ids` are ids and patterns, such as `game:*-easy`. Of each, `episodes` items are played `k` times: seeds, or rows of
+    a data set, no row twice. By default that is every row of a data set that has no more than `plan.MOST_ROWS`, and
+    `plan.EPISODES` otherwise. With `each_row` it is every row. The environments have these `kwargs`, `tools` and
+    `wrappers`; `max_turns` cuts their episodes off.
+    """
+
+    name: str = ""
+    ids: Annotated[tuple[str, ...], BeforeValidator(as_list)]
+    episodes: Count | None = None
+    k: Count = 1
+    each_row: bool = False
+    max_turns: Count | None = None
+    wrappers: Refs = ()
+    tools: Refs = ()
+    tool_args: Mapping[str, Any] = {}
+    """Further arguments of `gem.ToolEnv`."""
+    kwargs: Mapping[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.ids:
+            raise ValueError("no id was given; `gemx list` shows every one")
+        if self.each_row and self.episodes is not None:
+            raise ValueError("each_row plays as many episodes as there are rows: leave episodes out")
+        if self.tool_args and not self.tools:
+            raise ValueError("tool_args needs tools")
+        return self
+
+    @property
+    def layers(self) -> list[ComponentRef]:
+        """The wrappers of its environments, that of the tools innermost."""
+        inner = [{"name": "tool_env", "tools": list(self.tools), **self.tool_args}] if self.tools else []
+        return [*inner, *self.wrappers]
+
+
+class Budget(_Data):
+    """Limits of one call, for all episodes together; what the folder holds already does not count."""
+
+    max_tokens: Count | None = None
+    """Of prompts and replies."""
+    max_cost: Amount | None = None
+    """In the unit of `prices`."""
+    max_minutes: Amount | None = None
+    """Since the first episode of the call."""
+    prices: Prices | None = None
+    """Of a million tokens."""
+
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _check_prices(cls, given: object) -> object:
+        prices = cast("Sequence[Any]", given) if isinstance(given, list | tuple) else ()
+        numbers = all(isinstance(each, int | float) and 0 <= each < math.inf for each in prices)
+        if given is not None and not (len(prices) in (2, 3) and numbers):
+            raise ValueError("two numbers from 0 on, or three, such as 0.25,2")
+        return cast("object", given)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.max_cost is not None and self.prices is None:
+            raise ValueError("max_cost needs prices, those of a million tokens read and written, such as 0.25,2")
+        return self
+
+
+class Settings(_Data):
+    """What an evaluation depends on: a `model` plays `groups` from a `seed`, on a `backend`, in a `budget`."""
+
+    model: ComponentRef
+    groups: tuple[Group, ...]
+    seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
+    num_envs: Count | None = None
+    """Most episodes at once; by default as many as `openai` makes requests, and `NUM_ENVS` with other models."""
+    backend: BackendName = "sync"
+    floors: bool = True
+    """Whether random play and the expert are measured on the same items."""
+    budget: Budget = Budget()
+
+    @field_validator("groups")
+    @classmethod
+    def _check_names(cls, groups: tuple[Group, ...]) -> tuple[Group, ...]:
+        names = [group.name for group in groups]
+        if len(set(names)) < len(names):
+            raise ValueError("each of several needs a name of its own, by which its episodes are known")
+        return groups

@@ -1,0 +1,77 @@
+// One episode, turn by turn.
+
+function content(value) {
+  if (typeof value === "string") return [make("pre", {}, shown(value))];
+  return value.map((part) => {
+    const address = part.image_url && part.image_url.url;
+    if (typeof address === "string" && /^data:image\/(png|jpeg|gif|webp);base64,/.test(address)) return make("img", { src: address, alt: "an image of the observation" });
+    return make("pre", {}, shown(typeof part.text === "string" ? part.text : JSON.stringify(part)));
+  });
+}
+
+const block = (style, who, ...inside) => make("div", { class: style }, make("div", { class: "who" }, ...who), ...inside);
+
+function observed(value, index, after) {
+  const tool = after && after.info.tool;
+  return block(tool ? "world tool" : "world", [tool ? `result of ${tool.name ?? "a tool"}` : index === null ? "last observation" : `observation ${index + 1}`], ...content(value));
+}
+
+const UNTOLD = ["tool", "stop", "success"]; // they are shown elsewhere
+function acted(turn, index) {
+  const tool = turn.info.tool;
+  const rest = Object.entries(turn.info).filter(([name]) => !UNTOLD.includes(name)).map(([name, value]) => [name, JSON.stringify(value)]);
+  const short = rest.filter(([, text]) => text.length <= 40), long = rest.filter(([, text]) => text.length > 40);
+  return block("agent" + (tool ? " call" : ""), [
+    make("span", {}, `action ${index + 1}` + (turn.player === "agent" ? "" : ` of ${turn.player}`)),
+    make("span", { class: "pill " + signed(Number(turn.reward)) }, `reward ${number(turn.reward)}`),
+    ...Object.entries(turn.parts ?? {}).map(([name, value]) => make("span", { class: "pill" }, shown(`${name} ${number(value)}`))),
+    tool ? make("span", { class: "pill" }, shown(`tool ${tool.name ?? ""}: ${tool.status ?? ""}`)) : null,
+    turn.finish_reason ? make("span", { class: "pill bad" }, `cut: ${turn.finish_reason}`) : null,
+    turn.usage ? make("span", {}, (turn.usage.completion ? `${turn.usage.prompt ?? 0} + ${few(turn.usage.completion, "token")}, ` : "") + `${number(turn.usage.seconds ?? 0, 3)} s`) : null,
+    ...short.map(([name, text]) => make("span", {}, shown(`${name} ${text}`)))],
+  turn.reasoning ? make("details", {}, make("summary", {}, "reasoning"), make("pre", { class: "dim" }, shown(turn.reasoning))) : null,
+  turn.tokens && !state.plain ? token_view(turn.tokens) : make("pre", {}, shown(turn.text)),
+  ...long.map(([name, text]) => make("details", {}, make("summary", {}, shown(name)), make("pre", {}, shown(text)))));
+}
+
+const turn_of = (episode, index) => make("section", { class: "turn" }, observed(episode.turns[index].observation, index, episode.turns[index - 1]), acted(episode.turns[index], index));
+
+function end_of(episode) {
+  const failure = episode.failure;
+  if (!failure) return make("section", { class: "turn" }, observed(episode.observation, null, episode.turns[episode.turns.length - 1]));
+  return make("section", { class: "turn" }, block("world", [make("span", { class: "pill failed" }, "failure")], make("pre", {}, shown(failure.error)),
+    episode.failed_on ? make("pre", {}, shown(episode.failed_on.text)) : null, make("details", {}, make("summary", {}, "traceback"), make("pre", {}, shown(failure.traceback)))));
+}
+
+const transcript = (episode) => [...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
+
+function heading(episode) {
+  const labels = Object.entries(episode.labels).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  const facts = [episode.id, `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, `${start_of(episode) === episode.seed ? "seed " : ""}${place_of(episode)}`, name_of(episode.policy), ...labels];
+  return make("p", { class: "summary" }, outcome(episode), " ", shown(facts.filter(Boolean).join(" · ")));
+}
+
+// Tokens: the less probable, the redder; those that training left out are struck through.
+
+function token_view(tokens) {
+  const { text, logprobs = [], mask = [], prompt } = tokens;
+  const spans = text.map((piece, index) => {
+    const known = logprobs[index] !== undefined, logprob = Number(logprobs[index]);
+    const told = [known ? `log-probability ${number(logprob)}, probability ${percent(Math.exp(logprob))}` : "", mask[index] === 0 ? "not learned from" : ""].filter(Boolean).join("; ");
+    const red = known ? Math.min(1, Math.max(0, -logprob / 5)) : 0;
+    return make("span", { class: "token" + (mask[index] === 0 ? " left-out" : ""), title: told || null, style: red > 0.02 ? `background: rgb(226 72 38 / ${(0.75 * red).toFixed(2)})` : null },
+      piece === "" ? "·" : shown(piece.replace(/\n/g, "↵\n")));
+  });
+  const read = prompt ? make("details", {}, make("summary", {}, "what the model read before it"), make("pre", { class: "dim" }, shown(prompt))) : null;
+  return make("div", {}, make("pre", { class: "tokens" }, ...spans), read);
+}
+
+function token_switch(episodes) {
+  const all = episodes.flatMap((episode) => episode.turns.map((turn) => turn.tokens).filter(Boolean));
+  if (!all.length) return null;
+  const change = (event) => { note({ plain: Number(!event.target.checked) }); render(); };
+  const scale = ["100%", "37%", "8%", "< 1%"].map((text, index) => make("span", { class: "token", style: `background: rgb(226 72 38 / ${0.75 * Math.min(1, [0, 1, 2.5, 5][index] / 5)})` }, text));
+  return make("p", { class: "legend" }, make("label", {}, make("input", { type: "checkbox", checked: state.plain ? null : "", on: { change } }), " tokens"),
+    ...(state.plain ? [] : [all.some((each) => each.logprobs) ? make("span", {}, "probability ", ...scale) : null,
+      all.some((each) => each.mask) ? make("span", {}, make("span", { class: "token left-out" }, "not learned from")) : null]));
+}

@@ -1,0 +1,169 @@
+"""What the page shows of a run, as plain data: its episodes, its settings and its curves."""
+
+import heapq
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gem import seeding
+from gem.episode import Episode
+from gem.episode.codec import decode, to_json
+from gem.episode.pictures import FOLDER, with_pictures
+from gem.errors import RecordError
+from gem.record import read, torn_bytes
+from gem.results import item_of
+from gem.results.curves import curves, read_metrics, thinned
+
+EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
+"""Files of a folder: its episodes, and what only a training run has, and an evaluation."""
+DEMONSTRATIONS = "demonstrations.jsonl"
+"""The episodes that a run of `gemx sft` imitates."""
+SUMMARY = "summary.json"
+FACTS = ("config.toml", EVALUATION, SUMMARY)
+"""Files of a folder that are shown as they are."""
+MOST_POINTS = 1000
+"""Of a curve; longer ones are thinned out."""
+
+Run = dict[str, Any]
+
+
+def run_of(path: Path, *, most: int | None = None) -> Run:
+    """A recording, or the folder of an evaluation or a training run, as JSON for the page.
+
+    Args:
+        path: a recording, or a folder with `episodes.jsonl` or `metrics.jsonl` in it.
+        most: the most episodes to show; None for all. Of more, a training run shows some of all its steps, and others
+            show the same items, so that they can be compared.
+
+    Raises:
+        RecordError: there is nothing to show, or the file is not a recording.
+        OSError: a file cannot be read.
+    """
+    if not path.is_dir():
+        named = {"name": path.name, "path": str(path), "kind": "recording"}
+        return {**named, **_episodes(path, most), "curves": {}, "facts": {}, "results": [], "floors": {}}
+    recording, metrics = path / EPISODES, path / METRICS
+    if not recording.is_file():
+        recording = path / DEMONSTRATIONS
+    if not recording.is_file() and not metrics.is_file():
+        found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
+        raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
+    played: Run = {"episodes": [], "recorded": 0}
+    if recording.is_file():
+        played = _episodes(recording, most, over_time=metrics.is_file())
+    kind = "training" if metrics.is_file() else "evaluation" if (path / EVALUATION).is_file() else "recording"
+    named = {"name": path.resolve().name, "path": str(path), "kind": kind}
+    return {
+        **named,
+        **played,
+        "curves": _curves(metrics) if metrics.is_file() else {},
+        "facts": _facts(path),
+        **_summarised(path, kind),
+    }
+
+
+def _episodes(path: Path, most: int | None, *, over_time: bool = False) -> dict[str, Any]:
+    next(read(path), None)  # says what is wrong with a file that is something else
+    with path.open("rb") as lines:
+        recorded = sum(1 for _ in lines) - bool(torn_bytes(path))
+    if most is None or recorded <= most:
+        chosen = set(range(recorded))
+    elif over_time:
+        chosen = {index * recorded // most for index in range(most)}
+    else:
+        chosen = _same_items(path, recorded, most)
+    with path.open("rb") as lines:  # only what is shown is parsed: a recording may be large
+        records = (decode(line, f"{path}, line {number + 1}") for number, line in enumerate(lines) if number in chosen)
+        return {
+            "episodes": [_episode(with_pictures(record, path.with_name(FOLDER))) for record in records],
+            "recorded": recorded,
+        }
+
+
+def _same_items(path: Path, recorded: int, most: int) -> set[int]:
+    """The lines of so many episodes, of items that are the same in every recording that holds them."""
+    with path.open("rb") as lines:
+        ranked = [(_rank(line), index) for index, line in enumerate(itertools.islice(lines, recorded))]
+    return {index for _, index in heapq.nsmallest(most, ranked)}
+
+
+def _rank(line: bytes) -> int:
+    """A number that depends on the item alone; -1 for what is not an episode, so that it is parsed and refused."""
+    try:
+        start = json.loads(line)
+        return seeding.derive(start["seed"], start["id"], repr(start.get("options")))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return -1
+
+
+def _episode(record: Episode) -> dict[str, Any]:
+    """An episode as the codec writes it, with what the page shows beside it."""
+    return {
+        **to_json(record),
+        "item": item_of(record),
+        "seed": str(record.seed),  # JavaScript's numbers are exact up to 2**53 only
+        "success": None if record.failure else record.success,
+        "return": record.total_reward,
+        "end": "failed" if record.failure else "cut off" if record.truncated else "ended",
+    }
+
+
+def _curves(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Metric → its lines, each the name of a phase with points (step, value)."""
+    return {
+        name: [
+            {"phase": phase, "points": [(point.step, point.mean) for point in thinned(line, MOST_POINTS)]}
+            for phase, line in by_phase.items()
+        ]
+        for name, by_phase in curves(read_metrics(path)).items()
+        if any(len(line) > 1 for line in by_phase.values())
+    }
+
+
+def _summarised(path: Path, kind: str) -> dict[str, Any]:
+    """What the page shows of `summary.json`, which is there after the end of a run."""
+    results: list[dict[str, Any]] = []
+    floors: dict[str, float | None] = {}
+    try:
+        summary: Any = json.loads((path / SUMMARY).read_bytes()) if (path / SUMMARY).is_file() else {}
+        if kind == "evaluation":
+            results = [_result(each) for each in summary.get("ids", ())]
+        if kind == "training":
+            floors = {name: _number(summary, f"{name}_success") for name in ("random", "expert")}
+    except (ValueError, TypeError, AttributeError) as error:
+        again = f"; `gemx eval --resume {path}` writes it again" if kind == "evaluation" else ""
+        raise RecordError(
+            f"{path / SUMMARY} is damaged, it is not the summary of a run ({error}): remove it, and the rest is shown"
+            f"{again}"
+        ) from error
+    return {"results": results, "floors": floors}
+
+
+def _number(summary: Mapping[str, Any], name: str) -> Any:
+    value = summary.get(name)
+    if not isinstance(value, int | float | None):
+        raise TypeError(f"{name} is {value!r:.40}")
+    return value
+
+
+def _result(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `gem.results.Result` on one id that the page shows."""
+    k, floors = summary.get("k"), summary.get("floors", {})
+    return {
+        **{name: summary.get(name) for name in ("id", "group", "success_ci")},
+        **{name: _number(summary, name) for name in ("episodes", "failures", "success", "return_mean", "k")},
+        **{name: summary.get(name, {}).get(str(k)) for name in ("pass_at", "pass_hat")},
+        **{name: _number(floors.get(name, {}), "success") for name in ("random", "expert")},
+    }
+
+
+def _facts(path: Path) -> dict[str, str]:
+    """Texts about a run: its settings and its summary."""
+    facts: dict[str, str] = {}
+    for name in FACTS:
+        file = path / name
+        if file.is_file():
+            facts[name] = file.read_text("utf-8", errors="replace")
+    return facts

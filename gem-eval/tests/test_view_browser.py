@@ -1,0 +1,215 @@
+"""The page of `gemx view` in Chromium, on machines that have one; no test stands in for it."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+
+from gem.episode import Completion, Episode, TokenTexts, Trace, Turn
+from gem.record import Recorder
+from gem_eval.view import page_of, run_of
+
+pytestmark = pytest.mark.full
+
+HOSTILE = (
+    "</script><script>document.title = 'run'</script><!-- <script> <img src=x onerror=\"document.title='run'\">"
+    "<svg onload=alert(1)> <a href='javascript:alert(1)'>x</a> &lt;b&gt; {{7*7}} \u2028 \u202e txt.exe \x00"
+    " \ud800 \U0001f680"
+)
+
+
+def episode(seed: int, success: bool, total: float, *texts: str, tokens: TokenTexts | None = None) -> Episode:
+    replies = [Completion(text, tokens=tokens if index == 0 else None) for index, text in enumerate(texts)]
+    infos = [{"tool": {"name": "python", "status": "ok"}} if text.startswith("<python>") else {} for text in texts]
+    rewards = [0.0] * (len(texts) - 1) + [total]
+    turns = tuple(
+        Turn(f"see {text}", reply, reward, info)
+        for text, reply, reward, info in zip(texts, replies, rewards, infos, strict=True)
+    )
+    return Episode(
+        id=f"lab:{'AB'[seed % 2]}",
+        seed=seed,
+        traces=(Trace(turns),),
+        observation="the end",
+        terminated=True,
+        truncated=False,
+        success=success,
+    )
+
+
+TOKENS = TokenTexts(("so", " be", "\n", "it"), (-0.001, -1.0, -6.0, -math.inf), mask=(1, 1, 0, 0), prompt="<|user|>")
+FIRST = [episode(seed, seed % 3 == 0, seed / 10, "a", "b") for seed in range(250)]
+FIRST[7] = episode(7, False, 0.7, HOSTILE, "<python>1</python>", "c", tokens=TOKENS)
+SECOND = [episode(seed, seed % 3 == 0 and seed != 30, seed / 10 - (seed == 40), "a", "c") for seed in range(250)]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of a page with two runs of 250 episodes, the first of which has curves too."""
+    folder = tmp_path_factory.mktemp("pages")
+    for name, episodes in (("first", FIRST), ("second", SECOND)):
+        with Recorder(folder / name / "episodes.jsonl", policy=name) as recorder:
+            for each in episodes:
+                recorder.write(each)
+    lines = [{"phase": "train", "step": step, "success": step / 50, HOSTILE: step} for step in range(1, 51)]
+    (folder / "first" / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (folder / "page.html").write_text(page_of([run_of(folder / name) for name in ("first", "second")]))
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+ROWS = "[...document.querySelectorAll('tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
+
+
+def choose(label: str, value: str) -> str:
+    """Choose or type a value in the control with this label."""
+    return f"""(() => {{
+        const label = [...document.querySelectorAll('label')].find((each) => each.firstChild.textContent === {label!r});
+        const control = label.querySelector('select, input');
+        control.value = {value!r};
+        control.dispatchEvent(new Event(control.tagName === 'SELECT' ? 'change' : 'input', {{ bubbles: true }}));
+    }})()"""
+
+
+def summary(browser: Browser) -> str:
+    return browser.evaluate("document.querySelector('.summary').textContent")
+
+
+if CHROMIUM:
+
+    def test_the_table_shows_filters_and_sorts_the_episodes(browser: Browser, address: str) -> None:
+        browser.open(address)
+        assert len(browser.evaluate(ROWS)) == 200  # and a button for the rest
+        browser.evaluate(
+            "[...document.querySelectorAll('button')].find((each) => each.textContent.startsWith('Show')).click()"
+        )
+        assert len(browser.evaluate(ROWS)) == 250
+
+        browser.evaluate(choose("environment", "lab:B"))
+        browser.evaluate(choose("outcome", "success"))
+        browser.evaluate(choose("return from", "10"))
+        browser.evaluate(choose("to", "20"))
+        kept = [each for each in FIRST if each.id == "lab:B" and each.success and 10 <= each.total_reward <= 20]
+        assert summary(browser).startswith(f"{len(kept)} episodes · success 100.0%")
+        browser.evaluate("[...document.querySelectorAll('th')].find((each) => each.textContent === 'return').click()")
+        browser.evaluate(
+            "[...document.querySelectorAll('th')].find((each) => each.textContent.startsWith('return')).click()"
+        )
+        shown = [float(row[2]) for row in browser.evaluate(ROWS)]
+        assert shown == sorted((each.total_reward for each in kept), reverse=True)
+
+        browser.call("Page.reload", "Page.loadEventFired")  # the address keeps the filters
+        assert [float(row[2]) for row in browser.evaluate(ROWS)] == shown
+        browser.open(address)
+        browser.evaluate(choose("text", "TXT.EXE"))
+        assert len(browser.evaluate(ROWS)) == 1
+
+    def test_markup_in_an_episode_is_shown_and_nothing_of_it_runs(browser: Browser, address: str) -> None:
+        browser.requests.clear()
+        browser.open(f"{address}#open=7&plain=1")
+        texts = browser.evaluate("[...document.querySelectorAll('pre')].map((each) => each.textContent)")
+        shown = HOSTILE
+        for unseen in ("\u2028", "\u202e", "\x00", "\ud800"):
+            shown = shown.replace(unseen, f"U+{ord(unseen):04X}")
+
+        assert shown in texts
+        assert f"see {shown}" in texts
+        assert browser.evaluate("document.title") == "gemx view"
+        assert browser.evaluate("document.querySelectorAll('main script, main img, main svg, main a').length") == 0
+        browser.open(f"{address}#tab=Training")
+        assert browser.evaluate("document.querySelectorAll('figure').length") == 2
+        assert [each for each in browser.requests if not each.startswith(("file:", "about:"))] == []
+        # A program that got into the page all the same would not run.
+        browser.evaluate(
+            "const it = document.createElement('script'); it.textContent = 'document.title = 7';"
+            "document.body.append(it)"
+        )
+        assert browser.evaluate("document.title") == "gemx view"
+        assert browser.faults[0].count("Content Security Policy")
+        browser.faults.clear()
+
+    def test_tokens_are_coloured_by_their_probabilities_and_struck_out_by_the_mask(
+        browser: Browser, address: str
+    ) -> None:
+        browser.open(f"{address}#open=7")
+        tokens = browser.evaluate(
+            "[...document.querySelectorAll('.tokens .token')].map((each) => [each.textContent, each.style.background,"
+            " each.title, getComputedStyle(each).textDecorationLine])"
+        )
+
+        assert [text for text, *_ in tokens] == ["so", " be", "↵\n", "it"]
+        assert [bool(colour) for _, colour, *_ in tokens] == [False, True, True, True]
+        assert [line for *_, line in tokens] == ["none", "none", "line-through", "line-through"]
+        assert tokens[1][2] == "log-probability -1, probability 36.8%"
+        assert tokens[3][2] == "log-probability -Infinity, probability 0.0%; not learned from"
+        assert "tool python: ok" in browser.evaluate("document.querySelector('.call').textContent")
+        browser.evaluate("document.querySelector('.legend input').click()")
+        assert browser.evaluate("document.querySelectorAll('.tokens').length") == 0
+
+    def test_two_runs_are_compared_item_by_item_where_they_differ_first(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#tab=Compare")
+        rows = browser.evaluate(ROWS)
+
+        assert [row[1] for row in rows[:2]] == ["30", "40"]  # the outcome differs, then the return
+        assert rows[0][2:4] == ["success", "no success"]
+        assert rows[1][-1] == "-1"
+        assert summary(browser).startswith("250 episodes with equal starts in both")
+        browser.evaluate("document.querySelector('tbody tr').click()")
+        browser.evaluate("new Promise((done) => setTimeout(done, 50))")
+        assert browser.evaluate("[...document.querySelectorAll('h2')].map((each) => each.textContent.trim())") == [
+            "first",
+            "second",
+        ]
+        assert browser.evaluate("document.querySelectorAll('.columns .turn').length") == 2 * 3
+        assert browser.evaluate("document.querySelector('.divider').textContent") == "from here on they differ"
+        browser.evaluate("history.back()")
+        browser.evaluate("new Promise((done) => setTimeout(done, 200))")
+        assert len(browser.evaluate(ROWS)) == 200
+
+    def test_an_address_of_a_page_with_more_runs_compares_those_that_there_are(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#tab=Compare&first=7&second=8")
+
+        assert summary(browser).startswith("250 episodes with equal starts in both")
+
+    def test_a_page_of_runs_without_episodes_says_so(browser: Browser, tmp_path: Path) -> None:
+        (tmp_path / "begun.jsonl").touch()
+        (page := tmp_path / "page.html").write_text(page_of([run_of(tmp_path / "begun.jsonl")]))
+        browser.open(page.as_uri())
+
+        assert (
+            browser.evaluate("document.querySelector('main').textContent")
+            == "These runs hold no episodes, or none yet."
+        )
+
+    def test_the_runs_are_summed_up_by_environment(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#tab=Runs")
+        rows = browser.evaluate(ROWS)
+        won = [each.success for each in FIRST if each.id == "lab:A"]
+
+        assert [row[:3:2] for row in rows] == [
+            ["first", "lab:A"],
+            ["first", "lab:B"],
+            ["second", "lab:A"],
+            ["second", "lab:B"],
+        ]
+        assert rows[0][4:6] == [str(len(won)), f"{100 * sum(won) / len(won):.1f}%"]
+
+    def test_no_program_of_a_page_had_a_fault(browser: Browser, address: str) -> None:
+        for place in (
+            "",
+            "#open=3",
+            "#tab=Compare&open=1&differ=worse",
+            "#tab=Training&metric=succ",
+            "#open=99999&run=7&tab=No",
+        ):
+            browser.open(address + place)
+            assert browser.evaluate("document.getElementById('main').children.length") > 0
+        assert browser.faults == []

@@ -1,1 +1,0 @@
-"""gem-llm's environments that frameworks derive from, and `register` and `make`."""

@@ -1,1 +1,0 @@
-"""gem-llm's helpers that frameworks import."""

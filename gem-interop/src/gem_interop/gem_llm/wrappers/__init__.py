@@ -1,1 +1,0 @@
-"""gem-llm's names of the wrappers."""
