@@ -52,7 +52,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     load, started = VLLMServerSampler.load, list[int]()
 
     def load_or_die(self: VLLMServerSampler, weights: Any, version: int) -> None:
-        process = self._server._process
+        process = self._server.process
         assert process is not None
         started[:] = [process._process.pid]
         load(self, weights, version)
@@ -61,6 +61,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 
     with patch.object(VLLMServerSampler, "load", load_or_die):
         done = gemx(folder, "--out", str(folder / "run"))
+    assert started, done.output
     assert not group(started[0])
     return folder, done
 
