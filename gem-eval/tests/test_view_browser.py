@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
+from msgspec import structs
 
 from gem.episode import Completion, Episode, TokenTexts, Trace, Turn
 from gem.record import Recorder
@@ -201,6 +202,20 @@ if CHROMIUM:
             ["second", "lab:B"],
         ]
         assert rows[0][4:6] == [str(len(won)), f"{100 * sum(won) / len(won):.1f}%"]
+
+    def test_an_episode_of_several_players_shows_what_each_did_and_earned(browser: Browser, tmp_path: Path) -> None:
+        info = {"player": "odd", "rewards": {"odd": {"bid": -0.5}}}
+        even = Turn("a card", Completion("bid"), 1.5, info, {"bid": 1.5})
+        odd = Turn("a card", Completion("bid"), -0.5, {}, {"bid": -0.5})
+        traces = (Trace((even,), "even", (0,), "expert"), Trace((odd,), "odd", (1,), "random"))
+        with Recorder(tmp_path / "episodes.jsonl") as recorder:
+            recorder.write(structs.replace(FIRST[0], traces=traces))
+        page = tmp_path / "page.html"
+        page.write_text(page_of([run_of(tmp_path)]))
+        browser.open(f"{page.as_uri()}#open=0")
+        assert "returns: even 1.5 (expert), odd -0.5 (random)" in summary(browser)
+        acted = browser.evaluate("[...document.querySelectorAll('.agent .who')].map((each) => each.textContent)")
+        assert acted == ["action 1 of evenreward 1.5bid 1.5", "action 2 of oddreward -0.5bid -0.5"]
 
     def test_no_program_of_a_page_had_a_fault(browser: Browser, address: str) -> None:
         for place in (

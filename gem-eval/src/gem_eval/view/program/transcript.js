@@ -16,10 +16,10 @@ function observed(value, index, after) {
   return block(tool ? "world tool" : "world", [tool ? `result of ${tool.name ?? "a tool"}` : index === null ? "last observation" : `observation ${index + 1}`], ...content(value));
 }
 
-const UNTOLD = ["tool", "stop", "success"]; // they are shown elsewhere
+const UNTOLD = ["tool", "stop", "success"], UNTOLD_OF_PLAYERS = [...UNTOLD, "player", "rewards"]; // they are shown elsewhere
 function acted(turn, index) {
-  const tool = turn.info.tool;
-  const rest = Object.entries(turn.info).filter(([name]) => !UNTOLD.includes(name)).map(([name, value]) => [name, JSON.stringify(value)]);
+  const tool = turn.info.tool, untold = turn.player === "agent" ? UNTOLD : UNTOLD_OF_PLAYERS;
+  const rest = Object.entries(turn.info).filter(([name]) => !untold.includes(name)).map(([name, value]) => [name, JSON.stringify(value)]);
   const short = rest.filter(([, text]) => text.length <= 40), long = rest.filter(([, text]) => text.length > 40);
   return block("agent" + (tool ? " call" : ""), [
     make("span", {}, `action ${index + 1}` + (turn.player === "agent" ? "" : ` of ${turn.player}`)),
@@ -45,9 +45,13 @@ function end_of(episode) {
 
 const transcript = (episode) => [...episode.turns.map((_, index) => turn_of(episode, index)), end_of(episode)];
 
+const returned = ({ player, policy = null, turns }) => `${player} ${number(turns.reduce((sum, turn) => sum + Number(turn.reward), 0))}${policy ? ` (${name_of(policy)})` : ""}`;
+
 function heading(episode) {
   const labels = Object.entries(episode.labels).map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`);
-  const facts = [episode.id, `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, `${start_of(episode) === episode.seed ? "seed " : ""}${place_of(episode)}`, name_of(episode.policy), ...labels];
+  const players = episode.traces.length > 1 ? `returns: ${episode.traces.map(returned).join(", ")}` : "";
+  const place = `${start_of(episode) === episode.seed ? "seed " : ""}${place_of(episode)}`;
+  const facts = [episode.id, players || `return ${number(episode.return)}`, few(episode.turns.length, "turn"), episode.end, place, players ? "" : name_of(episode.policy), ...labels];
   return make("p", { class: "summary" }, outcome(episode), " ", shown(facts.filter(Boolean).join(" · ")));
 }
 
