@@ -147,7 +147,7 @@ class ProblemEnv(QuestionEnv[Answer]):
     problem: Problem
     """The problem of this episode."""
     kind: str
-    """Its kind."""
+    """Kind of the problem."""
 
     def __init__(
         self,

@@ -23,13 +23,13 @@ class Comparison:
     first: float
     """The mean of the first policy over items."""
     second: float
-    """That of the second."""
+    """The mean of the second policy over items."""
     difference: float
     """Second minus first."""
     interval: tuple[float, float]
     """The 95% interval of the difference, over items: see `mean_interval`."""
     p: float
-    """How often a difference as large arises by chance alone: `sign_flip_p`."""
+    """Probability that a difference as large arises by chance alone: `sign_flip_p`."""
     better: int
     """Items on which the second has the higher mean."""
     worse: int

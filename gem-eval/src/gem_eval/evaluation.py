@@ -64,32 +64,32 @@ class Evaluation:
         self.floors: list[dict[str, dict[str, Tally]]] = [{floor: {} for floor in FLOORS} for _ in self.plans]
         """Episodes by floor and id, of each group; without the ids that do not have the floor."""
         self.phase, self.phase_size, self.phase_done = "", 0, 0
-        """What is being played, of how many episodes, and how many of these are known."""
+        """The phase that is being played, its number of episodes, and the number of these that are known."""
         self.meter: Meter | None = None
         """Counts tokens, cost and time of this call; None before it plays."""
         self.budget_spent = False
-        """Whether the budget has ended it."""
+        """True if the budget has ended it."""
         self.others = 0
         """Episodes in the folder that belong to other settings, weights or versions."""
         if out is not None:
             folders.claim(out, self.settings)
             self._load(out)
         self.resumed = self.played
-        """How many episodes the folder held."""
+        """Number of episodes that the folder held."""
 
     @property
     def asked(self) -> int:
-        """How many episodes the settings ask for."""
+        """Number of episodes that the settings ask for."""
         return sum(len(each.starts) for each in self.plans)
 
     @property
     def items(self) -> int:
-        """At how many items they are attempts."""
+        """Number of items that they are attempts at."""
         return sum(len(each.starts) // each.group.k for each in self.plans)
 
     @property
     def played(self) -> int:
-        """How many of them are known."""
+        """Number of episodes that are known."""
         return sum(len(each.starts) for each in self._all())
 
     @property
@@ -107,7 +107,7 @@ class Evaluation:
 
     @property
     def notes(self) -> list[str]:
-        """What the user may not expect of what is played."""
+        """Remarks on what is played that may surprise the user."""
         notes = [note for each in self.plans for note in each.notes]
         name, _ = name_and_settings(self.settings.model)
         if name in FLOORS and any(group.k > 1 for group in self.settings.groups):

@@ -40,11 +40,11 @@ class Export:
 
     format: ExportFormat
     success: bool = False
-    """Only episodes with success; of a pair the chosen one."""
+    """Keep only episodes with success; of a pair the chosen one."""
     min_return: float | None = None
-    """Only episodes with at least this return; of a pair the chosen one."""
+    """The least return of an episode that is kept; of a pair the chosen one."""
     reasoning: bool = False
-    """Whether replies have their `reasoning_content`."""
+    """Give replies their `reasoning_content`."""
     unwanted: int = 0
     """Episodes that `success` and `min_return` have left out."""
     cut: int = 0
@@ -118,7 +118,7 @@ class _Attempt:
     trace: Trace
     messages: list[Message]
     tools: list[Row] | None
-    """Those of a chat API."""
+    """Messages of a chat API."""
 
     @property
     def outcome(self) -> tuple[bool, float]:
@@ -126,7 +126,7 @@ class _Attempt:
 
     @property
     def item(self) -> str:
-        """What it started from: the item, and everything else that the env was built with."""
+        """The start of an episode: the item, and everything else that the env was built with."""
         spec = self.record.spec
         env = (item_of(self.record), self.trace.player, spec and (spec.kwargs, spec.max_turns, spec.wrappers))
         return json.dumps(env, sort_keys=True, default=repr)

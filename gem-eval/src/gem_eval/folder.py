@@ -72,7 +72,7 @@ def claim(folder: Path, settings: Settings) -> None:
 
 
 def _difference(old: Settings, new: Settings) -> tuple[str, str, str] | None:
-    """What makes two evaluations different, with both sides. More episodes, attempts or turns do not."""
+    """Differences of two evaluations, with both sides. More episodes, attempts or turns are none."""
     pairs: list[tuple[str, Any, Any]] = [
         ("model", identity(old.model), identity(new.model)),
         ("seed", old.seed, new.seed),

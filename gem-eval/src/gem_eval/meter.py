@@ -14,11 +14,11 @@ from gem_eval.settings import Budget, Prices
 
 
 class BudgetSpent(Exception):
-    """What was asked for would cost more than the budget."""
+    """Raised when what was asked for would cost more than the budget."""
 
 
 def cost(usage: Usage, prices: Prices) -> float:
-    """What these tokens cost, at prices per million."""
+    """Cost of these tokens, at prices per million."""
     of_prompts, of_replies, of_cached = (*prices, prices[0])[:3]
     millionths = (usage.prompt - usage.cached) * of_prompts + usage.cached * of_cached + usage.completion * of_replies
     return millionths / 1e6
@@ -41,13 +41,13 @@ class Meter(Policy):
         """Slots that ask in vain."""
         self._until = time.monotonic() + budget.max_minutes * 60 if budget.max_minutes else None
         self.spent = Usage()
-        """Of every reply so far, those of unfinished episodes included."""
+        """Tokens and seconds of every reply so far, those of unfinished episodes included."""
         self._of_slot: dict[int, Usage] = {}
         self._running, self._finished, self._of_finished = 0, 0, Usage()
 
     @property
     def cost(self) -> float | None:
-        """What was spent, if prices are known."""
+        """Cost so far, if prices are known."""
         return cost(self.spent, self._budget.prices) if self._budget.prices else None
 
     @property
@@ -56,7 +56,7 @@ class Meter(Policy):
         return self._policy.client.http.repeated if isinstance(self._policy, ChatPolicy) else 0
 
     def begin(self) -> bool:
-        """Whether one more episode may begin, if each that runs, and this one, will use what the others used."""
+        """Begin an episode if the budget allows it, with all that run using as much as those that have ended."""
         share = (self._running + 1) / self._finished if self._finished else 0.0
         # Of those that run, part is spent already: this errs on the side of thrift.
         sums = zip(self._sums(self.spent), self._sums(self._of_finished), self._most, strict=True)

@@ -1,4 +1,4 @@
-"""From settings to episodes: which start is played how often."""
+"""The way from settings to episodes: the starts, and how often each is played."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ class Plan:
     specs: dict[str, EnvSpec]
     starts: list[Start]
     notes: list[str]
-    """What the user may not expect."""
+    """Remarks that may surprise the user."""
 
 
 def plan(group: Group, seed: int) -> Plan:

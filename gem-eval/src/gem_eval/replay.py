@@ -41,7 +41,7 @@ class Rescore:
     """The grades of a recorded episode: as recorded, and by the current rules."""
 
     success: tuple[bool, bool]
-    """As recorded, and now."""
+    """Success as recorded, and now."""
     total_reward: tuple[float, float]
     """The return as recorded, and now."""
     diverged: int | None
@@ -52,12 +52,12 @@ class Rescore:
 
     @property
     def flipped(self) -> bool:
-        """Whether the success has changed."""
+        """True if the success has changed."""
         return self.success[0] != self.success[1]
 
     @property
     def changed(self) -> bool:
-        """Whether the success or the return has changed."""
+        """True if the success or the return has changed."""
         return self.flipped or not same_json(*self.total_reward)
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation plays, as data: the settings that the folder of an evaluation keeps."""
+"""The settings of an evaluation, as data that its folder keeps."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -79,13 +79,13 @@ class Budget(_Data):
     """Limits of one call, for all episodes together; what the folder holds already does not count."""
 
     max_tokens: Count | None = None
-    """Of prompts and replies."""
+    """Most tokens of prompts and replies together."""
     max_cost: Amount | None = None
-    """In the unit of `prices`."""
+    """Highest cost, in the unit of `prices`."""
     max_minutes: Amount | None = None
-    """Since the first episode of the call."""
+    """Minutes since the first episode of the call."""
     prices: Prices | None = None
-    """Of a million tokens."""
+    """Prices of a million tokens."""
 
     @field_validator("prices", mode="before")
     @classmethod
@@ -104,7 +104,7 @@ class Budget(_Data):
 
 
 class Settings(_Data):
-    """What an evaluation depends on: a `model` plays `groups` from a `seed`, on a `backend`, in a `budget`."""
+    """Settings that an evaluation depends on: a `model` plays `groups` from a `seed`, on a `backend`, in a `budget`."""
 
     model: ComponentRef
     groups: tuple[Group, ...]
@@ -113,7 +113,7 @@ class Settings(_Data):
     """Most episodes at once; by default as many as `openai` makes requests, and `NUM_ENVS` with other models."""
     backend: BackendName = "sync"
     floors: bool = True
-    """Whether random play and the expert are measured on the same items."""
+    """Measure random play and the expert on the same items."""
     budget: Budget = Budget()
 
     @field_validator("groups")

@@ -59,7 +59,7 @@ class WikiGraph:
         return None
 
     def close(self) -> None:
-        """Nothing: all envs share the pages."""
+        """Keep the pages open: all envs share them."""
 
     def _layers_of(self, target: int) -> "Layers":
         return Layers(self._back, target)

@@ -45,7 +45,7 @@ class MediaWiki(LiveWiki):
         return self._ask(_read_random, action="query", list="random", rnnamespace=0, rnlimit=1)
 
     def _ask(self, read: Callable[[Any], _T], **query: Any) -> _T:
-        """What `read` finds in the answer; on a malformed answer it may raise any error of lookups and types."""
+        """The finding of `read` in the answer; on a malformed answer it may raise any error of lookups and types."""
         answer = self.get(**query, format="json", formatversion=2)
         if answer is None:
             raise WikiUnavailable(f"{self.url} is not there: the url of a MediaWiki ends in api.php")

@@ -23,7 +23,7 @@ class Answer(NamedTuple):
     tokens: tuple[str, ...]
     """The text without spaces and decoration."""
     readings: tuple[Node, ...]
-    """Its possible meanings; none if it is words, or not readable."""
+    """Possible meanings of an answer; none if it is words, or not readable."""
     words: tuple[str, ...]
     """The words of an answer in words: in lower case, singular, without articles."""
     problem: str

@@ -7,7 +7,7 @@ POOL = ForkPool("gem_envs_math.grading.worker", workers=2, tasks=500)
 
 
 def compare(answer: str, gold: str, *, tolerance: float, seconds: float, pool: ForkPool = POOL) -> tuple[bool, str]:
-    """Whether math-verify finds `answer` equal to `gold`, and the rule: `math-verify`, or why there is no verdict of it
+    """Equality of `answer` and `gold` by math-verify, and the rule: `math-verify`, or why there is no verdict of it
     (`deadline`, `memory`, `unreadable`).
 
     It waits for a worker as long as it takes; the deadline of `seconds` of processor time begins when the worker does.

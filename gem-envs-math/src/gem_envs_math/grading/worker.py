@@ -22,7 +22,7 @@ def begin() -> None:
 
 
 def answer(task: dict[str, Any], tell: Callable[[Any], None]) -> tuple[bool, str]:
-    """Whether an answer is right, and the rule: `math-verify`, or why math-verify has no verdict."""
+    """Verdict on an answer, and the rule: `math-verify`, or why math-verify has no verdict."""
     try:
         gold = symbolic.parse(task["gold"])
         if gold is None:

@@ -36,7 +36,7 @@ from gem_eval.suite import make_group
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
 POSITIVE = click.FloatRange(min=0, min_open=True)
 RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_floors", "as_json", "resume"}
-"""What may be given beside --resume."""
+"""Options that may be given beside --resume."""
 
 
 @click.command("eval")

@@ -1,4 +1,4 @@
-"""What the page shows of a run, as plain data: its episodes, its settings and its curves."""
+"""A run as the page shows it, as plain data: its episodes, its settings and its curves."""
 
 import heapq
 import itertools
@@ -24,7 +24,7 @@ SUMMARY = "summary.json"
 FACTS = ("config.toml", EVALUATION, SUMMARY)
 """Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
-"""Of a curve; longer ones are thinned out."""
+"""Most points of a curve; longer ones are thinned out."""
 
 Run = dict[str, Any]
 
@@ -123,7 +123,7 @@ def _curves(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _summarised(path: Path, kind: str) -> dict[str, Any]:
-    """What the page shows of `summary.json`, which is there after the end of a run."""
+    """Results and floors of `summary.json`, which is there after the end of a run."""
     results: list[dict[str, Any]] = []
     floors: dict[str, float | None] = {}
     try:

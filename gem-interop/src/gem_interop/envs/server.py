@@ -1,4 +1,4 @@
-"""What environments on servers have in common: an address, faults, and patience with a server that restarts."""
+"""Common parts of environments on servers: an address, faults, and patience with a server that restarts."""
 
 import json
 import time
