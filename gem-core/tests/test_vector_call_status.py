@@ -22,14 +22,9 @@ while True:
 """
 
 
-def prepared(file) -> CallStatus:
-    CallStatus.prepare(file)
-    return CallStatus(file)
-
-
 def test_the_call_status_has_no_call_before_the_first_and_after_the_last():
     with tempfile.TemporaryFile() as file:
-        status = prepared(file)
+        status = CallStatus(file.fileno())
         assert status.call() is None
         status.announce(3, SeedStream(2**62, 5))
         call = status.call()
@@ -41,7 +36,7 @@ def test_the_call_status_has_no_call_before_the_first_and_after_the_last():
 
 def test_a_writer_that_stops_anywhere_in_the_middle_leaves_no_call():
     with tempfile.TemporaryFile() as file:
-        status = prepared(file)
+        status = CallStatus(file.fileno())
         status.announce(1, SeedStream(1, 1))
         before = status._memory[:]
         time.sleep(0.001)
@@ -56,7 +51,7 @@ def test_a_writer_that_stops_anywhere_in_the_middle_leaves_no_call():
 
 def test_a_reader_beside_a_writer_in_another_process_never_reads_half_of_a_note():
     with tempfile.TemporaryFile() as file:
-        status = prepared(file)
+        status = CallStatus(file.fileno())
         command = [sys.executable, "-c", WRITER, str(file.fileno())]
         with subprocess.Popen(command, pass_fds=[file.fileno()]) as writer:
             try:

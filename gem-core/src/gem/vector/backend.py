@@ -25,6 +25,10 @@ class EnvSet:
         return [SeedStream(seed) for seed in self.seeds]
 
 
+GRACE = 1.0
+"""Seconds that `close` waits for running calls and for envs to close."""
+
+
 class Backend(Protocol):
     """Passes messages to envs, and results back. Every message has exactly one result."""
 
@@ -37,7 +41,7 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None:
-        """Close all envs and end all workers. Closing twice is fine."""
+        """Close all envs and end all workers. Called once."""
         ...
 
 

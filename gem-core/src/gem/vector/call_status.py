@@ -1,9 +1,10 @@
 """Shared memory in which a worker process states which env it is calling, for its parent to read."""
 
 import mmap
+import os
 import struct
 import time
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from gem.vector.messages import SeedStream
 from gem.vector.slot import NO_SLOT
@@ -26,23 +27,17 @@ class CallStatus:
     The record is written twice. A reader reads the second copy first: if both are equal, the record is complete.
 
     Args:
-        file: a prepared file, open for reading and writing.
+        file: the descriptor of a file, at first an empty one, open for reading and writing.
     """
 
-    def __init__(self, file: IO[bytes] | int) -> None:
-        fd = file if isinstance(file, int) else file.fileno()
-        self._memory = mmap.mmap(fd, 2 * _RECORD.size)
-
-    @staticmethod
-    def prepare(file: IO[bytes]) -> None:
-        """Initialise an empty file: no env is being called."""
-        file.write(_RECORD.pack(NO_SLOT, 0, 0, 0.0) * 2)
-        file.flush()
+    def __init__(self, file: int) -> None:
+        os.ftruncate(file, 2 * _RECORD.size)
+        self._memory = mmap.mmap(file, 2 * _RECORD.size)
 
     def announce(self, slot: int, stream: SeedStream) -> None:
         """State that a call of the env of `slot` begins; with `NO_SLOT`, that no call is running."""
-        # Not `pack_into`, which writes zeros first.
-        record = _RECORD.pack(slot, stream.base, stream.number, time.monotonic())
+        # Without a call, a number of 0, as in an empty file. Not `pack_into`, which writes zeros first.
+        record = _RECORD.pack(slot - NO_SLOT, stream.base, stream.number, time.monotonic())
         self._memory[: _RECORD.size] = record
         self._memory[_RECORD.size :] = record
 
@@ -52,7 +47,7 @@ class CallStatus:
         if self._memory[: _RECORD.size] != second:
             return None
         slot, base, number, since = _RECORD.unpack(second)
-        return None if slot == NO_SLOT else EnvCall(slot, SeedStream(base, number), time.monotonic() - since)
+        return EnvCall(slot + NO_SLOT, SeedStream(base, number), time.monotonic() - since) if slot else None
 
     def close(self) -> None:
         """Release the memory."""

@@ -5,7 +5,7 @@ With fixed ids per slot, an id with short episodes would be played more often th
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gem.core import Env, Info, Observation, Wrapper
@@ -49,17 +49,6 @@ class MixtureEnv(Wrapper):
                 every.callback(env.close)
 
 
-@dataclass(frozen=True, slots=True)
-class MixtureMaker:
-    """Makes the env of one slot; it is pickled for other processes."""
-
-    makers: Mapping[str, Maker]
-    built: tuple[str, ...]
-
-    def __call__(self) -> Env:
-        return MixtureEnv(self.makers, self.built)
-
-
 def mixture_makers(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Maker]:
     """The maker of each slot, given the name of its own env.
 
@@ -67,4 +56,4 @@ def mixture_makers(makers: Mapping[str, Maker], slots: Sequence[str]) -> list[Ma
     reported before the first episode.
     """
     without_slot = [name for name in makers if name not in slots]
-    return [MixtureMaker(makers, (own, *without_slot[slot :: len(slots)])) for slot, own in enumerate(slots)]
+    return [partial(MixtureEnv, makers, (own, *without_slot[slot :: len(slots)])) for slot, own in enumerate(slots)]

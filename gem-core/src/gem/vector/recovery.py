@@ -15,10 +15,10 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from gem.errors import ConfigError, Failure, failure_of
-from gem.vector.backend import timed_out
+from gem.vector.backend import EnvSet, timed_out
 from gem.vector.call_status import EnvCall
 from gem.vector.messages import Autoreset, EpisodeLog, Rebuild, Reset, Restore, SeedStream, SlotMessage, SlotResult
-from gem.vector.worker import Batch, WorkerAnswer, unpickle
+from gem.vector.worker import Batch, WorkerAnswer, WorkerInit, unpickle
 
 MAX_FAILED_STARTS = 3
 
@@ -28,7 +28,7 @@ class WorkerLost(Exception):
 
 
 def pickled(what: str, value: object, dumps: Callable[[object], bytes] = pickle.dumps) -> bytes:
-    """`value` pickled for a worker. If it cannot be, that is a `ConfigError`."""
+    """`value`, pickled for a worker. Raises `ConfigError` if it cannot be."""
     try:
         return dumps(value)
     except Exception as error:
@@ -70,32 +70,50 @@ class WorkerHandle(ABC):
 
     @abstractmethod
     def kill(self) -> None:
-        """End the worker at once."""
+        """End the worker at once; what it has answered can still be received."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the worker at once, and release its resources."""
 
 
 L = TypeVar("L", bound=WorkerHandle)
 
 
 class RemoteBackend(ABC, Generic[L]):
-    """Distributes the slots over workers (slot `i` to worker `i % num_workers`), and replaces workers that die."""
+    """Distributes the slots over workers (slot `i` to worker `i % num_workers`), and replaces workers that die.
 
-    def __init__(self, streams: Sequence[SeedStream], num_workers: int, step_timeout: float | None) -> None:
-        self._limit = step_timeout
-        self._logs = [EpisodeLog(stream) for stream in streams]
+    Args:
+        env_set: the envs.
+        num_workers: how many workers; by default one per core, and at most one per slot.
+        cores: the number of cores for workers.
+        dumps: pickles the makers.
+    """
+
+    def __init__(
+        self,
+        env_set: EnvSet,
+        num_workers: int | None,
+        cores: int,
+        dumps: Callable[[object], bytes] = pickle.dumps,
+    ) -> None:
+        self._makers = [pickled(f"the maker of slot {slot}", m, dumps) for slot, m in enumerate(env_set.makers)]
+        self._info_methods = env_set.info_methods
+        self._limit = env_set.step_timeout
+        self._logs = [EpisodeLog(stream) for stream in env_set.streams]
         self._pending: dict[int, tuple[SlotMessage, Autoreset]] = {}
         self._results: list[SlotResult] = []
-        self._workers = [
-            self._start({slot: streams[slot] for slot in range(first, len(streams), num_workers)})
-            for first in range(num_workers)
-        ]
+        number = num_workers or min(len(self._makers), cores)
+        self._workers = [self._worker(range(first, len(self._makers), number)) for first in range(number)]
+
+    def _worker(self, slots: Iterable[int]) -> L:
+        """A new worker for these slots."""
+        makers = {slot: self._makers[slot] for slot in slots}
+        return self._start(WorkerInit(makers, {slot: self._logs[slot].stream for slot in makers}, self._info_methods))
 
     @abstractmethod
-    def _start(self, streams: Mapping[int, SeedStream]) -> L:
-        """Start a worker for these slots."""
-
-    @abstractmethod
-    def _discard(self, worker: L) -> None:
-        """Release the resources of a worker that has died."""
+    def _start(self, init: WorkerInit) -> L:
+        """Start a worker."""
 
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:
@@ -231,8 +249,8 @@ class RemoteBackend(ABC, Generic[L]):
         failed_starts = 0 if lost.ready else lost.failed_starts + 1
         if failed_starts >= MAX_FAILED_STARTS:
             raise RuntimeError("workers end before they have started; see what they printed")
-        self._discard(lost)
-        worker = self._start({slot: self._logs[slot].stream for slot in lost.slots})
+        lost.close()
+        worker = self._worker(lost.slots)
         worker.failed_starts = failed_starts
         self._workers[self._workers.index(lost)] = worker
         # Slots with a pending message first.

@@ -5,10 +5,11 @@ One thread runs the envs, one may call `put` and one `take`, so that an answer l
 
 import pickle
 from collections.abc import Mapping, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from gem.core import Step
+from gem.core import Env, Step
 from gem.errors import failure_of
 from gem.vector.messages import Autoreset, SeedStream, SlotMessage, SlotResult
 from gem.vector.slot import NO_SLOT, Announce, EnvSlot
@@ -36,18 +37,6 @@ class WorkerInit(NamedTuple):
     """Slot → its pickled maker; if unpickling fails, that is a failure of the slot."""
     streams: Mapping[int, SeedStream]
     info_methods: Sequence[str]
-    script: str | None = None
-    """The script to import first, because it defines classes of the envs."""
-
-
-class PickledMaker:
-    """A maker that is unpickled at each call."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def __call__(self) -> Any:
-        return pickle.loads(self._data)()
 
 
 class Worker:
@@ -56,7 +45,7 @@ class Worker:
     def __init__(self, init: WorkerInit, announce: Announce) -> None:
         self._announce = announce
         self._slots = {
-            slot: EnvSlot(slot, PickledMaker(maker), init.streams[slot], init.info_methods, announce)
+            slot: EnvSlot(slot, partial(_made, maker), init.streams[slot], init.info_methods, announce)
             for slot, maker in init.makers.items()
         }
         self._inbox: SimpleQueue[Batch | None] = SimpleQueue()
@@ -101,6 +90,10 @@ class Worker:
             return _pickled(slot, before, result)
         except Exception as error:  # nor can the first result of the next episode
             return _pickled(slot, before, slot.fail(failure_of(error), "off"))
+
+
+def _made(maker: bytes) -> Env:
+    return pickle.loads(maker)()
 
 
 def _pickled(slot: EnvSlot, before: SeedStream, result: SlotResult) -> bytes:

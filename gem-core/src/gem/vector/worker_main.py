@@ -15,7 +15,7 @@ from collections.abc import Callable
 from gem.vector.call_status import CallStatus
 from gem.vector.worker import Worker, WorkerInit
 from gem.work.channel import Channel, Ended
-from gem.work.script import import_script
+from gem.work.script import loads_with_script
 
 
 def main(socket_fd: int, status_fd: int) -> None:
@@ -33,9 +33,7 @@ def main(socket_fd: int, status_fd: int) -> None:
         while True:
             channel.send(pickle.dumps(worker.take()))
 
-    init: WorkerInit = pickle.loads(channel.receive())
-    if init.script is not None:
-        import_script(init.script)
+    init: WorkerInit = loads_with_script(channel.receive())
     worker = Worker(init, status.announce)
     channel.send(pickle.dumps([]))
     for task in (feed, answer):

@@ -1,6 +1,7 @@
 """Choice of the envs that a session plays."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gem.core import Env
@@ -11,7 +12,7 @@ from gem.packs.registry import get_spec
 from gem.packs.spec import EnvSpec
 from gem.vector.make import SpecMaker
 from gem.vector.messages import Maker, Reset
-from gem.vector.mixture import MixtureMaker, options_for
+from gem.vector.mixture import MixtureEnv, options_for
 from gem.vector.reach import Reach
 
 
@@ -53,7 +54,7 @@ class EnvChoice:
         self._specs = {**dict(zip(ids, bound, strict=True)), **{spec.id: spec for spec in bound}}
         self._mixture = len(ids) > 1
         by_id = {spec.id: maker for spec, maker in zip(bound, makers, strict=True)}
-        self.maker = MixtureMaker(by_id, (self._own,)) if self._mixture else makers[0]
+        self.maker = partial(MixtureEnv, by_id, (self._own,)) if self._mixture else makers[0]
 
     def spec(self, id: str | None) -> tuple[str, EnvSpec | None]:
         """The id that an episode plays and its spec (None for an env that was built by hand).

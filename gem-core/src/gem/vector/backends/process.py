@@ -1,28 +1,24 @@
 """Envs in worker processes on this machine."""
 
+import math
 import os
 import pickle
-import selectors
+import select
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gem.errors import ConfigError
-from gem.vector.backend import EnvSet
+from gem.vector.backend import GRACE, EnvSet
 from gem.vector.call_status import CallStatus, EnvCall
-from gem.vector.messages import SeedStream
-from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, pickled
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost
 from gem.vector.worker import Batch, WorkerInit
 from gem.work import script
 from gem.work.channel import Frames, frame
 from gem.work.process import WorkerProcess
 
-GRACE = 1.0
-"""Seconds that `close` waits for the workers to close their envs."""
-
 _MOST_BYTES = 1 << 20
-_READ_WRITE = selectors.EVENT_READ | selectors.EVENT_WRITE
 
 
 class ProcessWorkerHandle(WorkerHandle):
@@ -31,16 +27,16 @@ class ProcessWorkerHandle(WorkerHandle):
     def __init__(self, init: WorkerInit) -> None:
         super().__init__(list(init.makers))
         with tempfile.TemporaryFile() as status:
-            CallStatus.prepare(status)
-            self._status = CallStatus(status)
+            self._status = CallStatus(status.fileno())
             self._process = WorkerProcess(
                 "gem.vector.worker_main:main", files=[status.fileno()], stdout=_standard_output()
             )
         self.socket = self._process.channel.socket
         self.socket.setblocking(False)
         self._frames = Frames()
-        self.unsent = bytearray(frame(pickle.dumps(init)))
+        self.unsent = bytearray(frame(script.with_script(pickle.dumps(init))))
         """Data that the socket has not accepted yet."""
+        self.flush()
 
     def send(self, batch: Batch) -> None:
         if batch:
@@ -93,7 +89,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
 
     Args:
         env_set: the envs.
-        num_workers: processes; by default one per usable core, and at most one per slot.
+        num_workers: processes; by default one per usable core.
     """
 
     def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
@@ -104,18 +100,9 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
                 "worker processes import the script that defines their env; put what is not a definition under: "
                 "if __name__ == '__main__':"
             )
-        self._makers = [pickled(f"the maker of slot {slot}", m) for slot, m in enumerate(env_set.makers)]
-        self._main = script.script() if any(b"__main__" in maker for maker in self._makers) else None
-        self._info_methods = env_set.info_methods
-        self._selector = selectors.DefaultSelector()
-        self._closed = False
-        workers = num_workers or min(len(self._makers), usable_cores())
-        super().__init__(env_set.streams, workers, env_set.step_timeout)
+        super().__init__(env_set, num_workers, usable_cores())
 
     def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
         for worker in self._workers:
             worker.end()
         until = time.monotonic() + GRACE
@@ -125,29 +112,21 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
         finally:  # even if a second Ctrl-C ends the waiting
             for worker in self._workers:
                 worker.close()
-            self._selector.close()
 
-    def _start(self, streams: Mapping[int, SeedStream]) -> ProcessWorkerHandle:
-        makers = {slot: self._makers[slot] for slot in streams}
-        worker = ProcessWorkerHandle(WorkerInit(makers, streams, self._info_methods, self._main))
-        worker.flush()
-        self._selector.register(worker.socket, selectors.EVENT_READ, worker)
-        return worker
+    def _start(self, init: WorkerInit) -> ProcessWorkerHandle:
+        return ProcessWorkerHandle(init)
 
     def _wait(self, timeout: float | None) -> Sequence[ProcessWorkerHandle]:
-        for worker in self._workers:
-            self._selector.modify(worker.socket, _READ_WRITE if worker.unsent else selectors.EVENT_READ, worker)
+        poll, workers = select.poll(), {worker.socket.fileno(): worker for worker in self._workers}
+        for number, worker in workers.items():
+            poll.register(number, select.POLLIN | select.POLLOUT if worker.unsent else select.POLLIN)
         ready: list[ProcessWorkerHandle] = []
-        for key, events in self._selector.select(timeout):
-            if events & selectors.EVENT_WRITE:
-                key.data.flush()
-            if events & selectors.EVENT_READ:
-                ready.append(key.data)
+        for number, events in poll.poll(None if timeout is None else math.ceil(timeout * 1000)):
+            if events & select.POLLOUT:
+                workers[number].flush()
+            if events != select.POLLOUT:  # also if the worker has died
+                ready.append(workers[number])
         return ready
-
-    def _discard(self, worker: ProcessWorkerHandle) -> None:
-        self._selector.unregister(worker.socket)
-        worker.close()
 
 
 def usable_cores() -> int:

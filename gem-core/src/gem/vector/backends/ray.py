@@ -3,19 +3,17 @@
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
-from gem.vector.backend import EnvSet
+from gem.vector.backend import GRACE, EnvSet
 from gem.vector.call_status import EnvCall
 from gem.vector.messages import SeedStream
-from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost, pickled
+from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost
 from gem.vector.slot import NO_SLOT
 from gem.vector.worker import Batch, Worker, WorkerInit
 
-GRACE = 1.0
-"""Seconds that `close` waits for the actors to close their envs."""
 CALL_TIMEOUT = 5.0
 """Seconds in which an actor must report its running call."""
 POLL_INTERVAL = 10.0
@@ -25,31 +23,19 @@ _GROUPS = {"put": 1, "take": 1, "call": 1}
 """Threads of an actor: one per kind of request, so that none waits for another."""
 
 
-class EnvActor:
+class EnvActor(Worker):
     """A `Worker` as an actor, whose envs run in a thread."""
 
     def __init__(self, init: WorkerInit, path: Sequence[str]) -> None:
         # `sys.path` of the parent, for its own machine; other machines need the packs installed.
         sys.path.extend(folder for folder in path if folder not in sys.path)
         self._call: tuple[int, SeedStream, float] | None = None
-        self._worker = Worker(init, self._set_call)
-        self._thread = threading.Thread(target=self._worker.run, daemon=True)
+        super().__init__(init, self._set_call)
+        self._thread = threading.Thread(target=self.run, daemon=True)
         self._thread.start()
 
     def _set_call(self, slot: int, stream: SeedStream) -> None:
         self._call = None if slot == NO_SLOT else (slot, stream, time.monotonic())
-
-    def hello(self) -> list[tuple[int, bytes]]:
-        """An empty list of answers, once the actor has started."""
-        return []
-
-    def put(self, batch: Batch) -> None:
-        """See `Worker`."""
-        self._worker.put(batch)
-
-    def take(self) -> list[tuple[int, bytes]]:
-        """The next answers."""
-        return self._worker.take(POLL_INTERVAL)
 
     def call(self) -> EnvCall | None:
         """The running call."""
@@ -58,7 +44,7 @@ class EnvActor:
 
     def stop(self) -> None:
         """Close the envs."""
-        self._worker.stop()
+        super().stop()
         self._thread.join(GRACE)
 
 
@@ -71,7 +57,7 @@ class RayWorkerHandle(WorkerHandle):
         actor = ray.remote(concurrency_groups=_GROUPS, scheduling_strategy="SPREAD")(EnvActor)
         self._actor = actor.remote(init, sys.path)
         self._alive = True
-        self.answers = self.ask("hello")
+        self.answers = self.ask("take", 0.0)
 
     def send(self, batch: Batch) -> None:
         if batch:
@@ -84,11 +70,11 @@ class RayWorkerHandle(WorkerHandle):
             self._alive = False
             raise WorkerLost(f"the Ray actor of this env has died: {str(error).splitlines()[0]}") from error
         self.ready = True
-        self.answers = self.ask("take")
+        self.answers = self.ask("take", POLL_INTERVAL)
         return answers
 
     def call(self) -> EnvCall | None:
-        # Before `hello` has returned there are no calls. On a busy cluster it may start late.
+        # Before the first answers, which are none, there are no calls. On a busy cluster an actor may start late.
         if not (self._alive and self.ready):
             return None
         try:
@@ -103,6 +89,9 @@ class RayWorkerHandle(WorkerHandle):
     def kill(self) -> None:
         self._ray.kill(self._actor)
 
+    def close(self) -> None:
+        self.kill()
+
     def ask(self, name: str, *arguments: Any) -> Any:
         """Call a method of the actor; returns a reference to its result."""
         group = name if name in _GROUPS else "call"
@@ -114,7 +103,7 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
 
     Args:
         env_set: the envs.
-        num_workers: actors; by default one per core of the cluster, and at most one per slot.
+        num_workers: actors; by default one per core of the cluster.
         address: the cluster to connect to.
 
     Raises:
@@ -133,19 +122,13 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             self._ray.init(address=address, include_dashboard=None if address else False)
         elif address is not None:
             raise ConfigError("this program is connected to Ray already; leave ray_address out")
-        # cloudpickle accepts functions that are defined anywhere.
-        dumps = self._ray.cloudpickle.dumps
-        self._makers = [pickled(f"the maker of slot {i}", m, dumps) for i, m in enumerate(env_set.makers)]
-        self._info_methods = env_set.info_methods
-        self._closed = False
         cores = int(self._ray.cluster_resources().get("CPU", 1))
-        super().__init__(env_set.streams, num_workers or min(len(self._makers), max(1, cores)), env_set.step_timeout)
+        # cloudpickle accepts functions that are defined anywhere.
+        super().__init__(env_set, num_workers, max(1, cores), self._ray.cloudpickle.dumps)
 
     def close(self) -> None:
-        # At the end of a program Ray may be shut down first.
-        if self._closed or not self._ray.is_initialized():
+        if not self._ray.is_initialized():  # at the end of a program Ray may be shut down first
             return
-        self._closed = True
         self._ray.wait(
             [worker.ask("stop") for worker in self._workers], num_returns=len(self._workers), timeout=2 * GRACE
         )
@@ -154,12 +137,8 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
         if self._connected_here:
             self._ray.shutdown()
 
-    def _start(self, streams: Mapping[int, SeedStream]) -> RayWorkerHandle:
-        makers = {slot: self._makers[slot] for slot in streams}
-        return RayWorkerHandle(self._ray, WorkerInit(makers, streams, self._info_methods))
-
-    def _discard(self, worker: RayWorkerHandle) -> None:
-        worker.kill()
+    def _start(self, init: WorkerInit) -> RayWorkerHandle:
+        return RayWorkerHandle(self._ray, init)
 
     def _wait(self, timeout: float | None) -> Sequence[RayWorkerHandle]:
         workers = {worker.answers: worker for worker in self._workers}

@@ -9,13 +9,10 @@ from functools import partial
 from queue import SimpleQueue
 
 from gem.errors import Failure
-from gem.vector.backend import EnvSet, timed_out
+from gem.vector.backend import GRACE, EnvSet, timed_out
 from gem.vector.messages import Autoreset, Maker, Rebuild, SeedStream, SlotMessage, SlotResult
 from gem.vector.slot import NO_SLOT, EnvSlot
 from gem.work.threads import Threads, drain
-
-GRACE = 1.0
-"""Seconds that `close` waits for running calls of envs."""
 
 
 class _ThreadSlot:
