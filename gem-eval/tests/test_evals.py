@@ -202,7 +202,7 @@ def test_a_function_counts_the_time_of_its_replies_and_tokens_of_a_server_are_ke
     assert (found.prompt_tokens, found.completion_tokens) == (asked, 24)
     assert found.cost == pytest.approx((asked + 24_000) / 1e6)
     assert found.latency_p95 >= found.latency_median >= 0.02
-    again = CliRunner().invoke(main, ["eval", "--resume", str(out), "--json"])
+    again = CliRunner().invoke(main, ["eval", "--resume", str(out), "--trust", "--json"])
     assert json.loads(again.stdout) == {**json.loads((out / "summary.json").read_text()), "resumed": 12}
     assert json.loads(again.stdout)["cost"] == found.cost
 
@@ -342,7 +342,7 @@ def test_an_evaluation_is_resumed_with_other_limits_and_nothing_else(tmp_path):
         assert server.requests == 2
     assert (json.loads(done.stdout)["resumed"], json.loads(done.stdout)["episodes"]) == (1, 3)
     assert {each.policy["name"] for each in read(out)} == {"openai"}
-    done = CliRunner().invoke(main, ["eval", "--resume", str(out), "--model-arg", "temperature=0.5"])
+    done = CliRunner().invoke(main, ["eval", "--resume", str(out), "--trust", "--model-arg", "temperature=0.5"])
     assert "holds another evaluation (model: " in done.stderr
 
 
@@ -366,7 +366,7 @@ def test_an_evaluation_that_is_killed_at_a_faulty_server_ends_like_an_unbroken_o
                 time.sleep(0.002)
             playing.send_signal(signal.SIGKILL)
             playing.wait(60)
-        subprocess.run([*words[:4], "--resume", str(out)], check=True, capture_output=True, cwd=cwd)
+        subprocess.run([*words[:4], "--resume", str(out), "--trust"], check=True, capture_output=True, cwd=cwd)
         assert server.most <= 8
         assert sum(server.troubles.values()) > 10
     whole, again = (json.loads((each / "summary.json").read_text()) for each in (tmp_path / "whole", out))

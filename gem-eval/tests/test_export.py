@@ -240,14 +240,14 @@ def test_an_export_replaces_files_and_what_links_point_to_and_nothing_else(recor
 
 
 def test_an_export_that_cannot_be_written_names_its_file_and_leaves_the_old_one(tmp_path):
-    def without_space(partial):
-        partial.write_text("half")
+    def without_space(file, rows):
+        file.write(b"half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     out = tmp_path / "rows.jsonl"
     out.write_text("old")
     with pytest.raises(OSError, match=r"No space left on device: '.*rows.jsonl'"):
-        replace(out, without_space)
+        replace(out, [{}], without_space)
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("rows.jsonl", "old")]
 
 

@@ -1,17 +1,17 @@
 """Recorded episodes as rows of a data set, for the trainers of others."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, BinaryIO, Literal, cast
 
 from gem.episode import Episode, Trace
 from gem.episode.codec import PREFIXES
 from gem.errors import MissingExtra, RecordError, one_line
+from gem.files import replacing
 from gem.llm.messages import Message, messages_of
 from gem.results import item_of
 from gem.rollout.transcript import Transcript
@@ -214,20 +214,19 @@ def write_json_lines(path: Path, rows: Iterable[Row]) -> int:
         RecordError: a number is NaN or infinite.
     """
 
-    def write(partial: Path) -> int:
+    def write(file: BinaryIO, rows: Iterable[Row]) -> int:
         count = 0
-        with partial.open("w", encoding="ascii") as file:
-            for count, row in enumerate(_encodable(rows), start=1):
-                try:
-                    file.write(json.dumps(row, allow_nan=False) + "\n")
-                except ValueError as error:
-                    source = row.get("recorded_in", f"row {count}")
-                    raise RecordError(
-                        f"{source} has NaN or Infinity, which JSON does not have: use --format parquet"
-                    ) from error
+        for count, row in enumerate(rows, start=1):
+            try:
+                file.write(json.dumps(row, allow_nan=False).encode("ascii") + b"\n")
+            except ValueError as error:
+                source = row.get("recorded_in", f"row {count}")
+                raise RecordError(
+                    f"{source} has NaN or Infinity, which JSON does not have: use --format parquet"
+                ) from error
         return count
 
-    return replace(path, write)
+    return replace(path, rows, write)
 
 
 def write_parquet(path: Path, rows: Iterable[Row]) -> int:
@@ -246,24 +245,23 @@ def write_parquet(path: Path, rows: Iterable[Row]) -> int:
             f"Parquet files need datasets, with its feature Json: pip install --upgrade 'gem-core[data]' ({error})"
         ) from error
 
-    def write(partial: Path) -> int:
-        found = list(_encodable(rows))
-        if found:
-            datasets.disable_progress_bars()
-            try:
-                table = cast("Any", datasets.Dataset).from_list(found, on_mixed_types="use_json")
-            except (ValueError, TypeError, ArithmeticError) as error:  # those of pyarrow are among them
-                raise RecordError(
-                    f"the rows do not fit into a Parquet file ({one_line(error)}): use --format messages"
-                ) from error
-            table.to_parquet(partial)
+    def write(file: BinaryIO, rows: Iterable[Row]) -> int:
+        found = list(rows)
+        datasets.disable_progress_bars()
+        try:
+            table = cast("Any", datasets.Dataset).from_list(found, on_mixed_types="use_json")
+        except (ValueError, TypeError, ArithmeticError) as error:  # those of pyarrow are among them
+            raise RecordError(
+                f"the rows do not fit into a Parquet file ({one_line(error)}): use --format messages"
+            ) from error
+        table.to_parquet(file)
         return len(found)
 
-    return replace(path, write)
+    return replace(path, rows, write)
 
 
-def replace(path: Path, write: Callable[[Path], int]) -> int:
-    """Have a file written beside `path` that replaces it at once, unless there are no rows; returns their number.
+def replace(path: Path, rows: Iterable[Row], write: Callable[[BinaryIO, Iterable[Row]], int]) -> int:
+    """Have rows written into a file that replaces `path` at once, unless there are none; returns their number.
 
     Raises:
         RecordError: there is a recording, or something else that is not a file.
@@ -276,15 +274,9 @@ def replace(path: Path, write: Callable[[Path], int]) -> int:
         with path.open("rb") as file:
             if file.read(max(map(len, PREFIXES))).startswith(PREFIXES):
                 raise RecordError(f"{path} is a recording, which an export must not replace; choose another file")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        count = write(partial)
-        if count:
-            partial.replace(path)
-    except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk does not say where
-        raise
-    finally:
-        partial.unlink(missing_ok=True)
-    return count
+    encodable = _encodable(rows)
+    first = next(encodable, None)
+    if first is None:
+        return 0
+    with replacing(path) as file:
+        return write(file, chain([first], encodable))

@@ -1,7 +1,6 @@
 """The folder of an evaluation: `eval.json` (its settings), `episodes.jsonl`, `floors.jsonl` and `summary.json`."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,14 @@ from pydantic import ValidationError
 
 from gem.episode.codec import same_json
 from gem.errors import ConfigError, RecordError
+from gem.files import check_no_links, replacing
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem_eval.settings import Settings
+from gem_eval.trust import check_settings
 
 SETTINGS, FLOORS, SUMMARY = "eval.json", "floors.jsonl", "summary.json"
 VERSION = 1
-"""The version of the settings that this gem-core writes and reads."""
+"""The version of the settings that this gem-eval writes and reads."""
 
 OPERATIONAL = frozenset(
     {
@@ -33,12 +34,24 @@ def identity(model: ComponentRef) -> ComponentRef:
     return {"name": name, **kept} if kept else name
 
 
-def read_settings(folder: Path) -> Settings:
-    """The settings of the evaluation in a folder.
+def read_settings(folder: Path, *, trust: bool = False) -> Settings:
+    """Settings of the evaluation in a folder, to continue it.
+
+    Args:
+        folder: with `eval.json`.
+        trust: whether they may name anything: code, files, addresses; otherwise see `gem_eval.trust`.
 
     Raises:
-        RecordError: there is none, or this gem-core does not read it.
+        RecordError: there are none, this gem-eval does not read them, or they are not trusted.
     """
+    settings = stored_settings(folder)
+    if not trust:
+        check_settings(settings, folder)
+    return settings
+
+
+def stored_settings(folder: Path) -> Settings:
+    """Settings as a folder has them, to be compared or checked: nothing may be built from them before that."""
     path = folder / SETTINGS
     if not path.is_file():
         raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}")
@@ -46,7 +59,7 @@ def read_settings(folder: Path) -> Settings:
         content: dict[str, Any] = json.loads(path.read_bytes())
         version = content.pop("gem_eval", None)
         if version != VERSION:
-            raise RecordError(f"{path} has version {version!r} of the format, and this gem-core reads {VERSION}")
+            raise RecordError(f"{path} has version {version!r} of the format, and this gem-eval reads {VERSION}")
         return Settings.model_validate(content)
     except (ValueError, AttributeError, ValidationError) as error:
         what = str(error).splitlines()[0]
@@ -57,18 +70,23 @@ def claim(folder: Path, settings: Settings) -> None:
     """Make `folder` that of the evaluation, or find that it is.
 
     Raises:
-        ConfigError: it holds something else, or another evaluation.
+        ConfigError: it holds something else, another evaluation, or a link.
         RecordError: see `read_settings`.
         OSError: it cannot be written.
     """
+    check_no_links(folder)
     if (folder / SETTINGS).is_file():
-        difference = _difference(read_settings(folder), settings)
+        difference = _difference(stored_settings(folder), settings)
         if difference is not None:
             what, before, now = difference
             raise ConfigError(f"{folder} holds another evaluation ({what}: {before}, not {now}): choose another --out")
-    elif folder.is_dir() and (found := sorted(each.name for each in folder.iterdir() if each.name != _part(SETTINGS))):
+    elif found := [each for each in _names_in(folder) if not each.startswith(f".{SETTINGS}.")]:
         raise ConfigError(f"{folder} holds something else ({found[0]}): choose another --out")
     write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump()})
+
+
+def _names_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
 
 
 def _difference(old: Settings, new: Settings) -> tuple[str, str, str] | None:
@@ -99,11 +117,5 @@ def _shown(value: object) -> str:
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write an object in place of what the file has; a program that is killed leaves the one or the other."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(_part(path.name))
-    part.write_text(json.dumps(value, indent=1, default=repr) + "\n", encoding="utf-8")
-    os.replace(part, path)
-
-
-def _part(name: str) -> str:
-    return f".{name}.part"
+    with replacing(path) as file:
+        file.write(json.dumps(value, indent=1, default=repr).encode() + b"\n")

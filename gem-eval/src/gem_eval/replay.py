@@ -21,7 +21,7 @@ from gem.packs.make import make
 from gem.packs.registry import registry
 from gem.packs.spec import EnvId, EnvSpec
 from gem.rollout.running import RunningEpisode
-from gem_eval.trust import check_trusted
+from gem_eval.trust import check_episode
 
 
 class Difference(NamedTuple):
@@ -92,7 +92,7 @@ def reproduce(record: Episode, *, trust: bool = False) -> Difference | None:
         Unreachable: what the env depends on cannot be reached, which says nothing about the recording.
     """
     if not trust:
-        check_trusted(record)
+        check_episode(record)
     turn, turns = 0, record.turns
     replay = _replay(record)
     for turn, recorded in enumerate(_recorded_outcomes(record)):
@@ -117,7 +117,7 @@ def reproduce(record: Episode, *, trust: bool = False) -> Difference | None:
 def rescore(record: Episode, *, trust: bool = False) -> Rescore:
     """Replay a recorded episode, and grade it by the current rules. For `trust` and errors see `reproduce`."""
     if not trust:
-        check_trusted(record)
+        check_episode(record)
     recorded = _recorded_outcomes(record)
     rewards: list[float] = []
     success = False

@@ -1,51 +1,83 @@
-"""The check of an untrusted recording: a replay builds registered specs only, as they are registered.
+"""The rule for data that may come from somebody else: it names registered things, with their registered settings.
 
-The check imports plugin modules of installed packs, and nothing that the file names.
+Anything else needs the user's word: `--trust`, or, for the model of an evaluation, its settings in the command.
+The checks import plugin modules of installed packs, and nothing that the data names.
 """
 
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 from gem.episode import Episode
 from gem.episode.codec import same_json
 from gem.errors import RecordError
+from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.lookup import find_offer
 from gem.packs.registry import registry
+from gem_eval.settings import Group, Settings
 
 _MOST_NAMED = 3
 _LONGEST_NAME = 300
+_PLAIN_TEXTS = {("openai", "model"), ("openai", "system")}
+"""Settings of policies, by policy and name, whose text names no file, address or variable."""
 
 
-def check_trusted(record: Episode) -> None:
+def check_episode(record: Episode) -> None:
     """Check that a replay would build what is registered under the recorded id, and nothing else.
 
     Raises:
         RecordError: the env, its settings or its wrappers are others; the message names the differences.
     """
+    _refuse(f"the recording of {reprlib.repr(record.id)}", _of_episode(record))
+
+
+def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()) -> None:
+    """Check that the evaluation in a folder would build what is registered, and asks no address that nobody named.
+
+    Args:
+        settings: those of the folder.
+        folder: for the message.
+        named: settings of the model that the user gave, and `"model"` if the model itself was given.
+
+    Raises:
+        RecordError: something else is named; the message says what.
+    """
+    advice = "give the model and its settings in this command too (--model, --base-url, --model-arg); or, "
+    _refuse(str(folder), _of_model(settings.model, named), advice)
+    _refuse(str(folder), _of_groups(settings.groups))
+
+
+def needs_trust(settings: Settings) -> bool:
+    """Tell whether a folder with these settings is resumed only with `--trust`, or with the model in the command."""
+    return any(_of_model(settings.model, ())) or any(_of_groups(settings.groups))
+
+
+def _refuse(what: str, differences: Iterable[str], advice: str = "") -> None:
     try:
-        found = list(_differences(record))
+        found = list(differences)
     except RecursionError:  # nested brackets, just few enough to be parsed
         found = ["deeply nested settings"]
     if found:
         more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        condition = f"{advice}if it is yours, or you trust its author, pass --trust (in Python trust=True)"
         raise RecordError(
-            f"the recording of {reprlib.repr(record.id)} has what only a trusted file may have: "
-            f"{'; '.join(found[:_MOST_NAMED])}{more}. If it is yours, or you trust its author, pass --trust "
-            "(in Python trust=True)"
+            f"{what} has what only a trusted file may have: {'; '.join(found[:_MOST_NAMED])}{more}. "
+            f"{condition[0].upper()}{condition[1:]}"
         )
 
 
-def _differences(record: Episode) -> Iterator[str]:
+def _of_episode(record: Episode) -> Iterator[str]:
     """Descriptions of what differs from the registered spec."""
-    source = registry().source_of(record.id)
-    if source is not None and not source.safe:
-        # An address in full, because that is what is trusted or not.
-        yield f"the environment {record.id!r:.{_LONGEST_NAME}}, whose name would be used as it is ({source.form})"
+    given = record.spec
+    if (address := _address(record.id)) is not None:
+        yield address
         return
-    entry, given = registry().registered(record.id), record.spec
+    entry = registry().registered(record.id)
     if entry is None or given is None:
         # Of a pack that is not installed, nothing is built.
         if given is not None and record.pack is None:
-            yield f"the environment at {reprlib.repr(given.entry_point)}, which no installed pack registers"
+            yield _unregistered(given.entry_point)
         return
     spec = entry.spec
     for name, value in given.kwargs.items():
@@ -60,5 +92,46 @@ def _differences(record: Episode) -> Iterator[str]:
         yield f"the wrappers {reprlib.repr(list(given.wrappers))}, where the registered ones are {list(spec.wrappers)}"
     # A number chooses a row or a level. A text may name a file.
     for name, value in (record.options or {}).items():
-        if not (value is None or isinstance(value, int | float)):
+        if not _is_number(value):
             yield f"the option {reprlib.repr(name)} of its reset, which is not a number"
+
+
+def _of_model(model: ComponentRef, named: Collection[str]) -> Iterator[str]:
+    name, own = name_and_settings(model)
+    if "model" not in named and find_offer("policy", name) is None:
+        yield f"the model {name!r:.{_LONGEST_NAME}}, which no installed pack registers"
+    for key, value in own.items():
+        if key not in named and not _is_number(value) and not ((name, key) in _PLAIN_TEXTS and isinstance(value, str)):
+            yield f"the setting {reprlib.repr(key)} of the model {name!r:.{_LONGEST_NAME}}, {value!r:.{_LONGEST_NAME}}"
+
+
+def _of_groups(groups: Iterable[Group]) -> Iterator[str]:
+    for group in groups:
+        for id in group.ids:
+            if ("*" in id or "?" in id) and "://" not in id:
+                continue  # a pattern finds registered ids only
+            if (address := _address(id)) is not None:
+                yield address
+            elif registry().registered(id) is None:
+                yield _unregistered(id)
+        for key, value in group.kwargs.items():
+            yield f"the setting {reprlib.repr(key)} of its environments, {reprlib.repr(value)}"
+        if group.layers:
+            yield f"the wrappers {reprlib.repr(group.layers)}"
+
+
+def _address(id: str) -> str | None:
+    """A description of an id whose source uses the name as it is; None for any other."""
+    source = registry().source_of(id)
+    if source is None or source.safe:
+        return None
+    # An address in full, because that is what is trusted or not.
+    return f"the environment {id!r:.{_LONGEST_NAME}}, whose name would be used as it is ({source.form})"
+
+
+def _unregistered(path: str) -> str:
+    return f"the environment at {reprlib.repr(path)}, which no installed pack registers"
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, int | float)

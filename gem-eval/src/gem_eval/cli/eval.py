@@ -26,16 +26,19 @@ from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.rollout.named_policies import LOCAL_MODELS, policy_ref
 from gem.rollout.running import MOST_TURNS
 from gem.vector import BackendName
-from gem_eval import Evaluation, Group, Settings, read_settings, read_suite
+from gem_eval import Evaluation, Group, Settings, read_suite
 from gem_eval.cli.report import print_failures, print_report, with_progress
 from gem_eval.evaluating import make_settings
+from gem_eval.folder import stored_settings
 from gem_eval.plan import EPISODES, MOST_ROWS
 from gem_eval.settings import NUM_ENVS
 from gem_eval.suite import make_group
+from gem_eval.trust import check_settings, needs_trust
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
 POSITIVE = click.FloatRange(min=0, min_open=True)
-RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_floors", "as_json", "resume"}
+OF_MODEL = ("model", "base_url", "model_arguments")
+RESUMABLE = {*BUDGET, *OF_MODEL, "num_envs", "backend", "no_floors", "as_json", "resume", "trust"}
 """Options that may be given beside --resume."""
 
 
@@ -98,6 +101,7 @@ RESUMABLE = {*BUDGET, "base_url", "model_arguments", "num_envs", "backend", "no_
     metavar="FOLDER",
     help="Play what the evaluation in FOLDER lacks; everything else is as FOLDER says.",
 )
+@click.option("--trust", is_flag=True, help="With --resume: use everything that FOLDER names: trust it like your own.")
 @tools
 @tool_arguments
 @wrappers
@@ -140,7 +144,8 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
     if out and (stopped or failed or evaluation.played < evaluation.asked):
         complete = evaluation.played == evaluation.asked and not stopped
         what = "plays the failed episodes again" if complete else "plays what is missing"
-        echo(f"`gemx eval --resume {out}` {what}.", err=True)
+        trust = " --trust" if needs_trust(settings) else ""
+        echo(f"`gemx eval --resume {out}{trust}` {what}.", err=True)
     if stopped:
         raise stopped
     if len(failed) == evaluation.played:
@@ -172,16 +177,24 @@ def _settings(ctx: click.Context, given: dict[str, Any]) -> Settings:
 def _resumed(ctx: click.Context, given: dict[str, Any]) -> Settings:
     if refused := sorted(_given(ctx) - RESUMABLE):
         raise ConfigError(f"--resume takes everything but limits from its folder: leave out {_option(refused[0])}")
-    kept = read_settings(given["resume"]).model_dump()
-    name, own = name_and_settings(kept["model"])
-    changed = pairs_of("--model-arg", "timeout=60", given["model_arguments"])
-    if given["base_url"]:
-        changed["base_url"] = given["base_url"]
-    kept["model"] = {"name": name, **own, **changed}
+    kept = stored_settings(given["resume"]).model_dump()
+    if "model" in _given(ctx):
+        kept["model"] = _parse_model(*(given[name] for name in OF_MODEL))
+        named = {"model", *name_and_settings(kept["model"])[1]}
+    else:
+        name, own = name_and_settings(kept["model"])
+        changed = pairs_of("--model-arg", "timeout=60", given["model_arguments"])
+        if given["base_url"]:
+            changed["base_url"] = given["base_url"]
+        kept["model"] = {"name": name, **own, **changed}
+        named = set(changed)
     kept |= {name: given[name] for name in ("num_envs", "backend") if given[name] is not None}
     kept["floors"] = kept["floors"] and not given["no_floors"]
     kept["budget"] |= _budget(given)
-    return make_settings(**kept)
+    settings = make_settings(**kept)
+    if not given["trust"]:
+        check_settings(settings, given["resume"], named)
+    return settings
 
 
 def _budget(given: dict[str, Any]) -> dict[str, Any]:

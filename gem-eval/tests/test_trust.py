@@ -1,0 +1,141 @@
+"""Folders of evaluations from other people: without --trust, resuming one runs nothing of theirs and sends nothing."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gem.cli.main import main
+from gem.errors import RecordError
+from gem.testing.chat_server import chat_server
+from gem_eval import evaluate, read_settings
+
+ECHO = "core:Echo-v0"
+PLANTED = """
+from pathlib import Path
+Path({mark!r}).touch()
+from gem.packs.echo import Echo as Door
+
+def wrapper(env, **settings):
+    return env
+
+def answer(observation, **settings):
+    return "x"
+"""
+TOUCH = {"name": "subprocess:getoutput", "cmd": "touch {mark}"}
+SECRET = {"name": "openai", "model": "any", "base_url": "{url}", "key_variable": "A_SECRET"}
+
+
+def group(*ids: str, **fields: Any) -> dict[str, Any]:
+    return {"groups": [{"ids": ids or [ECHO], "episodes": 2, **fields}]}
+
+
+DOORS: dict[str, dict[str, Any]] = {
+    "a function of Python as the model": {"model": TOUCH},
+    "a model that the folder names": {"model": "planted:answer"},
+    "a model with settings": {"model": {"name": "planted:answer", "level": 1}},
+    "an environment that the folder names": group("planted:Door"),
+    "an environment behind a harmless one": group(ECHO, "planted:Door"),
+    "an environment in a second group": {
+        "groups": [{"name": "a", "ids": [ECHO], "episodes": 1}, {"name": "b", "ids": ["planted:Door"], "episodes": 1}]
+    },
+    "a wrapper": group(wrappers=["planted:wrapper"]),
+    "a wrapper with settings": group(wrappers=[{"name": "planted:wrapper", "level": 1}]),
+    "a tool": group(tools=["planted:answer"]),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an evaluation; `planted` can be imported, and leaves the file `mark`."""
+    (tmp_path / "planted.py").write_text(PLANTED.format(mark=str(tmp_path / "mark")))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("A_SECRET", "the-secret")
+    (tmp_path / "run").mkdir()
+    return tmp_path / "run"
+
+
+def plant(folder: Path, changes: dict[str, Any], **values: str) -> None:
+    """Write an `eval.json` that asks for two episodes of Echo, but for the changes."""
+    text = json.dumps({"gem_eval": 1, "model": "random", **group(), "floors": False, **changes})
+    for name, value in {"mark": str(folder.parent / "mark"), **values}.items():
+        text = text.replace("{" + name + "}", value)
+    (folder / "eval.json").write_text(text)
+
+
+def resume(folder: Path, *words: str) -> Any:
+    return CliRunner().invoke(main, ["eval", "--resume", str(folder), "--json", *words])
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_a_folder_runs_nothing_without_trust_and_with_it_does(name: str, folder: Path) -> None:
+    import sys
+
+    sys.modules.pop("planted", None)
+    plant(folder, DOORS[name])
+    before = sorted(path.name for path in folder.iterdir())
+    refused = resume(folder)
+    assert refused.exit_code == 1
+    assert "has what only a trusted file may have: " in refused.stderr
+    assert "pass --trust" in refused.stderr
+    with pytest.raises(RecordError, match="only a trusted file"):
+        read_settings(folder)
+    assert not (folder.parent / "mark").exists()
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+    resume(folder, "--trust")
+    assert (folder.parent / "mark").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["--model", "openai:other"], ["--model-arg", "key_variable=OPENAI_API_KEY"]])
+def test_an_address_or_a_variable_of_the_folder_is_not_used(words: list[str], folder: Path) -> None:
+    with chat_server(lambda messages: "x") as server:
+        plant(folder, {"model": SECRET}, url=server.url)
+        refused = resume(folder, *words)
+        assert refused.exit_code == 1
+        assert server.requests == 0
+        if "--model" not in words:
+            assert f"the setting 'base_url' of the model 'openai', '{server.url}'" in refused.stderr
+            assert "Give the model and its settings in this command too (--model, --base-url" in refused.stderr
+
+
+def test_what_the_command_names_itself_needs_no_trust(folder: Path) -> None:
+    with chat_server(lambda messages: "x") as server:
+        model = {"name": "openai:any", "base_url": "http://localhost:1/v1", "temperature": 0.5}
+        plant(folder, {"model": {**model, "name": "openai", "model": "any"}})
+        done = resume(folder, "--base-url", server.url)
+        assert (done.exit_code, server.requests) == (0, 2)
+        (folder / "episodes.jsonl").unlink()
+        words = ["--model", "openai:any", "--base-url", server.url, "--model-arg", "temperature=0.5"]
+        assert (resume(folder, *words).exit_code, server.requests) == (0, 4)
+        other = resume(folder, *words[:-1], "temperature=1")
+        assert "holds another evaluation (model: " in other.stderr
+
+
+def test_registered_things_need_no_trust_and_settings_of_environments_do(folder: Path) -> None:
+    plant(folder, {})
+    assert json.loads(resume(folder).stdout)["episodes"] == 2
+    (folder / "episodes.jsonl").unlink()
+    plant(folder, group(kwargs={"level": 1}))
+    assert "the setting 'level' of its environments, 1" in resume(folder).stderr
+    plant(folder, group(wrappers=["concat"]))
+    assert "the wrappers ['concat']" in resume(folder).stderr
+
+
+@pytest.mark.parametrize("name", ["eval.json", "episodes.jsonl", "summary.json", "floors.jsonl", "pictures"])
+def test_nothing_is_written_through_a_link_in_the_folder(name: str, tmp_path: Path) -> None:
+    folder, target = tmp_path / "run", tmp_path / "target"
+    evaluate(ECHO, "random", episodes=2, out=folder, floors=False)
+    if (folder / name).exists():
+        os.replace(folder / name, target)
+    else:
+        target.write_bytes(b"")
+    (folder / name).symlink_to(target)
+    before = target.read_bytes()
+    done = CliRunner().invoke(main, ["eval", ECHO, "--episodes", "4", "--no-floors", "--out", str(folder)])
+    assert done.exit_code == 1
+    assert f"{folder / name} is a link to {target}" in done.stderr
+    assert target.read_bytes() == before
