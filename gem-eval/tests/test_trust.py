@@ -139,3 +139,11 @@ def test_nothing_is_written_through_a_link_in_the_folder(name: str, tmp_path: Pa
     assert done.exit_code == 1
     assert f"{folder / name} is a link to {target}" in done.stderr
     assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("fields", [{"episodes": 10**15}, {"k": 10**12}, {"episodes": 10**4, "k": 10**4}])
+def test_a_number_of_episodes_that_no_memory_holds_is_refused(fields: dict[str, int], folder: Path) -> None:
+    plant(folder, group(**fields))
+    refused = resume(folder)
+    assert refused.exit_code == 1
+    assert "episodes, and a group has at most 1,000,000: lower --episodes or --k" in refused.stderr

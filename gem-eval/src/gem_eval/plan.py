@@ -20,6 +20,8 @@ EPISODES = 100
 """Items of an id, unless settings say otherwise."""
 MOST_ROWS = 2000
 """Rows of a data set that is played whole, unless settings say otherwise."""
+MOST_PLANNED = 1_000_000
+"""Most episodes of a group: their starts are in memory, and the number may come from a file of somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,14 @@ def plan(group: Group, seed: int) -> Plan:
     Raises:
         UnknownId: an id is not registered.
         PackError, SpecError, MissingExtra: see `gem.make`.
-        DataUnavailable, ConfigError: see `gem.data.open_table`.
+        DataUnavailable: see `gem.data.open_table`.
+        ConfigError: there are too many episodes, or see `gem.data.open_table`.
     """
+    asked = (group.episodes or 1) * group.k * len(group.ids)
+    if asked > MOST_PLANNED:
+        raise ConfigError(
+            f"that would be {asked:,} episodes, and a group has at most {MOST_PLANNED:,}: lower --episodes or --k"
+        )
     checked = check_envs(group.ids, group.layers, **group.kwargs).values()
     notes: list[str] = []
     items = [_items(each.spec.id, each.rows, group, seed, notes) for each in checked]
