@@ -3,9 +3,8 @@
 from functools import partial
 
 import pytest
-from sample_envs import Sum
 
-from gem.core import Env, Step
+from gem.core import Env, Step, Wrapper
 from gem.errors import EpisodeOver
 from gem.turn_env import TurnEnv
 from gem.wrappers import (
@@ -14,10 +13,7 @@ from gem.wrappers import (
     ConcatChatOnReset,
     ConcatWithAction,
     EpisodeTracking,
-    ShapeReward,
     TimeLimit,
-    TransformAction,
-    TransformObservation,
     TurnLimit,
 )
 
@@ -46,6 +42,13 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("gem.wrappers.limits.monotonic", clock)
+    return clock
 
 
 def test_an_episode_ends_at_the_turn_limit_and_not_before() -> None:
@@ -81,9 +84,8 @@ def test_a_limit_overwrites_a_success_that_an_ongoing_step_reports() -> None:
     assert env.step("a").info == {"success": False}
 
 
-def test_an_episode_ends_with_the_first_step_after_its_time() -> None:
-    clock = Clock()
-    env = TimeLimit(Parrot(), seconds=10, clock=clock)
+def test_an_episode_ends_with_the_first_step_after_its_time(clock: Clock) -> None:
+    env = TimeLimit(Parrot(), seconds=10)
     for _ in range(2):
         clock.now += 100
         env.reset(seed=0)
@@ -95,21 +97,17 @@ def test_an_episode_ends_with_the_first_step_after_its_time() -> None:
             env.step("c")
 
 
-def test_the_time_between_snapshot_and_restore_does_not_count() -> None:
-    clock, later_clock = Clock(), Clock()
-    later_clock.now = 5.0
-    env, other = (TimeLimit(Parrot(), seconds=10, clock=each) for each in (clock, later_clock))
+def test_the_time_between_snapshot_and_restore_does_not_count(clock: Clock) -> None:
+    env, other = (TimeLimit(Parrot(), seconds=10) for _ in range(2))
     env.reset(seed=0)
     clock.now += 6
     state = env.snapshot()
-    clock.now += 100
-    later_clock.now += 100
-    env.restore(state)
-    other.restore(state)
-    for each, its_clock in ((env, clock), (other, later_clock)):
-        its_clock.now += 3
+    for each, now in ((env, 2000.0), (other, 5.0)):  # later, and on another machine
+        clock.now = now
+        each.restore(state)
+        clock.now += 3
         assert not each.step("a").done
-        its_clock.now += 1
+        clock.now += 1
         assert each.step("b").truncated
 
 
@@ -118,31 +116,6 @@ def test_the_real_clock_goes_forward() -> None:
     env.reset(seed=0)
 
     assert env.step("a").truncated
-
-
-def test_an_action_is_transformed_on_its_way_in() -> None:
-    env = TransformAction(Sum(rounds=2), lambda reply: reply.split("</think>")[-1])
-    env.reset(seed=0)
-
-    assert env.step("\\boxed{1}</think>no box").info["malformed"]
-    env.reset(seed=0)
-    assert env.step("let me think</think>" + env.expert_action()).reward == 1.0
-    assert env.step(env.expert_action()).reward == 1.0
-
-
-def test_observations_are_transformed_from_the_first_on() -> None:
-    env = TransformObservation(Parrot(), str.upper)
-
-    assert env.reset(seed=0) == ("SAY SOMETHING.", {})
-    assert env.step("a") == Step("A", 1.0, False, False, {"turn": 1})
-
-
-def test_a_shaped_reward_keeps_the_envs_own_in_the_info() -> None:
-    env = ShapeReward(Parrot(), lambda action, step: step.reward - len(action) / 4 - 8 * step.done)
-    env.reset(seed=0)
-
-    assert env.step("abcd") == Step("abcd", 3.0, False, False, {"turn": 1, "unshaped_reward": 4.0})
-    assert env.step("done") == Step("Bye.", -8.0, True, False, {"success": True, "unshaped_reward": 1.0})
 
 
 def test_tracking_counts_steps_and_rewards_of_this_episode_and_the_last() -> None:
@@ -161,10 +134,12 @@ def test_tracking_counts_steps_and_rewards_of_this_episode_and_the_last() -> Non
 
 
 def test_tracking_counts_what_it_sees_at_its_place() -> None:
-    def double(env: Env) -> Env:
-        return ShapeReward(env, lambda _, step: 2 * step.reward)
+    class Double(Wrapper):
+        def step(self, action: str) -> Step:
+            step = self.env.step(action)
+            return step._replace(reward=2 * step.reward)
 
-    for wrappers, expected in (([double, EpisodeTracking], 6.0), ([EpisodeTracking, double], 3.0)):
+    for wrappers, expected in (([Double, EpisodeTracking], 6.0), ([EpisodeTracking, Double], 3.0)):
         env: Env = Parrot()
         for wrapper in wrappers:
             env = wrapper(env)
@@ -172,9 +147,7 @@ def test_tracking_counts_what_it_sees_at_its_place() -> None:
         assert env.step("abc").info["cumulative_rewards"] == expected
 
 
-@pytest.mark.parametrize(
-    "wrapper", [EpisodeTracking, partial(TurnLimit, max_turns=1), partial(ShapeReward, function=lambda _, step: 0.0)]
-)
+@pytest.mark.parametrize("wrapper", [EpisodeTracking, partial(TurnLimit, max_turns=1)])
 def test_the_envs_own_info_is_left_as_it_is(wrapper) -> None:
     given = {"turn": 1}
 
@@ -198,9 +171,6 @@ def test_the_envs_own_info_is_left_as_it_is(wrapper) -> None:
         EpisodeTracking,
         partial(TurnLimit, max_turns=9),
         partial(TimeLimit, seconds=9),
-        partial(TransformAction, function=str),
-        partial(TransformObservation, function=str),
-        partial(ShapeReward, function=lambda _, step: step.reward),
         Concat,
         ConcatWithAction,
         ConcatChat,

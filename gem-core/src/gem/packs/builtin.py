@@ -21,7 +21,6 @@ def gem_envs() -> list[EnvSpec]:
 @hookimpl
 def gem_wrappers() -> dict[str, str]:
     return {
-        "bounded_shaping": "gem.wrappers.bounded:BoundedShaping",
         "concat": "gem.wrappers.concat:Concat",
         "concat_with_action": "gem.wrappers.concat:ConcatWithAction",
         "concat_chat": "gem.wrappers.chat:ConcatChat",

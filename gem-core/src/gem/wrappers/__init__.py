@@ -1,4 +1,4 @@
-"""The wrappers of the core: history in one string, limits, transforms, statistics.
+"""The wrappers of the core: history in one string, limits, statistics.
 
 | name for `gem.make(…, wrappers="a,b")` | class | effect |
 |---|---|---|
@@ -7,23 +7,17 @@
 | `concat_chat` | `ConcatChat` | the same as one rendered chat prompt |
 | `concat_chat_on_reset` | `ConcatChatOnReset` | the first observation as a chat prompt, plain text after it |
 | `episode_tracking` | `EpisodeTracking` | turns and return so far, in the info |
-| `bounded_shaping` | `BoundedShaping` | bounds the rewards before the last step |
 | `turn_limit`, `time_limit` | `TurnLimit`, `TimeLimit` | truncate an episode |
-| | `TransformAction`, `TransformObservation`, `ShapeReward` | apply a function |
 
-Settings are given with the name: `gem.make(id, wrappers=[{"name": "turn_limit", "max_turns": 5}])`; the transforms
-take a function: `gem.make(id, wrappers=[functools.partial(TransformAction, function=str.lower)])`.
+Settings are given with the name: `gem.make(id, wrappers=[{"name": "turn_limit", "max_turns": 5}])`.
 """
 
-from gem.wrappers.bounded import BoundedShaping
 from gem.wrappers.chat import ChatTemplate, ConcatChat, ConcatChatOnReset, HasChatTemplate
 from gem.wrappers.concat import Concat, ConcatWithAction
 from gem.wrappers.limits import TimeLimit, TurnLimit
 from gem.wrappers.tracking import EpisodeTracking
-from gem.wrappers.transforms import ShapeReward, TransformAction, TransformObservation
 
 __all__ = [
-    "BoundedShaping",
     "ChatTemplate",
     "Concat",
     "ConcatChat",
@@ -31,9 +25,6 @@ __all__ = [
     "ConcatWithAction",
     "EpisodeTracking",
     "HasChatTemplate",
-    "ShapeReward",
     "TimeLimit",
-    "TransformAction",
-    "TransformObservation",
     "TurnLimit",
 ]

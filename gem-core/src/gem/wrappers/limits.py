@@ -1,8 +1,8 @@
 """Limits that truncate an episode."""
 
-import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from time import monotonic
 from typing import Any
 
 from gem.checks import check_int, finite
@@ -57,25 +57,19 @@ class TimeLimit(Limit):
 
     It is checked at the end of a step, and does not interrupt one (`step_timeout` of a vector does). Such episodes are
     not reproducible. The time between `snapshot` and `restore` does not count.
-
-    Args:
-        clock: returns a monotonic time in seconds.
     """
 
-    _unsaved = Limit._unsaved | {"_clock"}
-
-    def __init__(self, env: Env, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, env: Env, *, seconds: float) -> None:
         super().__init__(env)
         self.seconds = finite("seconds", seconds)
         if self.seconds <= 0:
             raise ConfigError(f"seconds must be above 0, not {seconds!r}")
-        self._clock = clock
         self._spent = 0.0
-        self._since = clock()
+        self._since = monotonic()
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         start = super().reset(seed=seed, options=options)
-        self._spent, self._since = 0.0, self._clock()
+        self._spent, self._since = 0.0, monotonic()
         return start
 
     def snapshot(self) -> bytes:
@@ -85,13 +79,13 @@ class TimeLimit(Limit):
     def restore(self, state: bytes) -> None:
         super().restore(state)
         # The clock differs in other processes and on other machines.
-        self._since = self._clock()
+        self._since = monotonic()
 
     def _reached(self) -> bool:
         self._count()
         return self._spent >= self.seconds
 
     def _count(self) -> None:
-        now = self._clock()
+        now = monotonic()
         self._spent += now - self._since
         self._since = now

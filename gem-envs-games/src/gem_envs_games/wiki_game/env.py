@@ -51,7 +51,7 @@ class WikiGame(BoardGame):
     Rewards, as in gem-llm: reaching the target earns 1; another page costs 0.05 (nothing on the last turn), and being
     sent back 0.1. A reply without a title costs 0.2 and a turn, and so does a title that is not a link, or going back
     where that is not allowed; the game continues. So a game that is lost early can return more than one that is won
-    late; with the wrapper `bounded_shaping` it cannot.
+    late.
 
     The pages that ship with the pack (see data/WIKI.md) have no dead ends, a seed gives the same pair of pages on every
     machine, and the expert follows a shortest path. A live wiki (`mw`, `kiwix`) draws the start itself, whatever the
