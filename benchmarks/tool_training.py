@@ -40,7 +40,7 @@ def noisy(env):
     def noise(code):
         return str(generator.randint(10_000, 998_001))
 
-    return ToolEnv(env, [replace(find_tools("python")[0], function=noise)], format="gem-llm", max_calls=5)
+    return ToolEnv(env, [replace(find_tools("python")[0], function=noise)], max_calls=5)
 
 
 def success(policy, envs):

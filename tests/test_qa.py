@@ -34,7 +34,7 @@ def test_questions_of_the_hub_are_asked_with_a_corpus_of_ones_own(tmp_path: Path
     (tmp_path / "own.jsonl").write_text('{"title": "Norway", "text": "Its capital is Oslo."}\n', "utf-8")
     for id in ("eval:2Wiki", "qa:HotpotQA"):
         search = {"name": "search", "source": str(tmp_path / "own.jsonl")}
-        tools = {"name": "tool_env", "tools": [search], "format": "gem-llm"}
+        tools = {"name": "tool_env", "tools": [search]}
         rows = [{"question": "What is the capital of Norway?", "answer": ["Oslo"]}]
         env = gem.make(id, data=rows, wrappers=[tools])
         env.reset(seed=0)

@@ -2,8 +2,8 @@
 
 import enum
 import pickle
-from collections.abc import Awaitable, Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import pytest
 import tool_samples
@@ -11,10 +11,9 @@ from pydantic import BaseModel, Field
 from tool_samples import note, notes, python, search
 
 import gem.tool.tool
-from gem.core import ContentPart
-from gem.errors import BadArguments, ConfigError
+from gem.errors import BadArguments
 from gem.packs.lookup import find_tools
-from gem.tool import Content, Tool, tool
+from gem.tool import Tool, tool
 
 
 class Colour(enum.StrEnum):
@@ -139,34 +138,6 @@ def test_settings_override_what_the_function_says() -> None:
 def test_the_agent_does_not_see_the_argument_for_the_state_of_a_resource() -> None:
     assert note.resource is notes
     assert list(note.parameters["properties"]) == ["text"]
-
-
-def returning(annotation: Any) -> Any:
-    """A function that is annotated to return this."""
-
-    def answer():
-        """Answer."""
-
-    answer.__annotations__["return"] = annotation
-    return answer
-
-
-@pytest.mark.parametrize(
-    "annotation",
-    [int, "dict", None, tuple[str, ...], list[str], list[None], Iterator[str], int | None, Literal[1], ContentPart],
-)
-def test_a_return_type_that_cannot_be_content_is_refused_by_the_decorator(annotation: Any) -> None:
-    with pytest.raises(ConfigError, match="a tool returns text or content parts"):
-        tool(returning(annotation))
-
-
-@pytest.mark.parametrize(
-    "annotation",
-    ["str", Content, Colour, object, Any, TypeVar("T"), list, list[dict[str, int]], str | None, Literal["a", "b"]],
-)
-def test_a_return_type_that_may_be_content_is_accepted(annotation: Any) -> None:
-    for each in (annotation, Annotated[annotation, "an answer"], Awaitable[annotation]):
-        assert tool(returning(each)).name == "answer"
 
 
 @pytest.mark.parametrize(

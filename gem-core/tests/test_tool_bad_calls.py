@@ -74,16 +74,6 @@ FENCED = [
     ("```python\nprint(1)\n```search\nx\n```", "malformed", "followed by another opening fence"),
 ]
 
-GEM_LLM = [
-    ("<python>print(1)", "malformed", "<python> is never closed"),
-    ("```python\nprint(1)", "malformed", "```python is never closed"),
-    ("<python>1</python>\n```python\n2\n```", "doubled", "more than one call"),
-    ("<search>x</search><search>y</search>", "doubled", "more than one call"),
-    ("```python\n1\n```\n```python\n2\n```", "doubled", "more than one call"),
-    ("<serach>x</serach>", "unknown", "Did you mean 'search'?"),
-    ("```pythn\n1\n```", "unknown", "Did you mean 'python'?"),
-]
-
 HERMES = [
     (f"<tool_call>{GOOD}", "malformed", "<tool_call> is never closed"),
     (f"{GOOD}</tool_call>", "malformed", "</tool_call> without <tool_call> before it"),
@@ -140,7 +130,7 @@ OPENAI = [
     (message(tool_calls=[called("book", '{"day": true, "hour": []}')]), "arguments", "the argument 'hour': "),
 ]
 
-BY_FORMAT = {"tags": TAGS, "fenced": FENCED, "gem-llm": GEM_LLM, "hermes": HERMES, "openai": OPENAI}
+BY_FORMAT = {"tags": TAGS, "fenced": FENCED, "hermes": HERMES, "openai": OPENAI}
 CASES = [
     pytest.param(format, *case, id=f"{format}-{number}")
     for format, cases in BY_FORMAT.items()

@@ -10,7 +10,7 @@ from tool_samples import now, python, search
 from gem.tool import FORMATS, Tool, ToolCall, tool
 from gem.tool.formats.compact_schema import compact
 
-TEXT_FORMATS = ["tags", "fenced", "gem-llm"]
+TEXT_FORMATS = ["tags", "fenced"]
 
 
 def described(each: Tool, format: str = "tags") -> str:
@@ -79,12 +79,11 @@ def test_names_types_values_defaults_and_what_is_required_are_described(format: 
     assert schema["$defs"] == {"Place": PLACE, "Tree": TREE}
 
 
-@pytest.mark.parametrize("format", ["tags", "gem-llm"])
-def test_a_tool_without_arguments_or_with_one_that_is_any_text_has_no_schema(format: str) -> None:
-    assert described(python, format) == "<python>code</python>\nRun a program."
-    assert described(now, format) == "<now></now>\nWhat time it is."
+def test_a_tool_without_arguments_or_with_one_that_is_any_text_has_no_schema() -> None:
+    assert described(python) == "<python>code</python>\nRun a program."
+    assert described(now) == "<now></now>\nWhat time it is."
     titled = {"title": "xArguments", "properties": {"q": {"title": "Q", "type": "string"}}, "required": ["q"]}
-    assert described(by_hand({**titled, "type": "object", "additionalProperties": False}), format) == "<x>q</x>\nX."
+    assert described(by_hand({**titled, "type": "object", "additionalProperties": False})) == "<x>q</x>\nX."
 
 
 def test_a_tool_that_takes_text_says_how_to_give_its_other_arguments() -> None:

@@ -74,7 +74,7 @@ def test_async_tools_and_tools_without_arguments_are_called_in_the_same_way() ->
     assert "noon" in env.step("<now></now>").observation
 
 
-@pytest.mark.parametrize("format", ["tags", "gem-llm", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "hermes"])
 def test_text_after_a_call_does_not_reach_the_tool_and_is_in_the_history_once(format: str) -> None:
     env = ConcatWithAction(ToolEnv(Listener(), [python], format=format))
     env.reset(seed=0)

@@ -39,7 +39,7 @@ def test_a_call_that_was_written_is_read_back(format: str, call: ToolCall) -> No
 
 
 @pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
-@pytest.mark.parametrize("format", ["tags", "fenced", "gem-llm", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "fenced", "hermes"])
 def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None:
     chosen = FORMATS[format]
     before, text = "Let me see: 3 < 4, </b>, {}.\n", chosen.write(call, TOOLS)
@@ -51,7 +51,7 @@ def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None
     assert read.end == len(before) + len(text)
 
 
-@pytest.mark.parametrize("format", ["tags", "fenced", "gem-llm", "hermes"])
+@pytest.mark.parametrize("format", ["tags", "fenced", "hermes"])
 def test_a_reply_that_ends_at_a_stop_text_has_the_whole_call(format: str) -> None:
     chosen = FORMATS[format]
     stops = chosen.stops(TOOLS)
@@ -112,37 +112,24 @@ def test_arguments_may_be_an_object_or_a_string_that_holds_one(arguments: str) -
     assert FORMATS["hermes"].read(reply, TOOLS) == ToolCall("python", {"code": "1"})
 
 
-def test_the_format_of_gem_llm_reads_tags_and_fences() -> None:
-    expected = ToolCall("python", {"code": "print(1)"})
-
-    assert FORMATS["gem-llm"].read("<python>print(1)</python>", TOOLS) == expected
-    assert FORMATS["gem-llm"].read("So:\n```python\nprint(1)\n```", TOOLS) == expected
-    assert FORMATS["gem-llm"].read("```python\nprint('<python>')\n```", TOOLS) == ToolCall(
-        "python", {"code": "print('<python>')"}
-    )
-    assert FORMATS["gem-llm"].stops(TOOLS) == FORMATS["tags"].stops(TOOLS)
-
-
-@pytest.mark.parametrize("format", ["fenced", "gem-llm"])
 @pytest.mark.parametrize("fence", ["````", "~~~", "~~~~~", "``````"])
-def test_longer_fences_and_tildes_are_fences(format: str, fence: str) -> None:
+def test_longer_fences_and_tildes_are_fences(fence: str) -> None:
     reply = f"So:\n{fence}python\nprint('```', '~~')\n{fence}\nand more"
 
-    read = FORMATS[format].read(reply, TOOLS)
+    read = FORMATS["fenced"].read(reply, TOOLS)
 
     assert read == ToolCall("python", {"code": "print('```', '~~')"})
     assert isinstance(read, ToolCall)
     assert read.end == reply.rindex(fence) + len(fence)
-    unclosed = FORMATS[format].read(f"{fence}python\nprint('```')\n~~", TOOLS)
+    unclosed = FORMATS["fenced"].read(f"{fence}python\nprint('```')\n~~", TOOLS)
     assert isinstance(unclosed, BadCall)
     assert "never closed" in unclosed.message
 
 
-@pytest.mark.parametrize("format", ["fenced", "gem-llm"])
-def test_code_that_holds_a_fence_is_written_so_that_it_can_be_read_back(format: str) -> None:
+def test_code_that_holds_a_fence_is_written_so_that_it_can_be_read_back() -> None:
     call = ToolCall("python", {"code": 'print("""\n```\n````\n""")'})
 
-    assert FORMATS[format].read(FORMATS[format].write(call, TOOLS), TOOLS) == call
+    assert FORMATS["fenced"].read(FORMATS["fenced"].write(call, TOOLS), TOOLS) == call
 
 
 @pytest.mark.parametrize(

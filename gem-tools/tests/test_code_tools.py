@@ -178,7 +178,7 @@ def test_bash_has_as_many_processes_beside_it_as_its_documentation_says():
 
 def test_wrappers_with_gem_llms_names_give_its_rewards():
     wrong = "<python>1 / 0</python>"
-    right = "I compute.\n```python\nprint(6 * 7)\n```"
+    right = "I compute.\n<python>print(6 * 7)</python>"
     for name, rewards in {
         "python_tool": (0.05, 0.3),
         "python_tool_no_int_reward": (0.0, 0.0),

@@ -17,7 +17,7 @@ def test_an_agent_is_shown_the_description_and_the_whole_schema_of_each_tool(too
         (line,) = [line for line in FORMATS[format].describe({tool.name: tool}).splitlines() if tool.name in line]
         about = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
         assert json.loads(line) == {"type": "function", "function": about}
-    for format in ("tags", "fenced", "gem-llm"):
+    for format in ("tags", "fenced"):
         text = FORMATS[format].describe({tool.name: tool})
         assert tool.description in text
         _, found, line = text.partition("\nArguments: ")

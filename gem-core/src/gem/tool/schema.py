@@ -2,9 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -31,8 +30,7 @@ class Signature:
         skip: how many of its first arguments the caller does not give.
 
     Raises:
-        ConfigError: an argument has no type or cannot be given by name, or the annotated return type is neither text
-            nor content parts.
+        ConfigError: an argument has no type or cannot be given by name.
     """
 
     def __init__(self, function: Callable[..., Any], *, skip: int = 0) -> None:
@@ -40,11 +38,6 @@ class Signature:
         text, described = read_docstring(inspect.getdoc(function) or "")
         self.description = text
         types = get_type_hints(function, include_extras=True)
-        if not _may_be_content(types.get("return", Any)):
-            raise ConfigError(
-                f"the tool {name} returns {inspect.formatannotation(types['return'])}, but a tool returns text or "
-                "content parts: return text, such as str(…) or json.dumps(…), and annotate it: -> str"
-            )
         parameters = list(inspect.signature(function).parameters.values())[skip:]
         fields: dict[str, Any] = {}
         self._names: dict[str, str] = {}
@@ -105,29 +98,6 @@ def _entries(body: str) -> dict[str, str]:
         current = head.partition("(")[0].strip().lstrip("*")
         entries[current] = rest.strip()
     return entries
-
-
-def _may_be_content(annotation: Any) -> bool:
-    """False for a type whose values cannot be text or a list of content parts."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in (Union, UnionType):
-        return any(map(_may_be_content, arguments))
-    if origin is Annotated:
-        return _may_be_content(arguments[0])
-    if origin is Literal:
-        return any(isinstance(value, str) for value in arguments)
-    if origin is list and arguments:
-        return _fits(arguments[0], dict)
-    return _fits(annotation, str, list, Awaitable) and not is_typeddict(annotation)
-
-
-def _fits(annotation: Any, *kinds: type) -> bool:
-    """True for a subclass or a base of one of `kinds`, with or without type arguments."""
-    kind = get_origin(annotation) or annotation
-    try:
-        return kind is Any or any(issubclass(kind, each) or issubclass(each, kind) for each in kinds)
-    except TypeError:  # not a class, such as a type variable
-        return kind is not None
 
 
 def _message(problems: Sequence[Any], known: Sequence[str]) -> str:

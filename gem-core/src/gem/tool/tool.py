@@ -167,7 +167,7 @@ def tool(function: Function | None = None, /, **settings: Any) -> Tool | Callabl
     such as an env (`gem.ToolEnv`).
 
     Raises:
-        ConfigError: the function has no types or description, or returns something else, or a setting is wrong.
+        ConfigError: the function has no types or description, or a setting is wrong.
     '''
 
     def make(function: Function) -> Tool:
