@@ -66,14 +66,12 @@ def test_a_task_past_its_limits_ends_its_worker_and_the_next_one_is_carried_out(
     assert pool.ask([None, "text"], PATIENT) == [None, "text"]
 
 
-def test_without_its_kill_a_pool_has_no_worker_for_the_next_task(pool, monkeypatch):
-    pool.ask(7, PATIENT)
-    worker = pool._idle.queue[0][-1]
+def test_without_another_worker_a_pool_has_none_for_the_next_task(pool, monkeypatch):
     with monkeypatch.context() as planted:
         planted.setattr(ForkPool, "_replaced", lambda self, worker: worker)
         exceeded(pool, "loop")
-        exceeded(pool, 7)
-    worker.kill()
+        with pytest.raises(WorkerLost):
+            pool.ask(7, PATIENT)
 
 
 def test_a_task_that_gets_no_processor_is_not_judged_by_its_deadline(pool, monkeypatch):
@@ -116,15 +114,14 @@ def test_a_worker_that_has_answered_comes_before_one_that_was_just_forked():
     pool.close()
 
 
-def test_the_kernel_ends_a_worker_only_when_nobody_waits_for_it_any_more(pool, monkeypatch):
-    """A server that is killed leaves its workers, and nobody to kill them."""
-    monkeypatch.setattr(fork_pool, "OVERLOADED", 0)
-    monkeypatch.setattr(fork_pool, "_ORPHANED", 0.3)
-    process = pool.ask("where", PATIENT)[0]
-    monkeypatch.setattr(fork_pool._Server, "kill", lambda *_: None)
-    with pytest.raises(WorkersFailed):
-        pool.ask("sleep", 0.01)
-    wait_until(lambda: not alive(process))
+def test_a_worker_ends_at_its_deadline_although_its_server_has_been_killed(pool):
+    worker, server, _ = pool.ask("where", PATIENT)
+    with ThreadPoolExecutor() as threads:
+        asked = threads.submit(exceeded, pool, "loop", 1)
+        wait_until(pool._idle.empty)
+        os.kill(server, signal.SIGKILL)
+        assert asked.result() == ("time", ["begun"])
+    wait_until(lambda: not alive(worker))
 
 
 def test_a_forked_child_has_workers_of_its_own_and_leaves_its_parents_alone(pool):

@@ -1,8 +1,8 @@
-"""A pool of processes that carry out tasks until a deadline, and are killed and replaced when they miss it."""
+"""A pool of processes that carry out tasks until a deadline, at which the kernel ends them, and are then replaced."""
 
 import json
-import os
 import queue
+import signal
 import socket
 import subprocess
 import threading
@@ -10,12 +10,10 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from gem.errors import Fault
-from gem.work.channel import Channel, Ended, frame
-from gem.work.fork_server import FORK
+from gem.work.channel import Channel, Ended
 from gem.work.lifetime import after_fork, at_exit
 from gem.work.process import WorkerProcess
 
@@ -23,10 +21,6 @@ START = 120.0
 """Seconds for starting: importing sympy takes one, on a busy machine many."""
 OVERLOADED = 30
 """The factor on the deadline of a worker that gets hardly any processor time, because the machine is busy."""
-_SHARE = 0.9
-"""The part of its deadline for which a worker must have had a processor; its clock is exact to 0.01 s."""
-_ORPHANED = 5.0
-"""Seconds beyond the longest that somebody waits for it after which the kernel ends a worker that nobody has killed."""
 
 
 class LimitExceeded(Exception):
@@ -54,10 +48,8 @@ class _Server:
         self.process = WorkerProcess(
             "gem.work.fork_server:main", program, environment=environment, stdout=null, stderr=null
         )
-        self._channel = self.process.channel
-        self._lock = threading.Lock()
         try:
-            answer = json.loads(self._channel.receive(time.monotonic() + START))
+            answer = json.loads(self.process.channel.receive(time.monotonic() + START))
         except (TimeoutError, Ended) as error:
             self.close()
             raise WorkersFailed(f"the process for {program} did not start: {error!r}") from error
@@ -68,18 +60,13 @@ class _Server:
     def fork(self) -> "_Worker":
         """A new worker, which is ready a few milliseconds later. Raises `Ended` if this process has ended."""
         ours, theirs = socket.socketpair()
-        with self._lock, theirs:
+        with theirs:
             try:
-                socket.send_fds(self._channel.socket, [frame(FORK)], [theirs.fileno()])
+                socket.send_fds(self.process.channel.socket, [b"\0"], [theirs.fileno()])
             except OSError as error:
                 ours.close()
                 raise Ended from error
-        return _Worker(self, Channel(ours))
-
-    def kill(self, process: int) -> None:
-        """Kill a worker."""
-        with self._lock, suppress(Ended):  # if it has ended, so have its workers
-            self._channel.send(b"%d" % process)
+        return _Worker(Channel(ours))
 
     def close(self) -> None:
         self.process.close(1.0)
@@ -88,56 +75,35 @@ class _Server:
 class _Worker:
     """A process that carries out tasks, one at a time."""
 
-    def __init__(self, server: _Server, channel: Channel) -> None:
-        self._server = server
+    def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.process: int | None = None
         self.tasks = 0
 
     def ask(self, task: Any, seconds: float) -> Any:
         """The answer to a task. Raises what `ForkPool.ask` does, and `Ended` if the process has ended."""
         self.tasks += 1
-        if self.process is None:
-            try:
-                self.process = json.loads(self.channel.receive(time.monotonic() + START))["process"]
-            except TimeoutError as error:
-                raise Ended from error
-        asked = {"task": task, "alarm": OVERLOADED * seconds + _ORPHANED}
-        self.channel.send(json.dumps(asked).encode(), START)
-        start = time.monotonic()
+        longest = OVERLOADED * seconds
+        self.channel.send(json.dumps({"task": task, "processor": seconds, "longest": longest}).encode(), START)
+        until = time.monotonic() + START + longest
         told: list[Any] = []
-        used = self._processor_seconds()
-        until = start + seconds
         while True:
             try:
                 message = json.loads(self.channel.receive(until))
             except TimeoutError:
-                now = self._processor_seconds()
-                if now is None or used is None or now - used >= _SHARE * seconds:
-                    raise LimitExceeded("time", told) from None
-                if time.monotonic() - start > OVERLOADED * seconds:
-                    raise WorkersFailed("the machine is too busy: a worker got hardly any processor time") from None
-                until = time.monotonic() + seconds / 10
-                continue
-            if "answer" in message:
-                return message["answer"]
-            if "memory" in message:
-                raise LimitExceeded("memory", told)
-            told.append(message["told"])
-
-    def _processor_seconds(self) -> float | None:
-        """The processor time that the process has used (Linux)."""
-        try:
-            fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return None
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def kill(self) -> None:
-        """End it, whatever it does."""
-        self.channel.close()
-        if self.process is not None:
-            self._server.kill(self.process)
+                raise WorkersFailed("a worker does not even end at its deadline") from None
+            match message:
+                case {"answer": answer}:
+                    return answer
+                case {"told": mark}:
+                    told.append(mark)
+                case {"memory": _}:
+                    raise LimitExceeded("memory", told)
+                case {"ended": status} if status == -signal.SIGPROF:
+                    raise LimitExceeded("time", told)
+                case {"ended": status} if status == -signal.SIGALRM:
+                    raise WorkersFailed("the machine is too busy: a worker got hardly any processor time")
+                case _:
+                    raise Ended
 
 
 class ForkPool:
@@ -219,7 +185,7 @@ class ForkPool:
 
     def _replaced(self, worker: _Worker) -> _Worker | None:
         """Another worker, ready for the next task; None if there is none yet."""
-        worker.kill()
+        worker.channel.close()  # then it ends by itself, at the latest at its deadline
         with suppress(WorkersFailed):
             return self._fork()
         return None
@@ -245,7 +211,7 @@ class ForkPool:
             with suppress(queue.Empty):
                 *_, worker = self._idle.get_nowait()
                 if worker is not None:
-                    worker.channel.close()  # then it ends by itself
+                    worker.channel.close()
                 self._put(None)
         if server is not None:
             server.close()

@@ -1,7 +1,7 @@
 """The processes behind `ForkPool`: one that has imported a program, and its forks, which carry out tasks.
 
-The first imports once, which may take a second, and then only forks and kills: a fork takes milliseconds, so a worker
-that is stuck can be killed and replaced at once. It ends when its socket is closed, and takes all forks with it; so
+The first imports once, which may take a second. Then it only forks, which takes milliseconds, and tells how its forks
+have ended: the kernel ends one that is stuck. It ends when its socket is closed, and takes all forks with it, so that
 nothing is left of them however the process that started it has ended.
 """
 
@@ -12,13 +12,11 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
-from gem.work.channel import Channel, Ended, Frames
-
-FORK = b"fork"
-_REAPED_EVERY = 0.2
+from gem.work.channel import Channel, Ended
 
 
 class Program(Protocol):
@@ -38,7 +36,7 @@ class Program(Protocol):
 
 
 def main(number: int, module: str) -> None:
-    """Fork and kill as the process at the other end of the socket `number` asks."""
+    """Fork for each socket that comes from the other end of the socket `number`, until that is closed."""
     control = Channel(socket.socket(fileno=number))
     try:
         program: Any = importlib.import_module(module)
@@ -48,19 +46,24 @@ def main(number: int, module: str) -> None:
         return
     gc.collect()
     gc.freeze()
+    ended, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     _send(control, {"ready": True})
-    workers: set[int] = set()
+    workers: dict[int, Channel] = {}
     try:
-        for descriptor, stuck in _requests(control.socket, workers):
-            if descriptor is None:
-                if stuck in workers:  # it has not been waited for, so its number is still its own
-                    os.kill(stuck, signal.SIGKILL)
-                continue
-            process = os.fork()
-            if not process:
-                _run(program, Channel(socket.socket(fileno=descriptor)))
-            os.close(descriptor)
-            workers.add(process)
+        while True:
+            readable, _, _ = select.select([control.socket, ended], [], [])
+            if ended in readable:
+                ended.recv(4096)
+                _bury(workers)
+            if control.socket in readable:
+                asked, descriptors, _, _ = socket.recv_fds(control.socket, 1, 1)
+                if not asked:
+                    return
+                process, channel = _fork(program, *descriptors)
+                workers[process] = channel
     except OSError:  # the other end is gone
         return
     finally:
@@ -69,38 +72,36 @@ def main(number: int, module: str) -> None:
             os.waitpid(process, 0)
 
 
-def _requests(control: socket.socket, workers: set[int]) -> Iterator[tuple[int | None, int]]:
-    """The socket of a worker to fork, or None and the number of one to kill, until the other end is closed."""
-    frames = Frames()
-    descriptors: list[int] = []
-    while True:
-        if not select.select([control], [], [], _REAPED_EVERY)[0]:
-            _reap(workers)
-            continue
-        data, more, _, _ = socket.recv_fds(control, 4096, 16)
-        if not data:
-            return
-        _reap(workers)
-        descriptors += more
-        for request in frames.feed(data):
-            yield (descriptors.pop(0), 0) if request == FORK else (None, int(request))
-
-
-def _reap(workers: set[int]) -> None:
+def _bury(workers: dict[int, Channel]) -> None:
+    """Tell of each worker that has ended how it did, through its own socket."""
     while workers:
-        process, _ = os.waitpid(-1, os.WNOHANG)
+        process, status = os.waitpid(-1, os.WNOHANG)
         if not process:
             return
-        workers.discard(process)
+        channel = workers.pop(process)
+        with suppress(Ended):
+            _send(channel, {"ended": os.waitstatus_to_exitcode(status)})
+        channel.close()
+
+
+def _fork(program: Program, descriptor: int) -> tuple[int, Channel]:
+    """The number of a new worker, and this process's copy of the worker's end of its socket."""
+    own = os.dup(descriptor)
+    channel = Channel(socket.socket(fileno=descriptor))  # which the worker does not have, nor those of others
+    process = os.fork()
+    if not process:
+        _run(program, Channel(socket.socket(fileno=own)))
+    os.close(own)
+    return process, channel
 
 
 def _run(program: Program, channel: Channel) -> None:
     """A worker: answer until the socket is closed."""
     status = 1
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        for deadly in (signal.SIGPROF, signal.SIGALRM):
+            signal.signal(deadly, signal.SIG_DFL)
         program.begin()
-        _send(channel, {"process": os.getpid()})
         _serve(program, channel)
         status = 0
     finally:
@@ -113,14 +114,17 @@ def _serve(program: Program, channel: Channel) -> None:
             asked = json.loads(channel.receive())
         except Ended:
             return
-        # An alarm that nobody handles ends the process, whatever it does, even if nobody is left to kill it.
-        signal.setitimer(signal.ITIMER_REAL, asked["alarm"])
+        # A signal that nobody handles ends the process, whatever it does.
+        signal.setitimer(signal.ITIMER_PROF, asked["processor"])
+        signal.setitimer(signal.ITIMER_REAL, asked["longest"])
         try:
             answer = program.answer(asked["task"], lambda mark: _send(channel, {"told": mark}))
         except MemoryError:
             _send(channel, {"memory": True})
             return
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:
+            for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+                signal.setitimer(timer, 0)
         _send(channel, {"answer": answer})
 
 
