@@ -17,7 +17,7 @@ from gem.tool.pool import StatePool
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool
 from gem.work.lifetime import after_fork, at_exit
-from gem.work.limits import Limiter, Permit
+from gem.work.limits import Limiter
 from gem.work.loops import EventLoop
 from gem.work.threads import Outcome, Threads
 
@@ -165,7 +165,7 @@ class ToolRuntime:
         limiter = self._limiters.setdefault(tool, Limiter(f"the tool {tool.name!r}", tool.max_concurrency))
         try:
             # The tool's own permit first: a call that waits for it must not hold back other tools.
-            async with Permit(limiter) as own, Permit(self._limiter) as general:
+            async with limiter.permit() as own, self._limiter.permit() as general:
                 if inspect.iscoroutinefunction(tool.function):
                     async with asyncio.timeout(tool.timeout):
                         outcome = await _attempt_async(function)
@@ -180,7 +180,7 @@ class ToolRuntime:
             return Outcome(error=ToolTimeout(late))
         return outcome
 
-    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *permits: Permit) -> Outcome[Any]:
+    async def _in_thread(self, function: Callable[[], Any], timeout: float | None, *permits: list[Any]) -> Outcome[Any]:
         done = asyncio.wrap_future(self._threads.submit(function))
         try:
             await asyncio.wait([done], timeout=timeout)
@@ -189,7 +189,7 @@ class ToolRuntime:
                 self._orphans.add(done)
                 done.add_done_callback(self._orphans.discard)
                 for permit in permits:
-                    permit.keep_until(done)
+                    permit.append(done)
         if not done.done():
             raise TimeoutError
         return done.result()

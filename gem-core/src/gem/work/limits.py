@@ -1,7 +1,9 @@
 """Limits on how many calls run at once."""
 
 import asyncio
-from typing import Any, Self
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
 
 from gem.errors import ToolTimeout
 
@@ -19,9 +21,16 @@ class Limiter:
         self._free = asyncio.Semaphore(limit or 0)
         self._orphans = 0
 
-    async def acquire(self) -> None:
-        """Take a permit when one is free. Raises `ToolTimeout` if orphans hold every one."""
+    @asynccontextmanager
+    async def permit(self) -> AsyncGenerator[list["asyncio.Future[Any]"], None]:
+        """A permit, as a context, once one is free. A call that is put into its list has been abandoned.
+
+        Raises:
+            ToolTimeout: orphans hold every permit.
+        """
+        abandoned: list[asyncio.Future[Any]] = []
         if self._limit is None:
+            yield abandoned
             return
         await self._free.acquire()
         if self._orphans == self._limit:
@@ -30,41 +39,16 @@ class Limiter:
                 f"all {self._limit} permits of {self._name} are held by calls that have not returned since their "
                 "timeout; make the tool itself stop in time"
             )
-
-    def release(self) -> None:
-        """Give a permit back, to the call that has waited longest."""
-        if self._limit is not None:
-            self._free.release()
-
-    def orphan(self, call: "asyncio.Future[Any]") -> None:
-        """Keep the permit of an abandoned call until `call` is done."""
-        self._orphans += 1
-        call.add_done_callback(self._returned)
-        if self._orphans == self._limit:
-            self._free.release()  # one permit too many, with which all that wait find out
+        try:
+            yield abandoned
+        finally:
+            for call in abandoned:
+                self._orphans += 1
+                call.add_done_callback(self._returned)
+            if not abandoned or self._orphans == self._limit:
+                self._free.release()  # if no permit is left, one too many, with which all that wait find out
 
     def _returned(self, _: object) -> None:
         if self._orphans != self._limit:
-            self.release()
+            self._free.release()
         self._orphans -= 1
-
-
-class Permit:
-    """A permit of a limiter, as a context; after `keep_until` it is given back when an abandoned call returns."""
-
-    def __init__(self, limiter: Limiter) -> None:
-        self._limiter = limiter
-        self._kept = False
-
-    async def __aenter__(self) -> Self:
-        await self._limiter.acquire()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if not self._kept:
-            self._limiter.release()
-
-    def keep_until(self, call: "asyncio.Future[Any]") -> None:
-        """Keep the permit until `call` is done."""
-        self._kept = True
-        self._limiter.orphan(call)
