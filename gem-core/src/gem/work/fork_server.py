@@ -48,7 +48,7 @@ def main(number: int, module: str) -> None:
     gc.freeze()
     ended, wake = socket.socketpair()
     wake.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)  # which wakes `select` by the next line
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     _send(control, {"ready": True})
     workers: dict[int, Channel] = {}
