@@ -34,21 +34,15 @@ def test_a_call_that_was_written_is_read_back(format: str, call: ToolCall) -> No
     read = chosen.read(text, TOOLS)
 
     assert read == call
-    assert isinstance(read, ToolCall)
-    assert read.end == len(text)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
 @pytest.mark.parametrize("format", ["tags", "fenced", "hermes"])
 def test_text_around_a_call_changes_nothing(format: str, call: ToolCall) -> None:
     chosen = FORMATS[format]
-    before, text = "Let me see: 3 < 4, </b>, {}.\n", chosen.write(call, TOOLS)
+    text = f"Let me see: 3 < 4, </b>, {{}}.\n{chosen.write(call, TOOLS)}\nand it said 5. <answer>5</answer>"
 
-    read = chosen.read(f"{before}{text}\nand it said 5. <answer>5</answer>", TOOLS)
-
-    assert read == call
-    assert isinstance(read, ToolCall)
-    assert read.end == len(before) + len(text)
+    assert chosen.read(text, TOOLS) == call
 
 
 @pytest.mark.parametrize("format", ["tags", "fenced", "hermes"])
@@ -119,8 +113,6 @@ def test_longer_fences_and_tildes_are_fences(fence: str) -> None:
     read = FORMATS["fenced"].read(reply, TOOLS)
 
     assert read == ToolCall("python", {"code": "print('```', '~~')"})
-    assert isinstance(read, ToolCall)
-    assert read.end == reply.rindex(fence) + len(fence)
     unclosed = FORMATS["fenced"].read(f"{fence}python\nprint('```')\n~~", TOOLS)
     assert isinstance(unclosed, BadCall)
     assert "never closed" in unclosed.message
@@ -153,14 +145,14 @@ PIECES = [*"<>{}[]\"'`/\\ \n:,", "<python>", "</python>", "<tool_call>", "</tool
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_no_reply_raises_and_what_is_read_is_inside_the_reply(format: str) -> None:
+def test_no_reply_raises(format: str) -> None:
     pieces = random.Random(0)
     for _ in range(3000):
         reply = "".join(pieces.choices(PIECES, k=pieces.randrange(30)))
 
         read = FORMATS[format].read(reply, TOOLS)
 
-        assert read is None or isinstance(read, BadCall) or 0 < read.end <= len(reply)
+        assert read is None or isinstance(read, BadCall | ToolCall)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -24,7 +24,7 @@ from gem.work.threads import Outcome, Threads
 MAX_CONCURRENCY = 64
 """Default limit on calls at once, of all tools together."""
 CACHE_ROOM = 32 * 2**20
-"""Default size of the cache: characters of results and arguments."""
+"""Size of the cache of pure tools: characters of results and arguments."""
 PAUSE = 0.1
 """Seconds before a call is repeated; each further pause is twice as long."""
 LONGEST_PAUSE = 10.0
@@ -45,12 +45,10 @@ class ToolRuntime:
 
     Args:
         max_concurrency: calls at once, of all tools together; a tool's own limit is `Tool.max_concurrency`.
-        cache_room: how many characters of pure tools' results and arguments are cached; 0 for no cache.
     """
 
-    def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY, cache_room: int = CACHE_ROOM) -> None:
+    def __init__(self, *, max_concurrency: int = MAX_CONCURRENCY) -> None:
         self._max_concurrency = check_int("max_concurrency", max_concurrency, 1)
-        self._cache_room = check_int("cache_room", cache_room, 0)
         self._sessions: weakref.WeakSet[ToolSession] = weakref.WeakSet()
         self.states = StatePool(self._run)
         """The states of resources."""
@@ -107,7 +105,7 @@ class ToolRuntime:
     def _start(self) -> None:
         self._limiter = Limiter("the runtime", self._max_concurrency)
         self._limiters: weakref.WeakKeyDictionary[Tool, Limiter] = weakref.WeakKeyDictionary()
-        self._cache = Cache(self._cache_room)
+        self._cache = Cache(CACHE_ROOM)
         self._under_way: set[asyncio.Task[Any]] = set()
         self._orphans: set[asyncio.Future[Outcome[Any]]] = set()
         # Not seeded: pauses do not affect episodes, and those of many processes should differ.

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import dedent
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -11,6 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from gem.errors import BadArguments, ConfigError, did_you_mean
 
 _SECTION = re.compile(r"^(Args|Arguments|Parameters|Returns|Return|Raises|Yields|Examples?|Notes?):\s*$", re.MULTILINE)
+_ENTRY = re.compile(r"^(\S[^:\n]*):?(.*(?:\n(?:[ \t].*)?$)*)", re.MULTILINE)
+"""`name: text` without indentation; deeper lines continue the text."""
 _MOST_PROBLEMS = 5
 
 
@@ -72,32 +75,15 @@ class Signature:
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:
     """The text of a docstring before its first section, and the descriptions of its section "Args:" by name."""
-    start = _SECTION.search(text)
-    if start is None:
-        return text.strip(), {}
+    before, *sections = _SECTION.split(text)
     described: dict[str, str] = {}
-    for section in _SECTION.finditer(text):
-        if section[1] in ("Args", "Arguments", "Parameters"):
-            following = _SECTION.search(text, section.end())
-            body = text[section.end() : following.start() if following else len(text)]
-            described = _entries(body)
-    return text[: start.start()].strip(), described
-
-
-def _entries(body: str) -> dict[str, str]:
-    """`name: text` at the smallest indentation; deeper lines continue the text."""
-    lines = [line for line in body.splitlines() if line.strip()]
-    margin = min((len(line) - len(line.lstrip()) for line in lines), default=0)
-    entries: dict[str, str] = {}
-    current = ""
-    for line in lines:
-        if len(line) - len(line.lstrip()) > margin:
-            entries[current] = f"{entries.get(current, '')} {line.strip()}".strip()
-            continue
-        head, _, rest = line.strip().partition(":")
-        current = head.partition("(")[0].strip().lstrip("*")
-        entries[current] = rest.strip()
-    return entries
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        if title in ("Args", "Arguments", "Parameters"):
+            described = {
+                head.partition("(")[0].strip().lstrip("*"): re.sub(r"\s*\n\s*", " ", about).strip()
+                for head, about in _ENTRY.findall(dedent(body))
+            }
+    return before.strip(), described
 
 
 def _message(problems: Sequence[Any], known: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from gem.tool.content import Content
@@ -23,8 +23,6 @@ class ToolCall:
 
     name: str
     arguments: Mapping[str, Any]
-    end: int | None = field(default=None, compare=False)
-    """The end of the call in the reply. Text after it is ignored."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class CallFormat(ABC):
     def read(self, text: str, tools: Mapping[str, Tool]) -> ToolCall | BadCall | None:
         """The call in a reply, why it cannot be carried out, or None if nothing was meant as a call.
 
-        It takes time linear in the text and never raises.
+        Text after the call is ignored. It takes time linear in the text and never raises.
         """
 
     def read_each(self, text: str, tools: Mapping[str, Tool]) -> Sequence[ToolCall | BadCall]:

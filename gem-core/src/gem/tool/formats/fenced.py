@@ -45,10 +45,7 @@ class Fenced(MarkedFormat):
         elif any(opening.start() > close for opening in calls):
             return DOUBLED
         else:
-            end = close + len(fence)
-            while visible.startswith(fence[0], end):
-                end += 1
-            return self.read_body(tool, text[first.end() : close], end)
+            return self.read_body(tool, text[first.end() : close])
         return malformed(f"{fence}{tool.name} {why}", self.example(tool))
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:

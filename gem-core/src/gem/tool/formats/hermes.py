@@ -33,16 +33,16 @@ class Hermes(CallFormat):
             return malformed(f"it has {_CLOSE} without {_OPEN} before it", _EXAMPLE)
         if close < 0:
             return malformed(f"{_OPEN} is never closed", _EXAMPLE)
-        inside, end = start + len(_OPEN), close + len(_CLOSE)
+        inside = start + len(_OPEN)
         if _OPEN in visible[inside:close]:
             return malformed(f"{_OPEN} is opened again before it is closed", _EXAMPLE)
-        if _OPEN in visible[end:]:
+        if _OPEN in visible[close:]:
             return DOUBLED
         try:
             call = read_object(text[inside:close])
         except ValueError as error:
             return malformed(f"what stands between the tags is no JSON object: {error}", _EXAMPLE)
-        return read_call(call, tools, end, _EXAMPLE)
+        return read_call(call, tools, _EXAMPLE)
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
         body = json.dumps({"name": call.name, "arguments": dict(call.arguments)}, ensure_ascii=False)

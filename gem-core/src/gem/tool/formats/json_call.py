@@ -22,7 +22,7 @@ def listed(tools: Mapping[str, Tool]) -> str:
     return "\n".join(escape_marks(json.dumps(described(tool), ensure_ascii=False)) for tool in tools.values())
 
 
-def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], end: int, example: str) -> ToolCall | BadCall:
+def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], example: str) -> ToolCall | BadCall:
     """The call in `{"name": …, "arguments": {…}}`; arguments may be a string that holds the object, as in chat APIs."""
     name, arguments = call.get("name"), call.get("arguments", {})
     if not isinstance(name, str):
@@ -39,7 +39,7 @@ def read_call(call: Mapping[str, Any], tools: Mapping[str, Tool], end: int, exam
         return malformed('its "arguments" are no object', example)
     if name not in tools:
         return unknown(name, tools, did_you_mean(name, tools))
-    return ToolCall(name, arguments, end)  # pyright: ignore[reportUnknownArgumentType]
+    return ToolCall(name, arguments)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def read_object(text: str) -> dict[str, Any]:

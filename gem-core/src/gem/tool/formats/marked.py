@@ -65,17 +65,17 @@ class MarkedFormat(CallFormat):
             lines += ["Or, to give other arguments too:", self.mark(tool.name, escape_marks(_object(tool)))]
         return "\n".join(lines)
 
-    def read_body(self, tool: Tool, body: str, end: int) -> ToolCall | BadCall:
-        """The call with this body, which ends at `end` in the reply."""
+    def read_body(self, tool: Tool, body: str) -> ToolCall | BadCall:
+        """The call with this body."""
         parameter = tool.text_parameter
         if parameter is not None and not _is_object(tool, parameter, body):
             text = dedent(body).strip()
             if text:
-                return ToolCall(tool.name, {parameter: text}, end)
+                return ToolCall(tool.name, {parameter: text})
             why = f"there is nothing in it, and {tool.name} needs its {escape_marks(parameter)}"
             return malformed(why, self.example(tool))
         try:
-            return ToolCall(tool.name, read_object(body) if body.strip() else {}, end)
+            return ToolCall(tool.name, read_object(body) if body.strip() else {})
         except ValueError as error:
             why = f"what stands in it is no JSON object of the arguments of {tool.name}: {error}"
             return malformed(why, self.example(tool))

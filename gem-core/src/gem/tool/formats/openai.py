@@ -44,7 +44,7 @@ class OpenAI(CallFormat):
             return ()
         if not isinstance(calls, list):
             return (malformed('"tool_calls" is no list', _EXAMPLE),)
-        return [_read(call, tools, len(text)) for call in cast("list[object]", calls)]
+        return [_read(call, tools) for call in cast("list[object]", calls)]
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
         arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
@@ -75,8 +75,8 @@ def described_in(text: str) -> tuple[list[dict[str, Any]], list[str]]:
     return tools, texts
 
 
-def _read(call: object, tools: Mapping[str, Tool], end: int) -> ToolCall | BadCall:
+def _read(call: object, tools: Mapping[str, Tool]) -> ToolCall | BadCall:
     function = cast("dict[str, object]", call).get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
         return malformed('the call has no "function" that is an object', _EXAMPLE)
-    return read_call(cast("dict[str, object]", function), tools, end, _EXAMPLE)
+    return read_call(cast("dict[str, object]", function), tools, _EXAMPLE)

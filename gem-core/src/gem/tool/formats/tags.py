@@ -36,7 +36,7 @@ class Tags(MarkedFormat):
         elif any(tag.start() > second.start() and not tag[1] for tag in tags):
             return DOUBLED
         else:
-            return self.read_body(tools[name], text[first.end() : second.start()], second.end())
+            return self.read_body(tools[name], text[first.end() : second.start()])
         return malformed(why, self.example(tools[name]))
 
     def write(self, call: ToolCall, tools: Mapping[str, Tool]) -> str:
