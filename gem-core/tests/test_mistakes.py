@@ -142,7 +142,6 @@ CASES = [
     (lambda: find_tools("tool_samples:shouter"), SpecError, "needs the argument 'word'. It takes: word."),
     (lambda: find_format("hermis"), ConfigError, "no call format 'hermis'. Did you mean 'hermes'?"),
     (lambda: ToolRuntime(max_concurrency=0), ConfigError, "max_concurrency"),
-    (lambda: ToolRuntime(cache_room=-1), ConfigError, "cache_room"),
     (lambda: ToolEnv(Listener(), "pyton"), UnknownId, "no installed pack has a tool 'pyton'"),
     (lambda: ToolEnv(Listener(), [now, now]), ConfigError, "two tools are called 'now'"),
     (lambda: ToolEnv(Listener()), ConfigError, "needs at least one tool"),

@@ -155,8 +155,8 @@ def test_the_spec_and_the_attributes_of_the_env_show_through_a_stack() -> None:
     assert env.spec.kwargs == {"rounds": 5}
     assert env.rounds == 5
     assert not hasattr(env, "no_such_thing")
-    with pytest.raises(AttributeError, match="TurnLimit has no attribute '_history'"):
-        _ = env._history
+    with pytest.raises(AttributeError, match="TurnLimit has no attribute '_lengths'"):
+        _ = env._lengths
 
 
 def test_a_half_made_wrapper_has_no_attributes_and_no_endless_recursion() -> None:

@@ -6,8 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 from gem.core import ChatMessage, Env, Info, Observation, Step, Wrapper
 from gem.tool.content import map_texts
 from gem.tool.escaping import escape_turn_marks
-from gem.wrappers.concat import ConcatWithAction
-from gem.wrappers.history import check_length, line, text_of
+from gem.wrappers.concat import ConcatWithAction, check_length, line, text_of
 
 
 @runtime_checkable
