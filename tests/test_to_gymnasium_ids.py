@@ -22,5 +22,7 @@ import gem
 def test_gymnasiums_own_checker_has_nothing_to_say(id: str, wrappers: list[object]) -> None:
     from gymnasium.utils.env_checker import check_env
 
-    with gem.to_gymnasium(gem.make(id, wrappers=wrappers), render_mode="ansi") as env:
+    from gem_interop.gymnasium import ToGymnasium
+
+    with ToGymnasium(gem.make(id, wrappers=wrappers), render_mode="ansi") as env:
         check_env(env)

@@ -96,7 +96,6 @@ CASES = [
     (lambda: Sum(max_turns=True), ConfigError, "max_turns must be an integer >= 1"),
     (lambda: Capital().reset(options={"index": -1}), ConfigError, "rows 0 to 3"),
     (lambda: Capital().reset(options={"index": 4}), ConfigError, "rows 0 to 3"),
-    (lambda: gem.to_gymnasium(ECHO), ConfigError, "gem.make(id), not 'core:Echo-v0'"),
     (lambda: next(rollout(random_policy(), gem.make(ECHO), [1])), ConfigError, "a rollout needs a vector"),
     (lambda: gem.register("slip:Slip-v0", 5), SpecError, "register takes a class that derives from gem.Env"),
     (lambda: Wrapper(ECHO), ConfigError, "Wrapper wraps an env, such as gem.make(id), not 'core:Echo-v0'"),

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gem import answers, errors, rollout, seeding, tool, wrappers
     from gem.core import ContentPart, Env, Info, Observation, Step, Wrapper
     from gem.episode import Completion, Episode, Turn
-    from gem.gymnasium import to_gymnasium
     from gem.packs.hookspecs import CommandSpec, EnvSource, hookimpl
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
     "gem.results": ("Result",),
-    "gem.gymnasium": ("to_gymnasium",),
     "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
     "gem.episode": ("Completion", "Episode", "Turn"),
     "gem.rollout.policy": ("Policy",),
@@ -56,7 +54,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec", "Completion", "ContentPart", "Env", "EnvId", "EnvSource", "EnvSpec", "Episode", "Info",
     "Observation", "Policy", "Result", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
     "Wrapper", "__version__", "all_specs", "answers", "errors", "get_spec", "hookimpl", "make", "make_vec", "register",
-    "rollout", "seeding", "to_gymnasium", "tool", "wrappers",
+    "rollout", "seeding", "tool", "wrappers",
 ]  # fmt: skip
 
 

@@ -1,11 +1,10 @@
-"""Envs in programs for Gymnasium. Without it, only its absence is tested."""
-
-import sys
+"""Envs in programs for Gymnasium."""
 
 import pytest
 
 import gem
-from gem.errors import ConfigError, EpisodeOver, MissingExtra, ResetNeeded
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
+from gem_interop.gymnasium import ToGymnasium
 
 
 class Parrot(gem.TurnEnv):
@@ -25,26 +24,18 @@ class Parrot(gem.TurnEnv):
         return "é 世界 🦜"
 
 
-def test_without_gymnasium_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("gymnasium", "gem.gymnasium.env"):
-        monkeypatch.setitem(sys.modules, name, None)
-
-    with pytest.raises(MissingExtra, match=r"pip install 'gem-core\[gymnasium\]'"):
-        gem.to_gymnasium(Parrot())
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("render_mode", [None, "ansi"])
 @pytest.mark.parametrize("make", [lambda: gem.make("core:Echo-v0"), Parrot])
 def test_gymnasiums_own_checker_has_nothing_to_say(make, render_mode) -> None:
     from gymnasium.utils.env_checker import check_env
 
-    check_env(gem.to_gymnasium(make(), render_mode=render_mode))
+    check_env(ToGymnasium(make(), render_mode=render_mode))
 
 
 @pytest.mark.full
 def test_steps_seeds_options_and_errors_are_those_of_the_env() -> None:
-    ours, theirs = gem.make("core:Echo-v0"), gem.to_gymnasium(gem.make("core:Echo-v0"), render_mode="ansi")
+    ours, theirs = gem.make("core:Echo-v0"), ToGymnasium(gem.make("core:Echo-v0"), render_mode="ansi")
 
     with pytest.raises(ResetNeeded):
         theirs.render()
@@ -67,21 +58,23 @@ def test_steps_seeds_options_and_errors_are_those_of_the_env() -> None:
     theirs.reset()
     with pytest.raises(TypeError, match="text"):
         theirs.step(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match=r"gem\.make\(id\), not 'core:Echo-v0'"):
+        ToGymnasium("core:Echo-v0")
     with pytest.raises(ConfigError, match="render_mode must be None or 'ansi'"):
-        gem.to_gymnasium(ours, render_mode="human")
+        ToGymnasium(ours, render_mode="human")
 
 
 @pytest.mark.full
 def test_texts_are_joined_and_images_and_texts_that_are_too_long_refused() -> None:
-    texts = gem.to_gymnasium(Parrot(lambda text: [{"type": "text", "text": text}, {"type": "text", "text": "end"}]))
+    texts = ToGymnasium(Parrot(lambda text: [{"type": "text", "text": text}, {"type": "text", "text": "end"}]))
     texts.reset()
     assert texts.step("middle")[0] == "middle\nend"
 
-    image = gem.to_gymnasium(Parrot(lambda text: [{"type": "image_url", "image_url": {"url": "data:,"}}]))
-    with pytest.raises(ConfigError, match=r"^Parrot observes image_url, and to_gymnasium takes text only"):
+    image = ToGymnasium(Parrot(lambda text: [{"type": "image_url", "image_url": {"url": "data:,"}}]))
+    with pytest.raises(ConfigError, match=r"^Parrot observes image_url, and ToGymnasium takes text only"):
         image.reset()
 
-    short = gem.to_gymnasium(Parrot(), max_length=50)
+    short = ToGymnasium(Parrot(), max_length=50)
     short.reset(seed=0)
     with pytest.raises(ConfigError, match="an observation has 51 characters"):
         short.step("x" * 51)
@@ -94,7 +87,7 @@ def test_gymnasiums_vectors_and_wrappers_take_the_env_and_keep_every_character(k
     from gymnasium.wrappers import RecordEpisodeStatistics
 
     def make():
-        return RecordEpisodeStatistics(gem.to_gymnasium(Parrot(), max_length=100))
+        return RecordEpisodeStatistics(ToGymnasium(Parrot(), max_length=100))
 
     made = [make, make]
     envs = SyncVectorEnv(made) if kind == "sync" else AsyncVectorEnv(made, shared_memory=False)
@@ -118,7 +111,7 @@ def test_shared_memory_is_refused_because_gymnasium_would_never_read_the_texts_i
     from gymnasium.vector import AsyncVectorEnv
 
     with pytest.raises(ValueError, match="shared_memory=False"):
-        AsyncVectorEnv([lambda: gem.to_gymnasium(Parrot())])
+        AsyncVectorEnv([lambda: ToGymnasium(Parrot())])
 
 
 @pytest.mark.full
@@ -126,4 +119,4 @@ def test_a_text_is_not_flattened() -> None:
     from gymnasium.wrappers import FlattenObservation
 
     with pytest.raises(ConfigError, match="cannot be flattened"):
-        FlattenObservation(gem.to_gymnasium(Parrot(), max_length=100)).reset(seed=3)
+        FlattenObservation(ToGymnasium(Parrot(), max_length=100)).reset(seed=3)

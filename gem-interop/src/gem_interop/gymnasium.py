@@ -1,7 +1,13 @@
-"""A GEM env as a `gymnasium.Env`."""
+"""GEM's environments for programs that are written for Gymnasium."""
+
+# ruff: noqa: E402
 
 import string
 from typing import Any, NoReturn
+
+from gem_interop.versions import check
+
+check("gymnasium", "1.1.0", "1.4.0")
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec
@@ -37,12 +43,23 @@ def _refuse(*_: Any, **__: Any) -> NoReturn:
     raise CustomSpaceError("texts cannot be observed through shared memory")
 
 
-class GymnasiumEnv(gymnasium.Env[str, str]):
-    """A GEM env with the interface of Gymnasium; see `gem.to_gymnasium`."""
+class ToGymnasium(gymnasium.Env[str, str]):
+    """A GEM env as a `gymnasium.Env` whose actions and observations are text; closing it closes `env`.
+
+    Args:
+        env: any env with text observations, such as `gem.make(id)`.
+        render_mode: "ansi": `render()` returns the latest observation; None: it returns None.
+        max_length: the longest action and observation, in characters.
+
+    Raises:
+        ConfigError: an argument is wrong, or later: an observation has an image, or is longer than `max_length`.
+    """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - typed as an instance's there
 
-    def __init__(self, env: Env, render_mode: str | None, max_length: int) -> None:
+    def __init__(self, env: Env, render_mode: str | None = None, max_length: int = 2**20) -> None:
+        if not isinstance(env, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: people try an id
+            raise ConfigError(f"ToGymnasium takes an env, such as gem.make(id), not {env!r}")
         if render_mode not in (None, "ansi"):
             raise ConfigError(f"render_mode must be None or 'ansi', not {render_mode!r}")
         self.gem_env = env
@@ -53,10 +70,10 @@ class GymnasiumEnv(gymnasium.Env[str, str]):
         self.action_space = AnyText(self.max_length)
         self._latest: str | None = None
 
-        def another(**settings: Any) -> "GymnasiumEnv":
+        def another(**settings: Any) -> "ToGymnasium":
             copy = env.rebuild()
             copy.spec = env.spec
-            return GymnasiumEnv(copy, settings.get("render_mode"), max_length)
+            return ToGymnasium(copy, settings.get("render_mode"), max_length)
 
         name = type(env.unwrapped).__name__ if env.spec is None else env.spec.id
         # For Gymnasium to make another env like this one. Without it, its checker does not compare episodes.
@@ -88,11 +105,11 @@ class GymnasiumEnv(gymnasium.Env[str, str]):
             kinds = {part["type"] for part in observation} - {"text"}
             if kinds:
                 name = type(self.gem_env.unwrapped).__name__
-                raise ConfigError(f"{name} observes {', '.join(sorted(kinds))}, and to_gymnasium takes text only")
+                raise ConfigError(f"{name} observes {', '.join(sorted(kinds))}, and ToGymnasium takes text only")
             observation = "\n".join(part.get("text", "") for part in observation)
         if len(observation) > self.max_length:
             raise ConfigError(
-                f"an observation has {len(observation)} characters: to_gymnasium(env, max_length=…) sets the limit, "
+                f"an observation has {len(observation)} characters: ToGymnasium(env, max_length=…) sets the limit, "
                 f"now {self.max_length}"
             )
         return observation
