@@ -1,4 +1,4 @@
-"""What an engine has read and sampled of one conversation, and how long its next reply may be."""
+"""The ids of one conversation that an engine has read and sampled, and the room for its next reply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,10 +27,10 @@ class Conversation:
     context: list[int] = field(default_factory=list[int])
     """Every id read or sampled, since the last new segment."""
     prompt: Prompt = _NOTHING
-    """What was read last."""
+    """The prompt that was read last."""
 
     def ask(self, transcript: Transcript) -> int:
-        """Read what comes before the next reply; returns how many ids that may have, 0 if nothing can be said."""
+        """Read up to the next reply; returns the most ids that it may have, 0 if nothing can be said."""
         self.prompt = self.chat.prompt(transcript, self.context)
         self.read(self.prompt)
         return max(0, min(self.room, self.max_new_tokens))
@@ -43,7 +43,7 @@ class Conversation:
 
     @property
     def room(self) -> int:
-        """How many ids still fit into the context."""
+        """Number of ids that still fit into the context."""
         return self.positions - len(self.context)
 
     @property

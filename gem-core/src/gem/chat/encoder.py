@@ -30,12 +30,12 @@ _THOUGHTS, _NO_MORE = "<think>", "</think>"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the engine reads: ids to append to its context, or, with `new_segment`, a whole new context."""
+    """Ids for an engine to append to its context, or, with `new_segment`, a whole new context."""
 
     ids: tuple[int, ...]
-    """What to read; never empty."""
+    """The ids to read; never empty."""
     new_segment: bool
-    """Whether the context begins anew with `ids`, because the template changed earlier messages."""
+    """True if the context begins anew with `ids`, because the template changed earlier messages."""
 
 
 class ChatEncoder:
@@ -70,7 +70,7 @@ class ChatEncoder:
         self.tokenizer = tokenizer
         """The tokenizer."""
         self.history: History = history
-        """What is done if the template renders earlier messages differently."""
+        """The setting `history`."""
         self._template_kwargs = template_kwargs or {}
         self._marking = Marking(tokenizer)
         self._foreign: frozenset[int] = frozenset()
@@ -107,10 +107,10 @@ class ChatEncoder:
         self._foreign = frozenset(special | ({*frame, *closing} & added.keys()) | self._closing)
         self._opening = self._find_opening()
         self.appends = self._template_appends()
-        """Whether the template leaves earlier messages as they are, so that appending is always right."""
+        """True if the template leaves earlier messages as they are, so that appending is always right."""
 
     def _find_opening(self) -> str:
-        """What a reply begins with by the template: Mistral's has a space before it, which is not in the prompt."""
+        """The beginning of a reply by the template: Mistral's has a space before it, which is not in the prompt."""
         asked = self._render([{"role": "user", "content": "?"}])
         if asked.rstrip().endswith(_THOUGHTS):
             return f"\n{_NO_MORE}\n\n"

@@ -6,11 +6,11 @@ from functools import lru_cache
 from gem.chat.encoder import ChatEncoder
 
 _INCOMPLETE = "\ufffd"
-"""What part of a character is decoded to."""
+"""The text to which a part of a character is decoded."""
 
 
 class StopTexts:
-    """Whether a reply has just reached a stop text; mostly its last token alone tells.
+    """Test of replies for stop texts, token by token; mostly the last token alone tells.
 
     Args:
         chat: its tokenizer made the tokens.
@@ -24,7 +24,7 @@ class StopTexts:
         return self._chat.text((token,))
 
     def reached(self, stops: Sequence[str], ids: Sequence[int]) -> bool:
-        """Whether `ids` reach one of `stops` with the last of them. An earlier one would have ended the reply."""
+        """True if `ids` reach one of `stops` with the last of them. An earlier one would have ended the reply."""
         if not stops:
             return False
         piece = self._piece(ids[-1])

@@ -17,7 +17,7 @@ class Answer(NamedTuple):
     """An answer, whatever its status."""
 
     url: str
-    """Its address, after redirects."""
+    """The address, after redirects."""
     status: int
     reason: str
     """The words beside the status."""
@@ -57,7 +57,7 @@ class NoAnswer(Fault, ConnectionError):
 
 
 class NotConnected(NoAnswer, Unreachable):
-    """There is no connection to the server."""
+    """No connection to the server."""
 
 
 class Disconnected(NoAnswer):

@@ -16,8 +16,8 @@ CLIENT_TIMEOUT = 30.0
 
 
 def _most_waiting() -> int:
-    """At most a quarter of the files that this process may have open: as many may be accepted at once, before they can
-    be counted, and the rest is for those that are served."""
+    """A quarter of the files that this process may have open, or less: as many may be accepted at once, before they
+    can be counted, and the rest is for those that are served."""
     if sys.platform == "win32":
         return 512
     import resource
@@ -64,7 +64,7 @@ class TimedH11Protocol(H11Protocol):
 
     @property
     def waiting_since(self) -> float | None:
-        """When it began to wait for the rest of a request, by the clock of its loop; None if it does not wait."""
+        """Begin of its wait for the rest of a request, by the clock of its loop; None if it does not wait."""
         # While its body has not arrived completely, a request is a cycle with `more_body`.
         waits = self.cycle is self._answered or self.cycle.more_body
         return self._since if waits and not self.transport.is_closing() else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 
 class Patience:
-    """Which servers have answered this process, and since when they have been lost.
+    """Memory of the servers that have answered this process, and of the times at which they were lost.
 
     A server that has never answered is not waited for: its address may be wrong. Those who depend on one that is lost
     wait together, from the first attempt that failed, because they may make their attempts one after another.
@@ -13,7 +13,7 @@ class Patience:
 
     def __init__(self) -> None:
         self._lost: dict[str, float | None] = {}
-        """By server, when it was lost; None for one that answers."""
+        """Time of the loss of each server; None for one that answers."""
 
     def reached(self, server: str) -> None:
         """The server has answered."""

@@ -48,7 +48,7 @@ class ChatReply:
     stop_reason: str | None
     """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
     usage: Usage
-    """Its tokens, 0 if the server does not count them; its time, and the requests that were made."""
+    """Tokens, 0 if the server does not count them; time, and the requests that were made."""
     logprobs: tuple[Mapping[str, Any], ...] = ()
     """Each sampled token with its `token`, `logprob` and `bytes`, if the request asked for `logprobs`."""
 

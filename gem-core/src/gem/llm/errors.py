@@ -1,4 +1,4 @@
-"""What can go wrong between a client and a chat API."""
+"""Errors between a client and a chat API."""
 
 from gem.errors import Fault, GemError
 

@@ -16,7 +16,7 @@ class Transcript:
     info: Info = field(default_factory=dict[str, Any])
     turns: list[Turn] = field(default_factory=list[Turn])
     start: Start | None = None
-    """With the id of the env; None outside a rollout."""
+    """The start, with the id of the env; None outside a rollout."""
     player: str = AGENT
     """The player whose conversation it is."""
     first_info: Info = field(init=False)

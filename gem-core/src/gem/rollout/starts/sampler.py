@@ -22,7 +22,7 @@ class StartSampler(ABC):
 
     @abstractmethod
     def state(self) -> Any:
-        """Everything that the next starts depend on, as JSON, which later calls leave as it is."""
+        """The data on which the next starts depend, as JSON, which later calls leave as it is."""
 
     @abstractmethod
     def restore(self, state: Any) -> None:
