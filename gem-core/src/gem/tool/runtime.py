@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import random
 import weakref
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
@@ -25,9 +24,6 @@ MAX_CONCURRENCY = 64
 """Default limit on calls at once, of all tools together."""
 CACHE_ROOM = 32 * 2**20
 """Size of the cache of pure tools: characters of results and arguments."""
-PAUSE = 0.1
-"""Seconds before a call is repeated; each further pause is twice as long."""
-LONGEST_PAUSE = 10.0
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
 
@@ -108,8 +104,6 @@ class ToolRuntime:
         self._cache = Cache(CACHE_ROOM)
         self._under_way: set[asyncio.Task[Any]] = set()
         self._orphans: set[asyncio.Future[Outcome[Any]]] = set()
-        # Not seeded: pauses do not affect episodes, and those of many processes should differ.
-        self._jitter = random.Random()
 
     async def _call_all(self, calls: list[ToolRequest], session: ToolSession | None) -> list[CallResult]:
         outcomes = await asyncio.gather(*(self._call(tool, arguments, session) for tool, arguments in calls))
@@ -136,27 +130,17 @@ class ToolRuntime:
 
     async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: ToolSession | None) -> Outcome[Any]:
         if tool.resource is None:
-            return await self._repeat(tool, partial(tool.function, **arguments))
+            return await self._attempt(tool, partial(tool.function, **arguments))
         own = self.session() if session is None else session
         try:
             state = await own.take(tool.resource)
-            outcome = await self._repeat(tool, partial(tool.function, state, **arguments))
+            outcome = await self._attempt(tool, partial(tool.function, state, **arguments))
             # After a fault the condition of the state is unknown.
             await own.put(tool.resource, sound=outcome.error is None or isinstance(outcome.error, ToolError))
             if session is None:
                 await own.aclose()
         except Exception as error:
             return Outcome(error=error)
-        return outcome
-
-    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:
-        outcome = await self._attempt(tool, function)
-        for repetition in range(tool.retries):
-            if not isinstance(outcome.error, tool.retry_on):
-                break
-            pause = min(PAUSE * 2**repetition, LONGEST_PAUSE)
-            await asyncio.sleep(pause * self._jitter.uniform(0.5, 1.0))
-            outcome = await self._attempt(tool, function)
         return outcome
 
     async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from textwrap import dedent
 from typing import Any, get_type_hints
 
@@ -86,6 +86,12 @@ def read_docstring(text: str) -> tuple[str, dict[str, str]]:
     return before.strip(), described
 
 
+def unknown_argument(name: str, known: Collection[str]) -> str:
+    """The answer to a call with an argument that does not exist."""
+    takes = ", ".join(known) or "none"
+    return f"there is no argument {name!r}.{did_you_mean(name, known)} The arguments are: {takes}"
+
+
 def _message(problems: Sequence[Any], known: Sequence[str]) -> str:
     messages = [_problem(problem, known) for problem in problems[:_MOST_PROBLEMS]]
     more = len(problems) - len(messages)
@@ -98,7 +104,6 @@ def _problem(problem: Any, known: Sequence[str]) -> str:
     if problem["type"] == "missing":
         return f"the argument {where!r} is missing"
     if problem["type"] == "extra_forbidden" and len(path) == 1:
-        takes = ", ".join(known) or "none"
-        return f"there is no argument {where!r}.{did_you_mean(where, known)} The arguments are: {takes}"
+        return unknown_argument(where, known)
     message = problem["msg"]
     return f"the argument {where!r}: {message[:1].lower()}{message[1:]}"
