@@ -73,7 +73,6 @@ ALSO = {
         "gem_tools.search.retriever.Hit",
         "gem_tools.search.retriever.Retriever",
         "gem_tools.search.server.serving",
-        "gem_tools.search.web.Google",
         "gem_tools.search.web.SerpApi",
     ),
     "gem_train.algorithms": (

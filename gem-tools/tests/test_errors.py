@@ -20,7 +20,7 @@ from gem_tools.search.remote import Remote
 from gem_tools.search.server import app
 from gem_tools.search.shared import shared_index
 from gem_tools.search.tool import fetch_tool, search_tool
-from gem_tools.search.web import Google, SerpApi
+from gem_tools.search.web import SerpApi
 
 TWO = [Document("a", "", ""), Document("b", "", "")]
 ADD = {
@@ -78,8 +78,6 @@ CASES = [
     (lambda: app(shared_index(), topk=0), ConfigError, "topk"),
     (lambda: Remote("localhost:8000"), ConfigError, "http://"),
     (SerpApi, ConfigError, "variable SERPAPI_API_KEY"),
-    (Google, ConfigError, "variable GOOGLE_API_KEY"),
-    (lambda: Google("key"), ConfigError, "GOOGLE_CSE_ID, or in Python engine_id="),
     # Tools.
     (lambda: search_tool("http://127.0.0.1:1/retrieve", protocol="gem"), ConfigError, "not 'gem'"),
     (lambda: search_tool(topk=0), ConfigError, "topk"),
@@ -104,7 +102,7 @@ CASES = [
 @pytest.mark.parametrize(("call", "error", "fragment"), CASES)
 def test_a_mistake_is_named(call, error, fragment, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("SERPAPI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CSE_ID", "SEARCH_URL"):
+    for name in ("SERPAPI_API_KEY", "SEARCH_URL"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(error) as raised:
         call()

@@ -10,12 +10,13 @@ import pytest
 from held_retriever import HANG_LIMIT, HeldRetriever
 
 from gem.http import client_timeouts
+from gem.http.answers import NoAnswer
 from gem.http.client import HttpClient, encoded
 from gem_tools.search import server
 from gem_tools.search.corpus import Document
 from gem_tools.search.protocol import MOST_TOGETHER
 from gem_tools.search.remote import Remote
-from gem_tools.search.retriever import Hit, SearchFault
+from gem_tools.search.retriever import Hit
 from gem_tools.search.server import serving
 from gem_tools.search.shared import shared_index
 
@@ -89,7 +90,7 @@ def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeyp
         until(lambda: held.batches)
         waiting = pool.submit(Remote(url, timeout=HANG_LIMIT).search, list("bcdef"), 1)
         sleep(0.5)
-        with pytest.raises(SearchFault, match=r"answers 503 .*too many queries are waiting"):
+        with pytest.raises(NoAnswer, match=r"answers 503 .*too many queries are waiting"):
             Remote(url, retries=0).search(["g"], 1)
         held.go.set()
         assert (len(first.result()), len(waiting.result())) == (1, 5)

@@ -18,11 +18,11 @@ from scripted_server import answering
 import gem
 from gem.cli.main import main
 from gem.errors import Unreachable
+from gem.http.answers import NoAnswer
 from gem.http.client import HttpClient
 from gem.rollout import rollout
 from gem_tools.search.corpus import Corpus
 from gem_tools.search.remote import Remote
-from gem_tools.search.retriever import SearchFault
 from gem_tools.search.server import QueryBatcher, serving
 from gem_tools.search.shared import shared_index
 
@@ -153,11 +153,11 @@ def test_a_failing_search_engine_behind_a_server_is_a_fault_of_that_request_alon
     class Flaky:
         def search(self, queries, topk):
             if "bad" in queries:
-                raise SearchFault("SerpAPI does not answer")
+                raise NoAnswer("SerpAPI does not answer")
             return shared_index().search(queries, topk)
 
     with serving(Flaky()) as url:
-        with pytest.raises(SearchFault, match=r"answers 502.*SerpAPI does not answer"):
+        with pytest.raises(NoAnswer, match=r"answers 502.*SerpAPI does not answer"):
             Remote(url, retries=0).search(["bad"], 1)
         assert Remote(url).search(["Dunholt"], 1)[0]
 
@@ -180,7 +180,7 @@ def test_a_server_that_is_busy_twice_is_asked_a_third_time():
     ],
 )
 def test_an_answer_that_is_not_a_result_is_a_clear_fault(answer, why):
-    with answering(lambda _: answer) as url, pytest.raises(SearchFault, match=why) as caught:
+    with answering(lambda _: answer) as url, pytest.raises(NoAnswer, match=why) as caught:
         Remote(url, retries=0).search(["x"], 1)
     assert url in str(caught.value)
 
@@ -198,7 +198,7 @@ def test_an_answer_that_is_not_a_result_is_a_clear_fault(answer, why):
     ],
 )
 def test_every_malformed_answer_is_one_clear_fault(protocol, body):
-    with answering(lambda _: (200, body)) as url, pytest.raises(SearchFault, match="something else than results"):
+    with answering(lambda _: (200, body)) as url, pytest.raises(NoAnswer, match="something else than results"):
         Remote(url, protocol=protocol, retries=0).search(["x"], 1)
 
 
@@ -211,9 +211,9 @@ def test_an_answer_with_too_many_hits_is_cut():
 def test_an_address_without_the_servers_path_is_answered_with_the_full_one(url):
     bare = url.removesuffix("/retrieve")
     for address in (bare, f"{bare}/"):
-        with pytest.raises(SearchFault, match=rf"answers 404 Not Found: Not Found\. Did you mean {url}\?"):
+        with pytest.raises(NoAnswer, match=rf"answers 404 Not Found: Not Found\. Did you mean {url}\?"):
             Remote(address).search(["x"], 1)
-    with pytest.raises(SearchFault, match=r"answers 404 Not Found: Not Found$"):
+    with pytest.raises(NoAnswer, match=r"answers 404 Not Found: Not Found$"):
         Remote(f"{bare}/search").search(["x"], 1)
 
 
@@ -221,7 +221,7 @@ def test_a_server_that_cannot_be_reached_or_is_too_slow_is_a_clear_fault():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         unreachable = f"http://127.0.0.1:{probe.getsockname()[1]}/retrieve"
-    with pytest.raises(SearchFault, match=r"does not answer.*refused"):
+    with pytest.raises(Unreachable, match=r"does not answer.*refused"):
         Remote(unreachable, retries=1).search(["x"], 1)
     tools = {"name": "tool_env", "tools": [{"name": "search", "source": unreachable}]}
     vector = gem.make_vec("core:Echo-v0", 1, wrappers=[tools])
@@ -230,7 +230,7 @@ def test_a_server_that_cannot_be_reached_or_is_too_slow_is_a_clear_fault():
     asleep = Event()
     with answering(lambda _: (200, b"") if asleep.wait(HANG_LIMIT) else (500, b"")) as url:
         begun = monotonic()
-        with pytest.raises(SearchFault, match=r"does not answer.*timed out"):
+        with pytest.raises(NoAnswer, match=r"does not answer.*timed out"):
             Remote(url, timeout=0.1, retries=1).search(["x"], 1)
         assert monotonic() - begun < HANG_LIMIT / 2
         asleep.set()
@@ -279,15 +279,13 @@ def test_the_command_serves_a_corpus_until_ctrl_c(tmp_path):
         (("--retriever", "dense"), "--model"),
         (("--model", "x"), "--retriever dense"),
         (("--corpus", "x", "--dataset", "y"), "either"),
-        (("--retriever", "google", "--dataset", "y"), "not a corpus"),
+        (("--retriever", "serpapi", "--dataset", "y"), "not a corpus"),
         (("--retriever", "serpapi"), "SerpAPI needs the environment variable SERPAPI_API_KEY, or in Python api_key="),
-        (("--retriever", "google"), "Google needs the environment variable GOOGLE_API_KEY, or in Python api_key="),
         (("--host", "host.invalid"), "choose another --port or --host"),
     ],
 )
 def test_invalid_options_of_the_command_are_refused_with_the_reason(options, why, monkeypatch):
-    for name in ("SERPAPI_API_KEY", "GOOGLE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
     done = CliRunner().invoke(main, ["search-server", *options])
 
     assert done.exit_code == 1

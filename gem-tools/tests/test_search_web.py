@@ -1,4 +1,4 @@
-"""SerpAPI and Google, imitated by a local server."""
+"""SerpAPI, imitated by a local server."""
 
 import json
 from urllib.parse import urlsplit
@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 import pytest
 from scripted_server import answering
 
+from gem.http.answers import NoAnswer
 from gem_tools.search.corpus import Document
-from gem_tools.search.retriever import Hit, SearchFault
-from gem_tools.search.web import Google, SerpApi
+from gem_tools.search.retriever import Hit
+from gem_tools.search.web import SerpApi
 
 KEY = "a-secret-key"
 FOUND = [
@@ -23,7 +24,7 @@ HITS = [
 
 
 class Web:
-    """Answers as the two services do, and remembers what it was asked."""
+    """Answers as the service does, and remembers what it was asked."""
 
     def __init__(self, status=200, **answer):
         self.requested = []
@@ -45,24 +46,12 @@ def test_serpapi_is_asked_as_documented_and_its_organic_results_are_the_hits():
     assert hits == [HITS]
 
 
-def test_google_is_asked_as_documented_and_its_items_are_the_hits():
-    web = Web(kind="customsearch#search", items=FOUND)
-    with answering(web) as url:
-        hits = Google(KEY, "engine-7", url=f"{url}/customsearch/v1").search(["tea"], 2)
-        Google(KEY, "engine-7", url=url).search(["tea"], 50)
-
-    assert web.requested[0].path == "/customsearch/v1"
-    assert web.requested[0].query == {"key": KEY, "cx": "engine-7", "q": "tea", "num": "2"}
-    assert web.requested[1].query["num"] == "10"
-    assert hits == [HITS]
-
-
 def test_several_queries_keep_their_order():
     def answer(asked):
-        return 200, json.dumps({"items": [{"title": asked.query["q"], "link": asked.query["q"]}]}).encode()
+        return 200, json.dumps({"organic_results": [{"title": asked.query["q"], "link": asked.query["q"]}]}).encode()
 
     with answering(answer) as url:
-        hits = Google(KEY, "cx", url=url).search([str(number) for number in range(20)], 1)
+        hits = SerpApi(KEY, url=url).search([str(number) for number in range(20)], 1)
 
     assert [found[0].document.title for found in hits] == [str(number) for number in range(20)]
 
@@ -70,8 +59,8 @@ def test_several_queries_keep_their_order():
 def test_an_empty_result_is_not_a_fault():
     with answering(Web(error="Google hasn't returned any results for this query.")) as url:
         assert SerpApi(KEY, url=url).search(["x"], 3) == [[]]
-    with answering(Web(searchInformation={"totalResults": "0"})) as url:
-        assert Google(KEY, "cx", url=url).search(["x"], 3) == [[]]
+    with answering(Web(search_metadata={"status": "Success"})) as url:
+        assert SerpApi(KEY, url=url).search(["x"], 3) == [[]]
 
 
 @pytest.mark.parametrize(
@@ -85,21 +74,20 @@ def test_an_empty_result_is_not_a_fault():
     ],
 )
 def test_a_service_that_refuses_is_a_clear_fault(web, why):
-    with answering(web) as url, pytest.raises(SearchFault, match=why):
+    with answering(web) as url, pytest.raises(NoAnswer, match=why):
         SerpApi(KEY, url=url, retries=0).search(["x"], 3)
 
 
 def test_messages_do_not_contain_the_key():
     with answering(Web(500)) as url:
         pass
-    for engine in (SerpApi(KEY, url=url, retries=1), Google(KEY, "cx", url=url, retries=1)):
-        with pytest.raises(SearchFault) as caught:
-            engine.search(["x"], 3)
-        error = caught.value
-        while error is not None:
-            assert KEY not in str(error)
-            error = error.__cause__
-        assert urlsplit(url).netloc in str(caught.value)
+    with pytest.raises(NoAnswer) as caught:
+        SerpApi(KEY, url=url, retries=1).search(["x"], 3)
+    error = caught.value
+    while error is not None:
+        assert KEY not in str(error)
+        error = error.__cause__
+    assert urlsplit(url).netloc in str(caught.value)
 
 
 def test_keys_are_read_from_the_environment(monkeypatch):

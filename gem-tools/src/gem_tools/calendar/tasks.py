@@ -1,6 +1,7 @@
 """Assignments for the calendar: a week to begin with, tasks in words, and the week that they lead to."""
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -82,7 +83,7 @@ def draw(rng: Random, *, events: int, todos: int, tasks: int) -> Assignment:
         week.add_event(titles.pop(), day, clock(rng.choice(week.free(day, hours))), hours)
     for _ in range(todos):
         week.add_todo(texts.pop())
-    draft = _Draft(week.copy(), titles, texts, rng)
+    draft = _Draft(deepcopy(week), titles, texts, rng)
     return Assignment(week, tuple(_task(draft) for _ in range(tasks)), draft.week)
 
 

@@ -145,12 +145,6 @@ class Week:
         self.todos = {todo["id"]: Todo(**todo) for todo in state["todos"]}
         self._ids = state["ids"]
 
-    def copy(self) -> Self:
-        """Another week with the same state."""
-        week = type(self)()
-        week.become(self.state())
-        return week
-
     def _event(self, event_id: str) -> Event:
         if event_id not in self.events:
             raise Refused(f"there is no event {_shown(event_id)}; list_events shows the ids")

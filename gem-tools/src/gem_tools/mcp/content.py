@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 
 from mcp_types import (
     AudioContent,
@@ -30,14 +29,10 @@ def to_observation(result: CallToolResult) -> Observation:
     """
     if not result.content and result.structured_content is not None:
         return json.dumps(result.structured_content, ensure_ascii=False)
-    return joined([_part(block) for block in result.content])
-
-
-def joined(parts: Sequence[ContentPart]) -> Observation:
-    """One text, a line per part, if all parts are text; otherwise the parts."""
+    parts = [_part(block) for block in result.content]
     if all(part["type"] == "text" for part in parts):
         return "\n".join(part.get("text", "") for part in parts)
-    return list(parts)
+    return parts
 
 
 def to_blocks(observation: Observation) -> list[ContentBlock]:

@@ -11,7 +11,7 @@ from gem_tools.search.corpus import Corpus
 from gem_tools.search.dense import Dense
 from gem_tools.search.protocol import MOST_HITS, PATH
 from gem_tools.search.retriever import Retriever
-from gem_tools.search.web import Google, SerpApi
+from gem_tools.search.web import SerpApi
 
 
 @click.command()
@@ -22,10 +22,10 @@ from gem_tools.search.web import Google, SerpApi
 @click.option("--split", default="train", show_default=True, help="The split of the data set.")
 @click.option(
     "--retriever",
-    type=click.Choice(["bm25", "dense", "serpapi", "google"]),
+    type=click.Choice(["bm25", "dense", "serpapi"]),
     default="bm25",
     show_default=True,
-    help="BM25 or vectors over the corpus, or a web search engine, whose keys are read from the environment.",
+    help="BM25 or vectors over the corpus, or a web search engine, whose key is read from the environment.",
 )
 @click.option("--model", metavar="NAME", help="A model of sentence-transformers, for --retriever dense.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
@@ -76,10 +76,10 @@ def _build(name: str, file: str | None, dataset: str | None, split: str, model: 
         raise ConfigError("--model and --retriever dense need each other")
     if file is not None and dataset is not None:
         raise ConfigError("give either --corpus or --dataset")
-    if name in ("serpapi", "google"):
+    if name == "serpapi":
         if file is not None or dataset is not None:
-            raise ConfigError(f"--retriever {name} searches the web, not a corpus")
-        return (SerpApi(), "the web by SerpAPI") if name == "serpapi" else (Google(), "the web by Google")
+            raise ConfigError("--retriever serpapi searches the web, not a corpus")
+        return SerpApi(), "the web by SerpAPI"
     if dataset is not None:
         corpus = Corpus.from_dataset(dataset, split=split)
     else:

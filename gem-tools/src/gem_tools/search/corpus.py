@@ -2,12 +2,12 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Self, cast, overload
+from typing import Any, Self, cast
 
 from gem.data.place import place
 from gem.data.source import DataSource, package_file
@@ -46,7 +46,7 @@ class Document:
         return cls(str(row.get("id", default_id)), title, text)
 
 
-class Corpus(Sequence[Document]):
+class Corpus(tuple[Document, ...]):
     """Documents in order, all in memory.
 
     Args:
@@ -56,14 +56,15 @@ class Corpus(Sequence[Document]):
         ConfigError: there are no documents, or two have the same id.
     """
 
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self._documents = tuple(documents)
-        if not self._documents:
+    def __new__(cls, documents: Iterable[Document]) -> Self:
+        corpus = super().__new__(cls, documents)
+        if not corpus:
             raise ConfigError("this corpus has no documents")
-        if len(self._by_id) < len(self._documents):
+        if len(corpus._by_id) < len(corpus):
             seen: set[str] = set()
-            twice = next(each.id for each in self._documents if each.id in seen or seen.add(each.id))
+            twice = next(each.id for each in corpus if each.id in seen or seen.add(each.id))
             raise ConfigError(f"two documents of this corpus have the id {twice!r}")
+        return corpus
 
     @classmethod
     def shipped(cls) -> Self:
@@ -115,21 +116,11 @@ class Corpus(Sequence[Document]):
 
     @cached_property
     def _by_id(self) -> dict[str, Document]:
-        return {document.id: document for document in self._documents}
+        return {document.id: document for document in self}
 
     @cached_property
     def _by_title(self) -> dict[str, Document]:
-        return {document.title.casefold(): document for document in reversed(self._documents)}
-
-    @overload
-    def __getitem__(self, index: int) -> Document: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Document]: ...
-    def __getitem__(self, index: int | slice) -> Document | Sequence[Document]:
-        return self._documents[index]
-
-    def __len__(self) -> int:
-        return len(self._documents)
+        return {document.title.casefold(): document for document in reversed(self)}
 
 
 def corpus_file(path: str | Path) -> Path:

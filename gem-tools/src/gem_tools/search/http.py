@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from gem.http.answers import NoAnswer, NotConnected
+from gem.http.answers import NoAnswer, Unusable
 from gem.http.client import HttpClient
-from gem_tools.search.retriever import SearchFault, SearchUnreachable
 
 _AT_ONCE = 64
 """Requests at once; further threads wait."""
@@ -34,18 +33,17 @@ class SearchHttpClient:
         """The body of the answer to a GET with `query`, or to a POST of `body`.
 
         Raises:
-            SearchFault: there is no answer, or its status is not 200. The message leaves out `query`, which may hold a
+            NoAnswer: there is no answer, or its status is not 200. The message leaves out `query`, which may hold a
                 key.
         """
         try:
             answer = self._http.call("GET" if body is None else "POST", "", body, query=query)
         except NoAnswer as error:
-            kind = SearchUnreachable if isinstance(error, NotConnected) else SearchFault
-            raise kind(f"{self._name} does not answer: {error}") from None
+            raise type(error)(f"{self._name} does not answer: {error}") from None
         if answer.status != 200:
-            raise SearchFault(f"{self._name} answers {answer}{self._hint if answer.status == _NOT_FOUND else ''}")
+            raise Unusable(f"{self._name} answers {answer}{self._hint if answer.status == _NOT_FOUND else ''}")
         return answer.body
 
-    def wrong(self, why: Exception | str) -> SearchFault:
+    def wrong(self, why: Exception | str) -> Unusable:
         """The fault to raise for an answer that does not follow the protocol."""
-        return SearchFault(f"{self._name} answers with something else than results: {why}")
+        return Unusable(f"{self._name} answers with something else than results: {why}")

@@ -6,7 +6,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gem.errors import Fault, Unreachable
 from gem_tools.search.corpus import Document
 
 
@@ -25,17 +24,9 @@ class Retriever(Protocol):
         """Hits of each query, in order: at most `topk`, the best first.
 
         Raises:
-            SearchFault: the server that has the index does not answer as it should.
+            Fault: the server that has the index does not answer as it should.
         """
         ...
-
-
-class SearchFault(Fault, ConnectionError):
-    """A search server or search engine cannot be reached, or does not answer as it should."""
-
-
-class SearchUnreachable(SearchFault, Unreachable):
-    """There is no search server: other searches will fail as this one did."""
 
 
 def best(scores: NDArray[np.floating], topk: int) -> NDArray[np.intp]:

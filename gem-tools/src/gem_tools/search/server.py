@@ -9,10 +9,10 @@ from threading import Thread
 from time import sleep
 
 from gem.checks import check_int
-from gem.errors import MissingExtra
+from gem.errors import Fault, MissingExtra
 from gem.http.listening import address, listen
 from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, protocol_of
-from gem_tools.search.retriever import Hit, Retriever, SearchFault
+from gem_tools.search.retriever import Hit, Retriever
 
 try:
     import uvicorn
@@ -69,7 +69,7 @@ class QueryBatcher:
 
         Raises:
             QueueFull: too many queries are waiting.
-            SearchFault: raised by the retriever.
+            Fault: raised by the retriever.
         """
         if not queries:
             return []
@@ -151,7 +151,7 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
             return _error(400, str(error))
         except QueueFull:
             return _error(503, "too many queries are waiting; try again later")
-        except SearchFault as fault:
+        except Fault as fault:
             return _error(502, str(fault))
         if sum(len(hit.document.title) + len(hit.document.text) for hits in results for hit in hits) > _LARGEST_ANSWER:
             return _error(413, f"the answer has more than {_LARGEST_ANSWER} characters; ask for fewer hits")

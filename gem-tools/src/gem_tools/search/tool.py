@@ -29,7 +29,7 @@ def search_tool(
     """The tool `search`: a query in, the best documents out, formatted as in gem-llm.
 
     A query without words, or without a hit, is answered with text that says so. A server or a search engine that does
-    not answer raises `SearchFault`, which ends the episode as failed. The tool is pure: results are cached.
+    not answer raises a `gem.errors.Fault`, which ends the episode as failed. The tool is pure: results are cached.
 
     Args:
         source: what to search: the address of a search server; a JSONL file, also one of a package such as
