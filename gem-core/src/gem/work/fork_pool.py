@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from itertools import count
 from typing import Any
 
 from gem.errors import Fault
@@ -128,16 +127,10 @@ class ForkPool:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._server: _Server | None = None
-        self._order = count()
-        self._idle: queue.PriorityQueue[tuple[int, int, _Worker | None]] = queue.PriorityQueue()
+        # The last one that has answered is the next that is asked: what it needs is in its memory.
+        self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(self._workers):
-            self._put(None)
-
-    def _put(self, worker: _Worker | None) -> None:
-        # First come workers that have answered, the last one first: what they need is in their memory. A new one,
-        # which may still be starting, waits until no other is idle.
-        place = 2 if worker is None else 1 if not worker.tasks else 0
-        self._idle.put((place, -next(self._order), worker))
+            self._idle.put(None)
 
     def ask(self, task: Any, seconds: float) -> Any:
         """The program's answer to a task, both of plain data.
@@ -150,12 +143,11 @@ class ForkPool:
             WorkerLost: two workers ended during the task.
             WorkersFailed: there is no worker, or the machine is too busy.
         """
-        *_, worker = self._idle.get()
+        worker = self._idle.get()
         try:
             for _ in range(2):
                 if worker is None:
                     worker = self._fork()
-                    self.start()
                 try:
                     answer = worker.ask(task, seconds)
                 except Ended:
@@ -169,7 +161,7 @@ class ForkPool:
                 return answer
             raise WorkerLost(f"two workers of {self._program} ended during the same task")
         finally:
-            self._put(worker)
+            self._idle.put(worker)
 
     def _fork(self) -> _Worker:
         with self._lock:
@@ -190,28 +182,18 @@ class ForkPool:
             return self._fork()
         return None
 
-    def start(self) -> None:
-        """Start all workers that have not been started: when one is killed, another is there for the next task."""
-        idle: list[_Worker | None] = []
-        try:
-            with suppress(queue.Empty):
-                while True:
-                    idle.append(self._idle.get_nowait()[-1])
-            for place, worker in enumerate(idle):
-                idle[place] = worker or self._fork()
-        finally:
-            for worker in idle:
-                self._put(worker)
-
     def close(self) -> None:
         """End all processes. The pool can be used again."""
         with self._lock:
             server, self._server = self._server, None
-        for _ in range(self._idle.qsize()):
-            with suppress(queue.Empty):
-                *_, worker = self._idle.get_nowait()
+        ended = 0
+        with suppress(queue.Empty):
+            while True:
+                worker = self._idle.get_nowait()
+                ended += 1
                 if worker is not None:
                     worker.channel.close()
-                self._put(None)
+        for _ in range(ended):
+            self._idle.put(None)
         if server is not None:
             server.close()
