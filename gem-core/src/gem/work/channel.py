@@ -3,6 +3,7 @@
 import socket
 import struct
 import time
+from contextlib import suppress
 
 from gem.work.lifetime import after_fork
 
@@ -15,27 +16,6 @@ def frame(data: bytes) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-class Frames:
-    """Splits a stream of bytes into messages."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Add received bytes; returns the messages that are complete now."""
-        self._buffer += data
-        messages: list[bytes] = []
-        start = 0
-        while len(self._buffer) >= (begin := start + _LENGTH.size):
-            end = begin + _LENGTH.unpack_from(self._buffer, start)[0]
-            if len(self._buffer) < end:
-                break
-            messages.append(bytes(self._buffer[begin:end]))
-            start = end
-        del self._buffer[:start]
-        return messages
-
-
 class Ended(Exception):
     """The process at the other end has ended, or has closed its end."""
 
@@ -46,7 +26,7 @@ class Channel:
     def __init__(self, connection: socket.socket) -> None:
         connection.set_inheritable(False)  # programs that this process starts must not keep it open
         self.socket = connection
-        self._frames = Frames()
+        self._buffer = bytearray()
         self._messages: list[bytes] = []
         after_fork(self.close)
 
@@ -64,17 +44,39 @@ class Channel:
             left = None if until is None else until - time.monotonic()
             if left is not None and left <= 0:
                 raise TimeoutError
-            try:
-                self.socket.settimeout(left)
-                data = self.socket.recv(_MOST_BYTES)
-            except TimeoutError:
-                raise
-            except OSError as error:
-                raise Ended from error
-            if not data:
-                raise Ended
-            self._messages = self._frames.feed(data)
+            self._read(left)
         return self._messages.pop(0)
+
+    def receive_ready(self) -> list[bytes]:
+        """The messages that have arrived. Raises `Ended` if none can come."""
+        with suppress(BlockingIOError):
+            self._read(0.0)
+        messages, self._messages = self._messages, []
+        return messages
+
+    def _read(self, seconds: float | None) -> None:
+        """Receive the next bytes, and split off the messages that are complete with them."""
+        try:
+            if self.socket.gettimeout() != seconds:
+                self.socket.settimeout(seconds)
+            data = self.socket.recv(_MOST_BYTES)
+        except (BlockingIOError, TimeoutError):
+            raise
+        except ConnectionResetError:  # earlier data can still be read
+            return
+        except OSError as error:
+            raise Ended from error
+        if not data:
+            raise Ended
+        self._buffer += data
+        start = 0
+        while len(self._buffer) >= (begin := start + _LENGTH.size):
+            end = begin + _LENGTH.unpack_from(self._buffer, start)[0]
+            if len(self._buffer) < end:
+                break
+            self._messages.append(bytes(self._buffer[begin:end]))
+            start = end
+        del self._buffer[:start]
 
     def close(self) -> None:
         """Close this end."""

@@ -15,10 +15,8 @@ from gem.vector.call_status import CallStatus, EnvCall
 from gem.vector.recovery import RemoteBackend, WorkerHandle, WorkerLost
 from gem.vector.worker import Batch, WorkerInit
 from gem.work import script
-from gem.work.channel import Frames, frame
+from gem.work.channel import Ended, frame
 from gem.work.process import WorkerProcess
-
-_MOST_BYTES = 1 << 20
 
 
 class ProcessWorkerHandle(WorkerHandle):
@@ -33,7 +31,6 @@ class ProcessWorkerHandle(WorkerHandle):
             )
         self.socket = self._process.channel.socket
         self.socket.setblocking(False)
-        self._frames = Frames()
         self.unsent = bytearray(frame(script.with_script(pickle.dumps(init))))
         """Data that the socket has not accepted yet."""
         self.flush()
@@ -55,12 +52,9 @@ class ProcessWorkerHandle(WorkerHandle):
 
     def receive(self) -> list[tuple[int, bytes]]:
         try:
-            data = self.socket.recv(_MOST_BYTES)
-        except (BlockingIOError, ConnectionResetError):  # after a reset, earlier data can still be read
-            return []
-        if not data:
-            raise WorkerLost(f"the worker process of this env {self._process.how_it_ended()}")
-        messages = self._frames.feed(data)
+            messages = self._process.channel.receive_ready()
+        except Ended:
+            raise WorkerLost(f"the worker process of this env {self._process.how_it_ended()}") from None
         self.ready = self.ready or bool(messages)
         return [answer for message in messages for answer in pickle.loads(message)]
 

@@ -15,12 +15,11 @@ from gem.vector.slot import NO_SLOT, EnvSlot
 from gem.work.threads import Threads, drain
 
 
-class _ThreadSlot:
-    """A slot, its message, and the thread that runs it."""
+class _ThreadSlot(EnvSlot):
+    """A slot, and the thread that runs it."""
 
     def __init__(self, number: int, maker: Maker, stream: SeedStream, info_methods: Sequence[str]) -> None:
-        self.slot = EnvSlot(number, maker, stream, info_methods, self._set_call)
-        self.message: SlotMessage = ""
+        super().__init__(number, maker, stream, info_methods, self._set_call)
         self.autoreset: Autoreset = "off"
         self.thread: threading.Thread | None = None
         self.since: float | None = None
@@ -76,33 +75,33 @@ class ThreadBackend:
                 return
             self._closed = True
         self._threads.close(time.monotonic() + GRACE if until is None else until)
-        for slot_thread in self._slots:
+        for slot in self._slots:
             # An env that is still running is closed by its thread.
-            if slot_thread.thread is None:
-                slot_thread.slot.close()
+            if slot.thread is None:
+                slot.close()
 
     def _new_slot(self, number: int, stream: SeedStream) -> _ThreadSlot:
         return _ThreadSlot(number, self._env_set.makers[number], stream, self._env_set.info_methods)
 
-    def _submit(self, slot_thread: _ThreadSlot, message: SlotMessage, autoreset: Autoreset) -> None:
-        slot_thread.message, slot_thread.autoreset = message, autoreset
-        self._threads.start(partial(self._run, slot_thread), self._deliver)
+    def _submit(self, slot: _ThreadSlot, message: SlotMessage, autoreset: Autoreset) -> None:
+        slot.autoreset = autoreset
+        self._threads.start(partial(self._run, slot, message), self._deliver)
 
-    def _run(self, slot_thread: _ThreadSlot) -> SlotResult | None:
+    def _run(self, slot: _ThreadSlot, message: SlotMessage) -> SlotResult | None:
         """The result of a slot's message, in a thread; None if the slot has been replaced or the backend closed."""
         with self._lock:
             if self._closed:
                 return None
-            slot_thread.thread = threading.current_thread()
+            slot.thread = threading.current_thread()
         try:
-            result = slot_thread.slot.run(slot_thread.message, slot_thread.autoreset)
+            result = slot.run(message, slot.autoreset)
         except KeyboardInterrupt as error:  # raised by the env: Ctrl-C goes to the main thread
-            result = slot_thread.slot.interrupted(error)
+            result = slot.interrupted(error)
         with self._lock:
-            slot_thread.since = slot_thread.thread = None
-            if not (slot_thread.abandoned or self._closed):
+            slot.since = slot.thread = None
+            if not (slot.abandoned or self._closed):
                 return result
-        slot_thread.slot.close()
+        slot.close()
         return None
 
     def replace_overdue(self) -> float | None:
@@ -114,25 +113,25 @@ class ThreadBackend:
         if now >= self._next_check:
             # A call that begins later is due later than this.
             self._next_check = now + limit
-            for slot_thread in list(self._slots):
-                since = slot_thread.since
+            for slot in list(self._slots):
+                since = slot.since
                 if since is None:
                     continue
                 if now - since >= limit:
-                    self._replace(slot_thread, limit)
+                    self._replace(slot, limit)
                 else:
                     self._next_check = min(self._next_check, since + limit)
         return self._next_check
 
-    def _replace(self, slot_thread: _ThreadSlot, limit: float) -> None:
+    def _replace(self, slot: _ThreadSlot, limit: float) -> None:
         with self._lock:
-            if slot_thread.thread is None or slot_thread.abandoned:
+            if slot.thread is None or slot.abandoned:
                 return
-            slot_thread.abandoned = True
-            thread = slot_thread.thread
+            slot.abandoned = True
+            thread = slot.thread
         frame = sys._current_frames().get(thread.ident or 0)  # pyright: ignore[reportPrivateUsage]
         where = "".join(traceback.format_stack(frame)) if frame is not None else ""
         self._threads.abandon(thread)
-        number, stream = slot_thread.slot.number, slot_thread.slot.stream
+        number, stream = slot.number, slot.stream
         self._slots[number] = self._new_slot(number, stream)
-        self._submit(self._slots[number], Rebuild(stream, Failure(timed_out(limit), where)), slot_thread.autoreset)
+        self._submit(self._slots[number], Rebuild(stream, Failure(timed_out(limit), where)), slot.autoreset)
