@@ -87,7 +87,7 @@ def test_a_task_that_ends_two_workers_is_a_fault_and_a_worker_or_server_that_was
         pool.ask("die", PATIENT)
     os.kill(pool.ask("where", PATIENT)[0], signal.SIGKILL)
     assert pool.ask(7, PATIENT) == 7
-    pool._server.process.kill()
+    pool._server.kill()
     assert pool.ask(7, PATIENT) == 7
 
 

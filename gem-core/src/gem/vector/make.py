@@ -181,7 +181,6 @@ def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str 
         raise ConfigError(f"num_workers must be at least 1, not {num_workers}")
     if ray_address is not None and name != "ray":
         raise ConfigError(f'ray_address is for backend="ray", not {name!r}')
-    workers = min(num_workers, len(env_set.makers)) if num_workers else None
     if name == "sync":
         if env_set.step_timeout is not None or num_workers is not None:
             raise ConfigError(
@@ -190,13 +189,13 @@ def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str 
             )
         return SyncBackend(env_set)
     if name == "thread":
-        return ThreadBackend(env_set, workers)
+        return ThreadBackend(env_set, num_workers)
     if name == "process":
         from gem.vector.backends.process import ProcessBackend
 
-        return ProcessBackend(env_set, workers)
+        return ProcessBackend(env_set, num_workers)
     if name == "ray":
         from gem.vector.backends.ray import RayBackend
 
-        return RayBackend(env_set, workers, ray_address)
+        return RayBackend(env_set, num_workers, ray_address)
     raise ConfigError(f"backend {name!r} does not exist; the backends are {', '.join(get_args(BackendName))}")

@@ -85,6 +85,7 @@ class RemoteBackend(ABC, Generic[L]):
 
     Args:
         env_set: the envs.
+        start: starts a worker.
         num_workers: how many workers; by default one per core, and at most one per slot.
         cores: the number of cores for workers.
         dumps: pickles the makers.
@@ -93,27 +94,25 @@ class RemoteBackend(ABC, Generic[L]):
     def __init__(
         self,
         env_set: EnvSet,
+        start: Callable[[WorkerInit], L],
         num_workers: int | None,
         cores: int,
         dumps: Callable[[object], bytes] = pickle.dumps,
     ) -> None:
         self._makers = [pickled(f"the maker of slot {slot}", m, dumps) for slot, m in enumerate(env_set.makers)]
         self._info_methods = env_set.info_methods
+        self._start = start
         self._limit = env_set.step_timeout
         self._logs = [EpisodeLog(stream) for stream in env_set.streams]
         self._pending: dict[int, tuple[SlotMessage, Autoreset]] = {}
         self._results: list[SlotResult] = []
-        number = num_workers or min(len(self._makers), cores)
+        number = min(num_workers or cores, len(self._makers))
         self._workers = [self._worker(range(first, len(self._makers), number)) for first in range(number)]
 
     def _worker(self, slots: Iterable[int]) -> L:
         """A new worker for these slots."""
         makers = {slot: self._makers[slot] for slot in slots}
         return self._start(WorkerInit(makers, {slot: self._logs[slot].stream for slot in makers}, self._info_methods))
-
-    @abstractmethod
-    def _start(self, init: WorkerInit) -> L:
-        """Start a worker."""
 
     @abstractmethod
     def _wait(self, timeout: float | None) -> Sequence[L]:

@@ -20,6 +20,8 @@ START = 120.0
 """Seconds for starting: importing sympy takes one, on a busy machine many."""
 OVERLOADED = 30
 """The factor on the deadline of a worker that gets hardly any processor time, because the machine is busy."""
+_GRACE = 1.0
+"""Seconds that the server has to end."""
 
 
 class LimitExceeded(Exception):
@@ -37,38 +39,6 @@ class WorkersFailed(Fault):
 
 class WorkerLost(WorkersFailed):
     """Two workers ended during the same task."""
-
-
-class _Server:
-    """The process that forks workers."""
-
-    def __init__(self, program: str, environment: Mapping[str, str]) -> None:
-        null = subprocess.DEVNULL
-        self.process = WorkerProcess(
-            "gem.work.fork_server:main", program, environment=environment, stdout=null, stderr=null
-        )
-        try:
-            answer = json.loads(self.process.channel.receive(time.monotonic() + START))
-        except (TimeoutError, Ended) as error:
-            self.close()
-            raise WorkersFailed(f"the process for {program} did not start: {error!r}") from error
-        if "error" in answer:
-            self.close()
-            raise WorkersFailed(f"{program} does not work: {answer['error']}")
-
-    def fork(self) -> "_Worker":
-        """A new worker, which is ready a few milliseconds later. Raises `Ended` if this process has ended."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                socket.send_fds(self.process.channel.socket, [b"\0"], [theirs.fileno()])
-            except OSError as error:
-                ours.close()
-                raise Ended from error
-        return _Worker(Channel(ours))
-
-    def close(self) -> None:
-        self.process.close(1.0)
 
 
 class _Worker:
@@ -126,7 +96,7 @@ class ForkPool:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
-        self._server: _Server | None = None
+        self._server: WorkerProcess | None = None
         # The last one that has answered is the next that is asked: what it needs is in its memory.
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         for _ in range(self._workers):
@@ -164,16 +134,34 @@ class ForkPool:
             self._idle.put(worker)
 
     def _fork(self) -> _Worker:
+        """A new worker, which is ready a few milliseconds later."""
         with self._lock:
             for _ in range(2):
-                if self._server is None:
-                    self._server = _Server(self._program, self._environment)
-                try:
-                    return self._server.fork()
-                except Ended:
-                    self._server.close()
-                    self._server = None
+                server = self._server = self._server or self._start_server()
+                ours, theirs = socket.socketpair()
+                with theirs:
+                    try:
+                        socket.send_fds(server.channel.socket, [b"\0"], [theirs.fileno()])
+                        return _Worker(Channel(ours))
+                    except OSError:  # the server has ended
+                        ours.close()
+                        server.close(_GRACE)
+                        self._server = None
             raise WorkersFailed(f"the process for {self._program} ended twice")
+
+    def _start_server(self) -> WorkerProcess:
+        null = subprocess.DEVNULL
+        main, environment = "gem.work.fork_server:main", self._environment
+        server = WorkerProcess(main, self._program, environment=environment, stdout=null, stderr=null)
+        try:
+            answer = json.loads(server.channel.receive(time.monotonic() + START))
+        except (TimeoutError, Ended) as error:
+            server.close(_GRACE)
+            raise WorkersFailed(f"the process for {self._program} did not start: {error!r}") from error
+        if "error" in answer:
+            server.close(_GRACE)
+            raise WorkersFailed(f"{self._program} does not work: {answer['error']}")
+        return server
 
     def _replaced(self, worker: _Worker) -> _Worker | None:
         """Another worker, ready for the next task; None if there is none yet."""
@@ -196,4 +184,4 @@ class ForkPool:
         for _ in range(ended):
             self._idle.put(None)
         if server is not None:
-            server.close()
+            server.close(_GRACE)

@@ -69,11 +69,6 @@ class WorkerProcess:
         self._group = group
         after_fork(self._forget)
 
-    @property
-    def running(self) -> bool:
-        """True until it has ended."""
-        return self._process.poll() is None
-
     def wait_until(self, deadline: float) -> None:
         """Wait for its end until then, by `time.monotonic`."""
         with suppress(subprocess.TimeoutExpired):

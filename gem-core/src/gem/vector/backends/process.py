@@ -94,7 +94,7 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
                 "worker processes import the script that defines their env; put what is not a definition under: "
                 "if __name__ == '__main__':"
             )
-        super().__init__(env_set, num_workers, usable_cores())
+        super().__init__(env_set, ProcessWorkerHandle, num_workers, usable_cores())
 
     def close(self) -> None:
         for worker in self._workers:
@@ -106,9 +106,6 @@ class ProcessBackend(RemoteBackend[ProcessWorkerHandle]):
         finally:  # even if a second Ctrl-C ends the waiting
             for worker in self._workers:
                 worker.close()
-
-    def _start(self, init: WorkerInit) -> ProcessWorkerHandle:
-        return ProcessWorkerHandle(init)
 
     def _wait(self, timeout: float | None) -> Sequence[ProcessWorkerHandle]:
         poll, workers = select.poll(), {worker.socket.fileno(): worker for worker in self._workers}

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gem.errors import ConfigError, MissingExtra
@@ -124,7 +125,8 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             raise ConfigError("this program is connected to Ray already; leave ray_address out")
         cores = int(self._ray.cluster_resources().get("CPU", 1))
         # cloudpickle accepts functions that are defined anywhere.
-        super().__init__(env_set, num_workers, max(1, cores), self._ray.cloudpickle.dumps)
+        dumps = self._ray.cloudpickle.dumps
+        super().__init__(env_set, partial(RayWorkerHandle, ray), num_workers, max(1, cores), dumps)
 
     def close(self) -> None:
         if not self._ray.is_initialized():  # at the end of a program Ray may be shut down first
@@ -136,9 +138,6 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
             worker.kill()
         if self._connected_here:
             self._ray.shutdown()
-
-    def _start(self, init: WorkerInit) -> RayWorkerHandle:
-        return RayWorkerHandle(self._ray, init)
 
     def _wait(self, timeout: float | None) -> Sequence[RayWorkerHandle]:
         workers = {worker.answers: worker for worker in self._workers}
