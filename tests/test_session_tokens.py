@@ -13,9 +13,9 @@ import pytest
 import torch
 from msgspec.structs import replace
 from tokenizers import AddedToken
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from gem.chat import ChatEncoder, FileTokenizer
+from gem.chat import ChatEncoder
 from gem.episode import Episode
 from gem.rollout import rollout
 from gem.vector import make_vec
@@ -98,7 +98,7 @@ def test_a_session_reads_says_and_trains_on_the_ids_of_the_rollout(template, epi
     [end] = encoder.encode("<|said|>", add_special_tokens=False)
     common = {"history": history, "template_kwargs": settings, "stop_ids": [end]}
     sampler = HFSampler(talker(encoder), ChatEncoder(encoder, **common), max_new_tokens=REPLY)
-    other = ChatEncoder(FileTokenizer.load(tmp_path), **common)
+    other = ChatEncoder(AutoTokenizer.from_pretrained(tmp_path), **common)
     seen: Counter[str] = Counter()
     for id, wrappers in ENVS.items():
         with make_vec(id, min(episodes, 25), wrappers=wrappers) as envs:

@@ -2,12 +2,12 @@
 
 import time
 from collections import Counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from jinja2 import Environment, TemplateError
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from gem import Step, TurnEnv
-from gem.chat import FileTokenizer
 from gem.tool import tool
 
 CHATML = (
@@ -16,14 +16,47 @@ CHATML = (
 )
 
 
-def tokenizer(template: str = CHATML) -> FileTokenizer:
-    """One id per byte, and the tokens of ChatML."""
+class ByteTokenizer:
+    """One id per byte, and the tokens of ChatML; these tests do without transformers."""
+
+    name_or_path = "bytes"
+    is_fast = True
+    unk_token_id = None
+
+    def __init__(self, backend: Tokenizer, chat_template: str) -> None:
+        self.backend_tokenizer = backend
+        self.chat_template = chat_template
+        self.added_tokens_decoder = backend.get_added_tokens_decoder()
+        self.all_special_ids = list(self.added_tokens_decoder)
+        self.eos_token_id = backend.token_to_id("<|endoftext|>")
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids
+
+    def decode(self, token_ids: list[int], *, clean_up_tokenization_spaces: bool = False) -> str:
+        return self.backend_tokenizer.decode(token_ids, skip_special_tokens=False)
+
+    def convert_ids_to_tokens(self, ids: int) -> str | None:
+        return self.backend_tokenizer.id_to_token(ids)
+
+    def apply_chat_template(self, conversation: Any, *, tokenize: bool, **variables: Any) -> str | list[int]:
+        environment = Environment(trim_blocks=True, lstrip_blocks=True)
+        environment.globals["raise_exception"] = refuse
+        text = environment.from_string(self.chat_template).render(messages=conversation, **variables)
+        return self.encode(text, add_special_tokens=False) if tokenize else text
+
+
+def refuse(message: str) -> None:
+    raise TemplateError(message)
+
+
+def tokenizer(template: str = CHATML) -> ByteTokenizer:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     backend = Tokenizer(models.BPE(vocab={character: id for id, character in enumerate(alphabet)}, merges=[]))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     backend.decoder = decoders.ByteLevel()
     backend.add_special_tokens(["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
-    return FileTokenizer(backend, template, special={"eos_token": "<|endoftext|>"})
+    return ByteTokenizer(backend, template)
 
 
 class Count(TurnEnv):

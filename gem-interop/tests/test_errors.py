@@ -31,6 +31,7 @@ CASES = [
     (lambda: Session(ID, tokenizer(), stop_ids=["</s>"]), ConfigError, "not '</s>'"),
     (lambda: Session(Count, tokenizer()), ConfigError, "not <class"),
     (lambda: Session(ID, None), ConfigError, "not None"),
+    (lambda: Session(ID, "folder"), ConfigError, "ChatEncoder, not 'folder'"),
     (lambda: Sessions(ID, step_timeout="5"), ConfigError, "not '5'"),
     (lambda: Sessions(Count(), tokenizer()), ConfigError, "give the id"),
     (lambda: Sessions(ID).session(), ConfigError, "needs a tokenizer"),

@@ -3,10 +3,9 @@
 import asyncio
 
 import pytest
+from session_samples import tokenizer as bytes_with
 from starting import EVALUATION, IDS, SEED, TRAINING
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from gem.chat.tokenizer import FileTokenizer
 from gem.errors import ConfigError, UnknownId
 from gem_interop.playing import Player, prompt_of, start_of, starts
 
@@ -17,12 +16,7 @@ LIMITS = {"max_context": 400, "max_new_tokens": 5}
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE(vocab={character: id for id, character in enumerate(alphabet)}, merges=[]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.decoder = decoders.ByteLevel()
-    backend.add_special_tokens(["<end>"])
-    return FileTokenizer(backend, TEMPLATE, special={"eos_token": "<end>"})
+    return bytes_with(TEMPLATE)
 
 
 def play(player, tokenizer, env, reply):

@@ -1,9 +1,9 @@
-"""Chat templates, without torch: from a transcript to the ids that an engine reads next. It needs the extra `chat`.
+"""Chat templates, without torch: from a transcript to the ids that an engine reads next.
 
-A tokenizer is one of transformers, or a `FileTokenizer`, which is read from a model's folder without transformers.
+A tokenizer is one of transformers, which need jinja2 for their templates: the extra `chat` has it.
 """
 
 from gem.chat.encoder import ChatEncoder, Prompt
-from gem.chat.tokenizer import ChatTokenizer, FileTokenizer
+from gem.chat.tokenizer import ChatTokenizer
 
-__all__ = ["ChatEncoder", "ChatTokenizer", "FileTokenizer", "Prompt"]
+__all__ = ["ChatEncoder", "ChatTokenizer", "Prompt"]

@@ -42,7 +42,7 @@ class ChatEncoder:
     """Renders transcripts with a tokenizer's chat template, incrementally.
 
     Args:
-        tokenizer: has a chat template: one of transformers, or a `FileTokenizer`.
+        tokenizer: one of transformers that has a chat template.
         history: what to do if the template now renders earlier messages differently (Qwen3's, for example, drops
             earlier reasoning). `"template"` follows it: the context restarts as a new segment. `"keep"` leaves the
             engine's context as it is and appends to it.

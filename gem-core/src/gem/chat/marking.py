@@ -52,7 +52,7 @@ class Marking:
         return "".join(pieces) + self._marked(text[end:], ids) if pieces else text
 
     def _occurrences(self, text: str, ids: Set[int]) -> Iterator[tuple[int, int]]:
-        """Places where the tokenizer itself finds one of `ids`: it may normalise the text, or match only whole words."""
+        """Places at which the tokenizer finds one of `ids`: it may normalise the text, or match whole words alone."""
         if self._backend is not None:
             found = self._backend.encode(text, add_special_tokens=False)
             yield from (

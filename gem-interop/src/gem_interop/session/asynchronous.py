@@ -1,7 +1,6 @@
 """Many sessions at once in an event loop."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Never, Self, SupportsIndex
 
 from gem.chat.encoder import ChatEncoder, History
@@ -118,7 +117,7 @@ class Sessions:
     def __init__(
         self,
         env: str | Sequence[str],
-        tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any = None,
+        tokenizer: ChatTokenizer | ChatEncoder | Any = None,
         *,
         most: int = 64,
         step_timeout: float | None = None,

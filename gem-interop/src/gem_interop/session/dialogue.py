@@ -6,13 +6,12 @@ import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import index
-from pathlib import Path
 from typing import Any, Never, SupportsIndex, cast
 
 from gem.chat.conversation import Conversation
 from gem.chat.encoder import ChatEncoder
 from gem.chat.stops import StopTexts
-from gem.chat.tokenizer import ChatTokenizer, FileTokenizer
+from gem.chat.tokenizer import ChatTokenizer
 from gem.checks import check_int
 from gem.episode import Completion, Episode, FinishReason, Start, Turn
 from gem.errors import ConfigError, EpisodeOver, Failure, ResetNeeded, failure_of
@@ -289,17 +288,16 @@ def _check_logprobs(scores: Sequence[float]) -> None:
             )
 
 
-def encoder(tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any, **settings: Any) -> ChatEncoder:
-    """The encoder of a tokenizer, or of the folder of a model."""
+def encoder(tokenizer: ChatTokenizer | ChatEncoder | Any, **settings: Any) -> ChatEncoder:
+    """The encoder of a tokenizer."""
     given: dict[str, Any] = {name: value for name, value in settings.items() if value not in (None, (), [], {})}
     if isinstance(tokenizer, ChatEncoder):
         if given:
             raise ConfigError(f"the encoder has {', '.join(given)} already; give them to ChatEncoder")
         return tokenizer
-    found = FileTokenizer.load(tokenizer) if isinstance(tokenizer, str | Path) else tokenizer
-    if not hasattr(found, "apply_chat_template"):
+    if not hasattr(tokenizer, "apply_chat_template"):
         raise ConfigError(
-            "a session with ids needs a tokenizer of transformers, the folder of a model or a ChatEncoder, "
-            f"not {found!r}"
+            "a session with ids needs a tokenizer, such as AutoTokenizer.from_pretrained(…) of transformers, or a "
+            f"ChatEncoder, not {tokenizer!r}"
         )
-    return ChatEncoder(cast("ChatTokenizer", found), **given)
+    return ChatEncoder(cast("ChatTokenizer", tokenizer), **given)

@@ -1,7 +1,6 @@
 """Sessions whose env runs in the calling thread."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Self, SupportsIndex
 
 from gem import seeding
@@ -54,7 +53,7 @@ class Session(_Alone, TokenDialogue):
 
     Args:
         env: an id, a list of ids of which each episode plays one, or an env, which belongs to the session from now on.
-        tokenizer: one of transformers, the folder of a model, or a `gem.chat.ChatEncoder`.
+        tokenizer: one of transformers, or a `gem.chat.ChatEncoder`.
         max_context: most ids of a context, read and sampled; an episode that fills it is truncated.
         max_new_tokens: most ids of a reply.
         max_turns: turns after which an episode is truncated; by default 1,000, or the `max_turns` of the env, if that
@@ -74,7 +73,7 @@ class Session(_Alone, TokenDialogue):
     def __init__(
         self,
         env: str | Sequence[str] | Env,
-        tokenizer: ChatTokenizer | ChatEncoder | str | Path | Any,
+        tokenizer: ChatTokenizer | ChatEncoder | Any,
         *,
         max_context: int | None = None,
         max_new_tokens: int | None = None,
