@@ -80,7 +80,6 @@ CASES = [
     (vec(num_workers=2), ConfigError, "does not have workers"),
     (vec(backend="thread", step_timeout=0), ConfigError, "above 0"),
     (vec(backend="thread", num_workers=0), ConfigError, "at least 1"),
-    (vec(ray_address="auto"), ConfigError, 'for backend="ray"'),
     (vec(async_mode=True, backend="process"), ConfigError, "async_mode"),
     (vec(vec_kwargs=[{}]), ConfigError, "one entry per slot"),
     (vec(seed=-1), ValueError, "between 0 and"),

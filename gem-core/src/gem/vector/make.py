@@ -71,7 +71,6 @@ def make_vec(
     seed: int | None = None,
     step_timeout: float | None = None,
     num_workers: int | None = None,
-    ray_address: str | None = None,
     info_methods: Sequence[str] = (),
     env_kwargs: Mapping[str, Any] | None = None,
     vec_kwargs: Sequence[Mapping[str, Any]] | None = None,
@@ -86,13 +85,13 @@ def make_vec(
             `vec_kwargs`).
         num_envs: the number of slots; by default one per id.
         backend: where the envs run: `"sync"` (the default) in this thread, `"thread"` in threads, `"process"` in
-            worker processes, `"ray"` in actors on a Ray cluster.
+            worker processes, `"ray"` in actors on a Ray cluster: the connected one, or that of `RAY_ADDRESS`, or a
+            local one.
         wrappers: as in `gem.make`, around every env.
         autoreset: see `Autoreset`.
         seed: seeds the vector; by default from the operating system's randomness.
         step_timeout: seconds that one `reset` or `step` of an env may take; not for `"sync"`.
         num_workers: the number of threads (by default one per slot), processes or actors (by default one per core).
-        ray_address: the cluster, for `"ray"`; by default the connected one, or else a local one.
         info_methods: names of env methods without arguments, such as `"expert_action"`. Their results are put into
             every `info` that needs an action, under the same name.
         env_kwargs: override the kwargs of the specs in every slot.
@@ -137,7 +136,7 @@ def make_vec(
         mixture = {called[name]: (maker.bound, shares[name].weight) for name, maker in made.items()}
         makers = mixture_makers({called[name]: maker for name, maker in made.items()}, [called[name] for name in names])
     env_set = EnvSet(makers, seeds, info_methods, step_timeout)
-    opened = _open(backend or ("thread" if async_mode else "sync"), env_set, num_workers, ray_address)
+    opened = _open(backend or ("thread" if async_mode else "sync"), env_set, num_workers)
     return VectorEnv(opened, bound, autoreset=autoreset, mixture=mixture)
 
 
@@ -174,13 +173,11 @@ def _shares(ids: Sequence[str] | Mapping[str, float] | Sequence[Share]) -> dict[
     return found
 
 
-def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str | None) -> Backend:
+def _open(name: str, env_set: EnvSet, num_workers: int | None) -> Backend:
     if env_set.step_timeout is not None and not env_set.step_timeout > 0:
         raise ConfigError(f"step_timeout must be above 0 seconds, not {env_set.step_timeout}")
     if num_workers is not None and num_workers < 1:
         raise ConfigError(f"num_workers must be at least 1, not {num_workers}")
-    if ray_address is not None and name != "ray":
-        raise ConfigError(f'ray_address is for backend="ray", not {name!r}')
     if name == "sync":
         if env_set.step_timeout is not None or num_workers is not None:
             raise ConfigError(
@@ -197,5 +194,5 @@ def _open(name: str, env_set: EnvSet, num_workers: int | None, ray_address: str 
     if name == "ray":
         from gem.vector.backends.ray import RayBackend
 
-        return RayBackend(env_set, num_workers, ray_address)
+        return RayBackend(env_set, num_workers)
     raise ConfigError(f"backend {name!r} does not exist; the backends are {', '.join(get_args(BackendName))}")

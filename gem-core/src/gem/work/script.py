@@ -9,25 +9,22 @@ running = False
 """True while this process, a worker, imports the script of its parent."""
 
 
-def script() -> str | None:
-    """The file of the running script; None in a notebook or a console."""
-    return getattr(sys.modules["__main__"], "__file__", None)
-
-
 def with_script(pickled: bytes) -> bytes:
     """A pickle for `loads_with_script`, which imports the script first if the pickle needs it."""
-    return pickle.dumps((script() if b"__main__" in pickled else None, pickled))
+    # A notebook or a console has no file.
+    script = getattr(sys.modules["__main__"], "__file__", None) if b"__main__" in pickled else None
+    return pickle.dumps((script, pickled))
 
 
 def loads_with_script(data: bytes) -> Any:
     """The object of `with_script`."""
     path, pickled = pickle.loads(data)
     if path is not None:
-        import_script(path)
+        _import_script(path)
     return pickle.loads(pickled)
 
 
-def import_script(path: str) -> None:
+def _import_script(path: str) -> None:
     """Import the script of the parent as `__main__`, once, like `multiprocessing` does in spawned processes."""
     global running  # noqa: PLW0603
     if "__mp_main__" in sys.modules:

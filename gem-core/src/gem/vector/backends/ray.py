@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import MissingExtra
 from gem.vector.backend import GRACE, EnvSet
 from gem.vector.call_status import EnvCall
 from gem.vector.messages import SeedStream
@@ -105,14 +105,12 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
     Args:
         env_set: the envs.
         num_workers: actors; by default one per core of the cluster.
-        address: the cluster to connect to.
 
     Raises:
         MissingExtra: Ray is not installed.
-        ConfigError: an `address` is given, and this program is connected already.
     """
 
-    def __init__(self, env_set: EnvSet, num_workers: int | None, address: str | None) -> None:
+    def __init__(self, env_set: EnvSet, num_workers: int | None) -> None:
         try:
             import ray
         except ModuleNotFoundError as error:
@@ -120,9 +118,7 @@ class RayBackend(RemoteBackend[RayWorkerHandle]):
         self._ray: Any = ray
         self._connected_here = not self._ray.is_initialized()
         if self._connected_here:
-            self._ray.init(address=address, include_dashboard=None if address else False)
-        elif address is not None:
-            raise ConfigError("this program is connected to Ray already; leave ray_address out")
+            self._ray.init(include_dashboard=False)
         cores = int(self._ray.cluster_resources().get("CPU", 1))
         # cloudpickle accepts functions that are defined anywhere.
         dumps = self._ray.cloudpickle.dumps
