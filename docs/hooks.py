@@ -54,7 +54,7 @@ ALSO = {
     ),
     "gem.results": (
         "gem.results.intervals.wilson_interval",
-        "gem.results.intervals.clustered_interval",
+        "gem.results.intervals.rates_interval",
         "gem.results.intervals.pass_at_k",
         "gem.results.intervals.pass_hat_k",
         "gem.results.floors.play_floor",

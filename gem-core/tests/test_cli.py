@@ -258,7 +258,7 @@ def test_doctor_shows_what_packs_say_about_this_machine(tmp_path: Path, monkeypa
     shown, done = gemx("doctor"), gemx("doctor", "--json")
 
     assert "Engine: fine\n  two lines\n  of details\n" in shown.stdout
-    _, engine, device = json.loads(done.stdout)["diagnostics"]
+    engine, device = json.loads(done.stdout)["diagnostics"]
     assert engine == {"name": "engine", "status": "fine", "ok": True, "details": ["two lines", "of details"]}
     assert (device["name"], device["ok"]) == ("device", False)
     assert "no such device" in device["details"][0]

@@ -129,24 +129,3 @@ def test_checks_are_skipped_where_rows_are_not_here_and_run_where_they_are(spec,
         assert [
             outcome for outcome in run_checks(Subject(here, None, spawned), names) if outcome.state != "passed"
         ] == []
-
-
-@pytest.mark.parametrize("folder", ["local", "nowhere", None])
-def test_doctor_says_where_rows_are_looked_for(spec, tmp_path, monkeypatch, folder):
-    (tmp_path / "local").mkdir()
-    if folder:
-        monkeypatch.setenv("GEM_DATA_DIR", str(tmp_path / folder))
-    else:
-        monkeypatch.delenv("GEM_DATA_DIR")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    found = next(
-        each for each in json.loads(gemx("doctor", "--json").stdout)["diagnostics"] if each["name"] == "data sets"
-    )
-
-    copies = {"local": f"{tmp_path}/local", "nowhere": f"{tmp_path}/nowhere, which is not a folder", None: "not set"}
-    assert found["ok"] is (folder != "nowhere")
-    assert found["details"][:3] == [
-        f"local copies: GEM_DATA_DIR is {copies[folder]}",
-        f"downloads: {tmp_path / 'cache'}",
-        "HF_HUB_OFFLINE is set: nothing is downloaded",
-    ]

@@ -8,12 +8,18 @@ from statistics import fmean
 import pytest
 
 from gem.results.intervals import (
-    clustered_interval,
     mean_interval,
     pass_at_k,
     pass_hat_k,
+    rates_interval,
     student_t,
 )
+
+
+def clustered_interval(counts):
+    """The interval of the success, of (successes, attempts) of each item."""
+    counted = list(counts)
+    return rates_interval([won / tried for won, tried in counted], sum(tried for _, tried in counted))
 
 
 @pytest.mark.parametrize("attempts", [1, 3, 6])

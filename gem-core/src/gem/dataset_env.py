@@ -119,8 +119,8 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         data: where the rows come from: see `gem.data.DataSource`; or rows, or a function that returns them.
         instruction: how to answer, at the end of the question: False for nothing, True for the env's own words, or a
             text.
-        max_attempts: how many replies the agent may give.
-        format_error_reward: the reward of a reply without an answer.
+        max_attempts: as of `QuestionEnv`.
+        format_error_reward: as of `QuestionEnv`.
     """
 
     reset_options = ("index",)

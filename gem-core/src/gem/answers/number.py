@@ -119,18 +119,15 @@ def _bare(text: str) -> str:
 def _unlabelled(text: str) -> str:
     """What follows `x =`, `Answer:` or `4 + 5 =`, if there is such a label."""
     *labels, answer = text.split("=") if "=" in text else text.split(":")
-    if not labels or not all(_is_name(label) or ("=" in text and _is_calculation(label)) for label in labels):
+    if not labels or not all(_is_label(label.strip(), calculated="=" in text) for label in labels):
         return text
     return _bare(answer.strip())
 
 
-def _is_name(label: str) -> bool:
-    return _NAME.fullmatch(label.strip()) is not None
-
-
-def _is_calculation(label: str) -> bool:
-    label = label.strip()
-    return _CALCULATION.fullmatch(label) is not None and _OPERATOR.search(label, 1) is not None
+def _is_label(label: str, *, calculated: bool) -> bool:
+    if _NAME.fullmatch(label):
+        return True
+    return calculated and _CALCULATION.fullmatch(label) is not None and _OPERATOR.search(label, 1) is not None
 
 
 def _value(text: str) -> Fraction | None:

@@ -2,9 +2,10 @@
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, cast
 
 from gem.core import ContentPart
 from gem.errors import ConfigError
@@ -31,39 +32,19 @@ def image_part(image: bytes | str | Path | Mapping[str, Any]) -> ContentPart:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-class Undecoded(Sequence[dict[str, Any]]):
-    """The rows of a `datasets.Dataset`, with images as `{"bytes": …, "path": …}`.
+def row_reader(rows: Any) -> Callable[[int], Any]:
+    """The function that reads a row; of a `datasets.Dataset` with images, as `{"bytes": …, "path": …}`.
 
-    Decoding takes longer, and whoever shows an image would have to encode it again.
+    Decoding them takes longer, and whoever shows an image would have to encode it again.
     """
-
-    def __init__(self, rows: Any) -> None:
-        self._rows, self._stored = rows, rows.with_format("arrow")
-        self.column_names: list[str] = rows.column_names
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
-    @overload
-    def __getitem__(self, index: str) -> list[Any]: ...
-
-    def __getitem__(self, index: int | slice | str) -> dict[str, Any] | list[Any]:
-        if isinstance(index, str):
-            return self._rows[index]
-        found = self._stored[index].to_pylist()
-        return found[0] if isinstance(index, int) else found
-
-
-def undecoded(rows: Any) -> Any:
-    """`rows`, without decoding images if it is a `datasets.Dataset` that has some."""
     features = getattr(rows, "features", None)
     if isinstance(features, Mapping) and any(map(_has_image, cast("Mapping[str, Any]", features).values())):
-        return Undecoded(rows)
-    return rows
+        return partial(_read_stored, rows.with_format("arrow"))
+    return rows.__getitem__
+
+
+def _read_stored(rows: Any, index: int) -> dict[str, Any]:
+    return rows[index].to_pylist()[0]
 
 
 def _has_image(feature: Any) -> bool:

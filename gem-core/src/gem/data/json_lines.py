@@ -4,14 +4,13 @@ import json
 import os
 import weakref
 from array import array
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast, overload
+from typing import Any, cast
 
 from gem.errors import ConfigError
 
 
-class JsonLines(Sequence[dict[str, Any]]):
+class JsonLines:
     """The rows of a file with one JSON object per line; empty lines are skipped.
 
     Processes that read a file share its pages in the system's cache; what each has of its own are 16 bytes per row. The
@@ -38,15 +37,7 @@ class JsonLines(Sequence[dict[str, Any]]):
     def __len__(self) -> int:
         return len(self._starts)
 
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
-
-    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(len(self))[index]]
-        index = range(len(self))[index]
+    def __getitem__(self, index: int) -> dict[str, Any]:
         start = self._starts[index]
         end = self._starts[index + 1] if index + 1 < len(self) else self._end
         try:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from gem import seeding
 from gem.data import hub
-from gem.data.images import undecoded
+from gem.data.images import row_reader
 from gem.data.json_lines import JsonLines
 from gem.data.place import cache_folder, place, saved_folder, split_files
 from gem.data.source import Data, DataSource, source_of
@@ -25,8 +25,8 @@ class Table(Sequence[dict[str, Any]]):
     A row is decoded when it is read: keep none, and a table of any size costs little memory.
     """
 
-    def __init__(self, rows: Sequence[Any], chosen: Sequence[int], columns: Mapping[str, str], named: str) -> None:
-        self._rows, self._chosen, self._columns, self._named = rows, chosen, columns, named
+    def __init__(self, rows: Any, chosen: Sequence[int], columns: Mapping[str, str], named: str) -> None:
+        self._read, self._chosen, self._columns, self._named = row_reader(rows), chosen, columns, named
         self._renamed = frozenset(columns.values())
 
     def __len__(self) -> int:
@@ -40,7 +40,7 @@ class Table(Sequence[dict[str, Any]]):
     def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
         if isinstance(index, slice):
             return [self[each] for each in range(len(self))[index]]
-        row = self._rows[self._chosen[index]]
+        row = self._read(self._chosen[index])
         for column in self._columns.values():
             if column not in row:
                 raise ConfigError(
@@ -80,7 +80,7 @@ def open_table(data: Data, columns: Mapping[str, str] | None = None) -> Table:
     expected = dict(columns or {})
     source = source_of(data)
     if source is None and not callable(data):
-        return _table(cast("Sequence[Any]", data), None, expected)
+        return _table(data, None, expected)
     key = tuple(sorted(expected.items()))
     with _lock:
         if source is None:
@@ -90,7 +90,7 @@ def open_table(data: Data, columns: Mapping[str, str] | None = None) -> Table:
     with opened.lock:  # others wait for the first, instead of loading the same rows
         where = _where(source) if source else []
         if opened.table is None or opened.where != where:
-            rows = _rows(source) if source else cast("Callable[[], Iterable[Any]]", data)()
+            rows = _rows(source) if source else cast("Callable[[], Any]", data)()
             opened.table = _table(rows, source, expected)
             # A download has put it somewhere.
             opened.where = where or (_where(source) if source else [])
@@ -129,9 +129,9 @@ def _files_of(source: DataSource, path: Path) -> list[Path]:
     return files
 
 
-def _rows(source: DataSource) -> Iterable[Any]:
+def _rows(source: DataSource) -> Any:
     if source.kind == "function":
-        return cast("Callable[[], Iterable[Any]]", import_path("data", source.name))()
+        return import_path("data", source.name)()
     path = place(source)
     if path is None:
         return hub.download(source)
@@ -146,25 +146,25 @@ def _rows(source: DataSource) -> Iterable[Any]:
     return hub.read_cached(source, path) if cached else hub.read_folder(source, path)
 
 
-def _table(rows: Iterable[Any], source: DataSource | None, expected: Mapping[str, str]) -> Table:
-    found = rows if isinstance(rows, Sequence) or hasattr(rows, "column_names") else list(rows)
-    found = undecoded(cast("Sequence[Any]", found))
+def _table(rows: Any, source: DataSource | None, expected: Mapping[str, str]) -> Table:
+    indexed = isinstance(rows, Sequence | JsonLines) or hasattr(rows, "column_names")
+    rows = cast("Any", rows) if indexed else list(cast("Iterable[Any]", rows))
     named = str(source or "of these rows")
-    if not hasattr(found, "__len__"):
+    if not hasattr(rows, "__len__"):
         raise ConfigError(f"the data {named}: rows that are streamed have no index; load them without streaming=True")
-    if not len(found):
+    if not len(rows):
         raise ConfigError(f"the data {named}: there are no rows")
     columns = {**expected, **(source.columns if source else {})}
-    own = _columns(found, named)
+    own = _columns(rows, named)
     for role, column in columns.items():
         if column not in own:
             raise ConfigError(
                 f"the data {named}: there is no column {column!r} for the {role}; there are: {', '.join(own)}. "
                 f"Name the right one: data={{'name': …, 'columns': {{{role!r}: …}}}}"
             )
-    chosen: Sequence[int] = range(len(found))
+    chosen: Sequence[int] = range(len(rows))
     if source and source.where:
-        chosen = _matching(found, source, own)
+        chosen = _matching(rows, source, own)
         if not chosen:
             raise ConfigError(f"the data {named}: no row has {dict(source.where)}")
     if source and source.shuffle is not None:
@@ -172,7 +172,7 @@ def _table(rows: Iterable[Any], source: DataSource | None, expected: Mapping[str
         seeding.generator(seeding.derive(source.shuffle, "shuffle")).shuffle(chosen)
     if source and source.limit is not None:
         chosen = chosen[: source.limit]
-    return Table(found, chosen, columns, named)
+    return Table(rows, chosen, columns, named)
 
 
 def _columns(rows: Any, named: object) -> list[str]:

@@ -53,8 +53,3 @@ def gem_commands() -> list[CommandSpec]:
         CommandSpec(name="check", entry_point="gem.cli.check:check", help="Check that environments keep the contract"),
         CommandSpec(name="doctor", entry_point="gem.cli.doctor:doctor", help="Check every installed pack"),
     ]
-
-
-@hookimpl
-def gem_diagnostics() -> dict[str, str]:
-    return {"data sets": "gem.data.diagnostics:diagnose"}

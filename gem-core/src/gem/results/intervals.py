@@ -1,7 +1,7 @@
 """Estimates with intervals, from several attempts at the same items."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 Z95 = 1.959963984540054
@@ -48,22 +48,20 @@ def pass_hat_k(successes: int, attempts: int, k: int) -> float:
     return math.nan if attempts < k else math.comb(successes, k) / math.comb(attempts, k)
 
 
-def clustered_interval(counts: Iterable[tuple[int, int]]) -> tuple[float, float]:
-    """The 95% interval of the mean success over items, of (successes, attempts) of each; (0, 1) without attempts.
+def rates_interval(rates: Sequence[float], attempts: int) -> tuple[float, float]:
+    """The 95% interval of the mean of a chance that is estimated per item, such as the success; (0, 1) without items.
 
     Attempts at one item are alike, so they say less than as many attempts at different items. This is the Wilson
     interval with the effective number of attempts, which is between the number of items and that of attempts.
+
+    Args:
+        rates: the estimate for each item.
+        attempts: at all items together.
 
     Sources: L. Kish, "Survey Sampling" (1965), section 8.2: the design effect; E. L. Korn, B. I. Graubard, "Confidence
     intervals for proportions with small expected number of positive counts estimated from survey data", Survey
     Methodology 24 (1998): its degrees of freedom.
     """
-    counted = [(won, tried) for won, tried in counts if tried]
-    return rates_interval([won / tried for won, tried in counted], sum(tried for _, tried in counted))
-
-
-def rates_interval(rates: Sequence[float], attempts: int) -> tuple[float, float]:
-    """The 95% interval of the mean of a chance that is estimated per item, such as the success or pass@k."""
     items = len(rates)
     if items == 0:
         return 0.0, 1.0

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from gem.episode import Episode, Start, Usage
 from gem.errors import Failure
-from gem.results.intervals import clustered_interval, mean_interval, pass_at_k, pass_hat_k, rates_interval
+from gem.results.intervals import mean_interval, pass_at_k, pass_hat_k, rates_interval
 
 Interval = tuple[float, float]
 """The low and the high end of a 95% interval."""
@@ -99,15 +99,6 @@ class Result(Struct, frozen=True, kw_only=True):
         """The result for `json.dumps`: NaN and infinity become None."""
         return json.loads(msgspec.json.encode(self))
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Result":
-        """The result from what `as_json` returned.
-
-        Raises:
-            ValueError: it is not a result.
-        """
-        return msgspec.convert(_known(values), cls, str_keys=True)
-
 
 class Tally:
     """Episodes, counted one by one as they end; it keeps what a `Result` needs of them, and no texts."""
@@ -186,6 +177,7 @@ class Tally:
             price: says what tokens cost.
         """
         counts = [(sum(won for won, _ in tried), len(tried)) for tried in self._items.values()]
+        rates = [won / tried for won, tried in counts]
         returns = [fmean(total for _, total in tried) for tried in self._items.values()]
         sound = sum(tried for _, tried in counts)
         (pass_at, pass_at_ci), (pass_hat, pass_hat_ci) = (_powers(each, counts, k) for each in (pass_at_k, pass_hat_k))
@@ -197,8 +189,8 @@ class Tally:
             items=len(counts),
             failures=len(self.failed),
             culprits=dict(sorted(self._culprits.items())),
-            success=_mean([won / tried for won, tried in counts]),
-            success_ci=clustered_interval(counts),
+            success=_mean(rates),
+            success_ci=rates_interval(rates, sound),
             k=k,
             complete=sum(tried >= k for _, tried in counts),
             pass_at=pass_at,
@@ -235,15 +227,6 @@ def _culprit(episode: Episode, failure: Failure) -> Culprit:
         return "tool"
     # Without a trace it failed at its reset, before any policy was asked.
     return "env" if episode.failed_on is not None or not episode.traces else "policy"
-
-
-def _known(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields whose values are known."""
-    found = {name: value for name, value in values.items() if value is not None and value != [None, None]}
-    return found | {
-        name: {key: math.nan if value is None else value for key, value in found[name].items()}
-        for name in ("pass_at", "pass_hat")
-    } | {"floors": {name: _known(each) for name, each in found.get("floors", {}).items()}}  # fmt: skip
 
 
 def _powers(
