@@ -30,6 +30,8 @@ PARAMETERS: Mapping[str, Callable[[Transcript], Any]] = {
 """The parameters that a function may have, and their values."""
 
 Reply = Completion | Failure
+_Request = tuple[int, object]
+"""A slot, and what tells its request from earlier ones that were forgotten."""
 
 
 class FunctionPolicy(Policy):
@@ -64,68 +66,60 @@ class FunctionPolicy(Policy):
         if not callable(function):
             raise PolicyError(f"a policy is a gem.Policy or a function that returns replies, not {function!r:.80}")
         self._call = _of_transcript(function)
-        self._answered: SimpleQueue[tuple[object, Reply]] = SimpleQueue()
-        self._slots: dict[object, int] = {}
-        """Pending request → its slot; forgotten requests are removed."""
-        self._requests: dict[int, object] = {}
+        self._answered: SimpleQueue[tuple[_Request, Reply]] = SimpleQueue()
+        self._pending: dict[int, _Request] = {}
+        """Requests by slot, without those that were forgotten."""
         self._at_end = at_end
         self._semaphore = asyncio.Semaphore(at_once)
-        self._tasks: set[asyncio.Task[None]] = set()
         # One event loop, so that an object that belongs to a loop, such as a client, stays on one.
         self._runner = EventLoop("gem-policy") if _is_async(function) else Threads("gem-policy", at_once)
 
     def send(self, transcripts: Mapping[int, Transcript]) -> None:
-        requests: list[tuple[object, Transcript]] = []
-        for slot, transcript in transcripts.items():
-            request = object()
-            self._requests[slot] = request
-            self._slots[request] = slot
-            requests.append((request, transcript))
+        requests = {slot: (slot, object()) for slot in transcripts}
+        self._pending |= requests
         if isinstance(self._runner, EventLoop):
-            self._runner.submit(self._begin(requests))
+            self._runner.submit(self._answer_all(list(zip(requests.values(), transcripts.values(), strict=True))))
             return
-        for request, transcript in requests:
-            self._runner.start(partial(self._answer, request, transcript), self._answered.put)
+        for slot, transcript in transcripts.items():
+            self._runner.start(partial(self._answer, requests[slot], transcript), self._answered.put)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Reply]:
-        wanted = min(min_results, len(self._slots))
+        wanted = min(min_results, len(self._pending))
         until = None if timeout is None else time.monotonic() + timeout
         ready: dict[int, Reply] = {}
-        while self._slots:
+        while self._pending:
             wait = None if until is None else max(0.0, until - time.monotonic())
             for request, reply in drain(self._answered, wait if len(ready) < wanted else 0):
-                slot = self._slots.pop(request, None)
-                if slot is not None:
-                    del self._requests[slot]
-                    ready[slot] = reply
+                if self._waits(request):
+                    ready[request[0]] = reply
+                    del self._pending[request[0]]
             if len(ready) >= wanted or (until is not None and time.monotonic() >= until):
                 break
         return ready
 
     def forget(self, slot: int) -> None:
-        self._slots.pop(self._requests.pop(slot, None), None)
+        self._pending.pop(slot, None)
 
     def close(self) -> None:
-        self._slots.clear()
-        self._requests.clear()
+        self._pending.clear()
         if isinstance(self._runner, EventLoop):
             self._runner.close(after=self._at_end, timeout=1)
         else:
             self._runner.close()
 
-    def _answer(self, request: object, transcript: Transcript) -> tuple[object, Reply] | None:
+    def _waits(self, request: _Request) -> bool:
+        return self._pending.get(request[0]) is request
+
+    def _answer(self, request: _Request, transcript: Transcript) -> tuple[_Request, Reply] | None:
         """The answer to a request, in a thread; None to one that nobody waits for any more."""
-        return (request, _reply(partial(self._call, transcript))) if request in self._slots else None
+        return (request, _reply(partial(self._call, transcript))) if self._waits(request) else None
 
-    async def _begin(self, requests: Sequence[tuple[object, Transcript]]) -> None:
-        for request in requests:
-            task = asyncio.create_task(self._answer_in_loop(*request))
-            self._tasks.add(task)  # the event loop keeps only weak references
-            task.add_done_callback(self._tasks.discard)
+    async def _answer_all(self, requests: Sequence[tuple[_Request, Transcript]]) -> None:
+        await asyncio.gather(*(self._answer_in_loop(*request) for request in requests))
 
-    async def _answer_in_loop(self, request: object, transcript: Transcript) -> None:
+    async def _answer_in_loop(self, request: _Request, transcript: Transcript) -> None:
         async with self._semaphore:
-            if request not in self._slots:
+            if not self._waits(request):
                 return
             try:
                 text = await self._call(transcript)
