@@ -17,11 +17,9 @@ import pytest
 from click.testing import CliRunner
 from mcp import Client, MCPError, StdioServerParameters
 
-import gem
 from gem.cli.main import main
 from gem.tool import ToolRuntime
 from gem_tools.calendar.planner import next_call
-from gem_tools.calendar.server import calendar_tools
 from gem_tools.calendar.tasks import draw
 from gem_tools.calendar.week import Week
 from gem_tools.mcp import mcp_tools
@@ -273,17 +271,3 @@ def test_calls_of_the_calendars_server_lead_to_the_planners_goal():
 
     week, goal = asyncio.run(use())
     assert week.facts() == goal.facts()
-
-
-def test_around_another_env_the_calendars_tools_have_one_per_episode_and_a_fork_has_a_copy():
-    env = gem.ToolEnv(gem.make("core:Echo-v0"), calendar_tools(seed=5, events=8), max_calls=None)
-    env.reset(seed=0)
-    before = env.step("<list_todos></list_todos>").observation
-    env.step("<add_todo>buy stamps</add_todo>")
-    (fork,) = env.fork(1)
-    assert "buy stamps" in fork.step("<list_todos></list_todos>").observation
-    assert fork.step("<add_todo>x</add_todo>").observation == env.step("<add_todo>x</add_todo>").observation
-    env.reset(seed=0)
-    assert env.step("<list_todos></list_todos>").observation == before
-    env.close()
-    fork.close()

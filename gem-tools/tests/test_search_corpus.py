@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 from gem_tools.search.corpus import Corpus, Document
 
 ROWS = [
@@ -23,17 +21,6 @@ def write(path, rows):
 
 def test_a_file_may_have_titles_and_texts_or_contents_as_in_search_r1(tmp_path):
     assert list(Corpus.from_jsonl(write(tmp_path / "trees.jsonl", ROWS))) == DOCUMENTS
-
-
-@pytest.mark.full
-def test_a_data_set_is_read_by_the_library_datasets(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
-    file = write(tmp_path / "trees.jsonl", [{"title": row.title, "text": row.text} for row in DOCUMENTS])
-
-    corpus = Corpus.from_dataset("json", data_files=str(file), cache_dir=str(tmp_path / "sets"))
-
-    assert [(one.title, one.text) for one in corpus] == [(one.title, one.text) for one in DOCUMENTS]
-    assert [one.id for one in corpus] == ["0", "1", "2"]
 
 
 def test_a_document_is_found_by_its_id_or_by_its_title_and_near_titles_are_listed():

@@ -13,7 +13,7 @@ from mcp.server import Server
 
 from gem.cli.options import Seed
 from gem.cli.output import echo
-from gem.tool import Resource, Tool, ToolSession, tool, tools_of
+from gem.tool import Resource, ToolSession, tool, tools_of
 from gem_tools.calendar.tasks import MOST_EVENTS, MOST_TODOS, draw
 from gem_tools.calendar.tools import CalendarTools
 from gem_tools.mcp.serve import serve_http, serve_stdio
@@ -36,21 +36,6 @@ class SessionCalendar(Resource[CalendarTools]):
     def close(self, state: CalendarTools) -> None:
         """A calendar in memory holds nothing to release."""
 
-    def snapshot(self, state: CalendarTools) -> bytes:
-        return json.dumps(state.week.state()).encode()
-
-    def restore(self, state: CalendarTools, saved: bytes) -> None:
-        state.week.become(json.loads(saved))
-
-
-def calendar_tools(seed: int = 0, events: int = 6, todos: int = 3) -> list[Tool]:
-    """The calendar's tools without the environment: each session, or episode, has a calendar of its own."""
-    return _tools_on(SessionCalendar(seed, events, todos))
-
-
-def _tools_on(calendar: SessionCalendar) -> list[Tool]:
-    return [replace(each, resource=calendar, method=False) for each in tools_of(CalendarTools)]
-
 
 def calendar_server(seed: int, events: int, todos: int) -> Server[ToolSession]:
     """The server: its tools, and the whole state as a document."""
@@ -61,7 +46,8 @@ def calendar_server(seed: int, events: int, todos: int) -> Server[ToolSession]:
         """All that the calendar and the to-do list hold, as JSON."""
         return json.dumps(calendar.week.state(), ensure_ascii=False)
 
-    return make_server("calendar", _tools_on(calendar), {STATE: week})
+    tools = [replace(each, resource=calendar, method=False) for each in tools_of(CalendarTools)]
+    return make_server("calendar", tools, {STATE: week})
 
 
 @click.command()

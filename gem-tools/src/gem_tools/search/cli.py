@@ -18,8 +18,6 @@ from gem_tools.search.web import SerpApi
 @click.option(
     "--corpus", metavar="FILE", help="A JSONL file, also package:file.jsonl; by default the corpus that ships."
 )
-@click.option("--dataset", metavar="NAME", help="A data set, read by the library datasets, instead of a file.")
-@click.option("--split", default="train", show_default=True, help="The split of the data set.")
 @click.option(
     "--retriever",
     type=click.Choice(["bm25", "dense", "serpapi"]),
@@ -40,8 +38,6 @@ from gem_tools.search.web import SerpApi
 @as_json
 def search_server(
     corpus: str | None,
-    dataset: str | None,
-    split: str,
     retriever: str,
     model: str | None,
     host: str,
@@ -60,7 +56,7 @@ def search_server(
     """
     from gem_tools.search.server import serve
 
-    chosen, about = _build(retriever, corpus, dataset, split, model)
+    chosen, about = _build(retriever, corpus, model)
     with listen(host, port) as listening:
         url = address(listening, PATH)
         if as_json:
@@ -70,19 +66,14 @@ def search_server(
         serve(chosen, listening, topk=topk)
 
 
-def _build(name: str, file: str | None, dataset: str | None, split: str, model: str | None) -> tuple[Retriever, str]:
+def _build(name: str, file: str | None, model: str | None) -> tuple[Retriever, str]:
     """The retriever, and a description of what it searches."""
     if (name == "dense") != (model is not None):
         raise ConfigError("--model and --retriever dense need each other")
-    if file is not None and dataset is not None:
-        raise ConfigError("give either --corpus or --dataset")
     if name == "serpapi":
-        if file is not None or dataset is not None:
+        if file is not None:
             raise ConfigError("--retriever serpapi searches the web, not a corpus")
         return SerpApi(), "the web by SerpAPI"
-    if dataset is not None:
-        corpus = Corpus.from_dataset(dataset, split=split)
-    else:
-        corpus = Corpus.shipped() if file is None else Corpus.from_jsonl(file)
+    corpus = Corpus.shipped() if file is None else Corpus.from_jsonl(file)
     index = BM25(corpus) if model is None else Dense.from_model(corpus, model)
     return index, f"{len(corpus)} documents"

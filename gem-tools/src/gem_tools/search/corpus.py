@@ -1,4 +1,4 @@
-"""Documents, and corpora of them: the one that ships, any JSONL file, a data set."""
+"""Documents, and corpora of them: the one that ships, or any JSONL file."""
 
 import difflib
 import json
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from gem.data.place import place
 from gem.data.source import DataSource, package_file
-from gem.errors import ConfigError, MissingExtra
+from gem.errors import ConfigError
 
 SHIPPED = "data/world.jsonl"
 """The corpus that ships with this package. `data/README.md` says where it comes from."""
@@ -90,20 +90,6 @@ class Corpus(tuple[Document, ...]):
             raise ConfigError(f"no corpus can be read from {str(path)!r}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise ConfigError(f"{str(path)!r} is not a corpus: it is not text in UTF-8 ({error.reason})") from error
-
-    @classmethod
-    def from_dataset(cls, name: str, *, split: str = "train", **load: Any) -> Self:
-        """A corpus from a data set, by `datasets.load_dataset(name, split=split, **load)`.
-
-        Raises:
-            MissingExtra: the package datasets is not installed.
-        """
-        try:
-            from datasets import load_dataset  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-        except ImportError as error:
-            raise MissingExtra("to read data sets: pip install 'gem-tools[data]'") from error
-        rows = cast("Iterable[Mapping[str, Any]]", load_dataset(name, split=split, **load))
-        return cls(Document.of(row, str(number)) for number, row in enumerate(rows))
 
     def find(self, name: str) -> Document | None:
         """The document with this id, or else the first with this title (upper and lower case are the same)."""

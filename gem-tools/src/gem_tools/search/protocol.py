@@ -13,14 +13,11 @@ and `text`.
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Protocol
 
-import msgpack  # pyright: ignore[reportMissingTypeStubs]
+import msgspec
 from pydantic import BaseModel, Field, TypeAdapter
 
 from gem_tools.search.corpus import Document
 from gem_tools.search.retriever import Hit
-
-_msgpack: Any = msgpack
-"""The library has no types."""
 
 PATH = "/retrieve"
 """Path at which a search server answers, in both protocols."""
@@ -116,7 +113,7 @@ class GemLlmProtocol:
 
     def write_request(self, queries: Sequence[str], topk: int) -> bytes:
         (query,) = queries
-        return _pack({"query": query, "topk": topk, "return_scores": True})
+        return msgspec.msgpack.encode({"query": query, "topk": topk, "return_scores": True})
 
     def read_request(self, body: bytes) -> SearchRequest:
         asked = _GemLlmRequest.model_validate(_unpack(body))
@@ -124,7 +121,7 @@ class GemLlmProtocol:
 
     def write_reply(self, request: SearchRequest, results: Sequence[Sequence[Hit]]) -> bytes:
         rows = [_row(hit if request.return_scores else Hit(hit.document, None)) for hit in results[0]]
-        return _pack({"result": rows})
+        return msgspec.msgpack.encode({"result": rows})
 
     def read_reply(self, body: bytes) -> list[list[Hit]]:
         return [[found.hit() for found in _GEM_LLM_REPLY.validate_python(_unpack(body))["result"]]]
@@ -152,12 +149,8 @@ def _row(hit: Hit) -> dict[str, Any]:
 _to_json = TypeAdapter(dict[str, Any]).dump_json
 
 
-def _pack(value: Any) -> bytes:
-    return _msgpack.packb(value)
-
-
 def _unpack(body: bytes) -> Any:
     try:
-        return _msgpack.unpackb(body)
-    except (msgpack.UnpackException, ValueError) as error:
+        return msgspec.msgpack.decode(body)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"this is neither a JSON object nor msgpack: {error!r}") from error
