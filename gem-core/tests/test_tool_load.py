@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from tool_samples import Listener
+from tool_samples import Listener, call_many
 
 from gem.core import Env
 from gem.errors import ToolError, ToolTimeout
@@ -115,7 +115,7 @@ def test_calls_at_once_keep_to_the_limit_and_to_their_order(server: NumberServer
     square = kind(server.port)
     own = ToolRuntime()
 
-    results = own.call_many([(square, {"number": number}) for number in range(CALLS)])
+    results = call_many(own, [(square, {"number": number}) for number in range(CALLS)])
     own.close()
 
     for number, result in enumerate(results):

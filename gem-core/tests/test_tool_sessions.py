@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator
 
 import pytest
-from tool_samples import Listener, note, python
+from tool_samples import Listener, call_many, note, python
 
 from gem.errors import SnapshotError
 from gem.tool import Resource, ToolRuntime, tool
@@ -65,7 +65,7 @@ def test_the_tools_of_a_session_share_its_state_and_another_session_has_its_own(
         return str(cup["sips"])
 
     one, two = own.session(), own.session()
-    own.call_many([(sip, {})] * 5, one)
+    call_many(own, [(sip, {})] * 5, one)
     answers = own.call(look, {}, one), own.call(sip, {}, two), own.call(look, {})
     one.close()
     two.close()
@@ -139,7 +139,7 @@ def test_a_fault_in_closing_one_state_is_raised_after_the_others_are_closed(own:
         return ""
 
     session = own.session()
-    own.call_many([(one, {}), (two, {})], session)
+    call_many(own, [(one, {}), (two, {})], session)
     with pytest.raises(OSError, match="stuck"):
         session.close()
     assert (cups.closed, own.states.in_use) == (1, 0)

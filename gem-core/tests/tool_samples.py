@@ -1,11 +1,24 @@
 """Tools and an env to try them on. Other processes import this file, so it imports no other test file."""
 
+import asyncio
+
 import gem
 from gem.core import Step
 from gem.rollout.policy import Completion, Policy
 from gem.tool import Resource, Tool, ToolCall, ToolError, tool
 from gem.wrappers import TurnLimit
 from gem.wrappers.tool_env import ToolEnv
+
+
+def call_many(runtime, calls, session=None):
+    """The result of each call, or the exception it raised; all are made at once, in this order."""
+
+    async def main():
+        each = (runtime.acall(tool, arguments, session) for tool, arguments in calls)
+        return await asyncio.gather(*each, return_exceptions=True)
+
+    return asyncio.run(main())
+
 
 RAN: list[tuple[str, object]] = []
 """Every call that reached one of these tools, in this process."""

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import weakref
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -27,13 +27,9 @@ CACHE_ROOM = 32 * 2**20
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
 
-ToolRequest = tuple[Tool, Mapping[str, Any]]
-"""A tool, and the arguments to call it with."""
-CallResult = Content | BaseException
-
 
 class ToolRuntime:
-    """Carries out calls: from many threads, from any event loop, and many of one batch at once.
+    """Carries out calls: from many threads and from any event loop.
 
     An event loop in its own thread runs everything: `async` tools in the loop, others in threads. A process shares one
     runtime (`shared_runtime()`), which ends with it. A tool that calls another one calls its function; through the
@@ -74,10 +70,6 @@ class ToolRuntime:
         outcome = await asyncio.wrap_future(self._loop.submit(self._call(tool, arguments, session)))
         return outcome.get()
 
-    def call_many(self, calls: Iterable[ToolRequest], session: ToolSession | None = None) -> list[CallResult]:
-        """Make many calls at once, and wait for all: what each returned or raised, in the order of `calls`."""
-        return self._loop.call(self._call_all(list(calls), session))
-
     def session(self) -> ToolSession:
         """A session for a new episode."""
         session = ToolSession(self.states, self._loop.call, self._loop.submit)
@@ -104,10 +96,6 @@ class ToolRuntime:
         self._cache = Cache(CACHE_ROOM)
         self._under_way: set[asyncio.Task[Any]] = set()
         self._orphans: set[asyncio.Future[Outcome[Any]]] = set()
-
-    async def _call_all(self, calls: list[ToolRequest], session: ToolSession | None) -> list[CallResult]:
-        outcomes = await asyncio.gather(*(self._call(tool, arguments, session) for tool, arguments in calls))
-        return [outcome.get() if outcome.error is None else outcome.error for outcome in outcomes]
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> Outcome[Any]:
         """The outcome of a call. It raises nothing, unless it is cancelled."""

@@ -20,11 +20,6 @@ from gem.tool.runtime import ToolRuntime, shared_runtime
 from gem.tool.session import ToolSession
 from gem.tool.tool import Tool, tools_of
 
-MAX_CALLS = 10
-"""Default of `max_calls` and `max_refused`; as in gem-llm."""
-MAX_RESULT = 10_000
-"""Default of `max_result`."""
-
 Tools = ComponentRef | Tool | Sequence[ComponentRef | Tool]
 """Tools, or names of tools that packs offer: several in a list, or one; names also in a string with commas."""
 
@@ -118,12 +113,12 @@ class ToolEnv(Wrapper):
         tools: Tools = (),
         *,
         format: str | CallFormat = "tags",
-        max_calls: int | None = MAX_CALLS,
-        max_refused: int | None = MAX_CALLS,
+        max_calls: int | None = 10,
+        max_refused: int | None = 10,
         tool_reward: float = 0.0,
         tool_success_reward: float = 0.0,
         tool_error_reward: float = 0.0,
-        max_result: int = MAX_RESULT,
+        max_result: int = 10_000,
         runtime: ToolRuntime | None = None,
     ) -> None:
         super().__init__(env)
