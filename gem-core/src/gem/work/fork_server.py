@@ -62,7 +62,10 @@ def main(number: int, module: str) -> None:
                 asked, descriptors, _, _ = socket.recv_fds(control.socket, 1, 1)
                 if not asked:
                     return
-                process, channel = _fork(program, *descriptors)
+                process = os.fork()
+                channel = Channel(socket.socket(fileno=descriptors[0]))  # the worker's, and a copy here to tell its end
+                if not process:
+                    _run(program, channel)
                 workers[process] = channel
     except OSError:  # the other end is gone
         return
@@ -82,17 +85,6 @@ def _bury(workers: dict[int, Channel]) -> None:
         with suppress(Ended):
             _send(channel, {"ended": os.waitstatus_to_exitcode(status)})
         channel.close()
-
-
-def _fork(program: Program, descriptor: int) -> tuple[int, Channel]:
-    """The number of a new worker, and this process's copy of the worker's end of its socket."""
-    own = os.dup(descriptor)
-    channel = Channel(socket.socket(fileno=descriptor))  # which the worker does not have, nor those of others
-    process = os.fork()
-    if not process:
-        _run(program, Channel(socket.socket(fileno=own)))
-    os.close(own)
-    return process, channel
 
 
 def _run(program: Program, channel: Channel) -> None:
