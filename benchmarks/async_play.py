@@ -9,6 +9,7 @@ process, in turns. Success is measured without the latency.
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 import time
@@ -38,7 +39,7 @@ class SlowTool(Wrapper):
         self.waits = None
 
     def reset(self, *, seed=None, options=None):
-        self.waits = seeding.generator(seeding.derive(seed or 0, "waits"))
+        self.waits = random.Random(seeding.derive(seed or 0, "waits"))
         return super().reset(seed=seed, options=options)
 
     def step(self, action):

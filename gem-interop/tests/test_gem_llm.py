@@ -93,6 +93,8 @@ def test_an_env_of_gem_can_be_spawned_with_or_without_its_state() -> None:
 
     assert copy.step("a") == env.step("a")
     assert new.reset()[0] == env.reset(4)[0]
+    other = env.around(gem.wrappers.Concat).spawn(max_turns=2)
+    assert (other.max_turns, type(other.env), env.max_turns) == (2, gem.wrappers.Concat, gem.make(TALK).max_turns)
 
 
 def test_an_env_of_a_framework_is_made_by_its_id(monkeypatch: pytest.MonkeyPatch, capsys) -> None:

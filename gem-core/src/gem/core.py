@@ -219,7 +219,7 @@ class Env(ABC):
                 self._seed_generators(seeding.fresh())
                 assert self._seed is not None
             # Made on first use: most envs never sample, and a Mersenne Twister costs more than a step.
-            self._action_rng = seeding.generator(seeding.derive(self._seed, "action"))
+            self._action_rng = random.Random(seeding.derive(self._seed, "action"))
         return self._action_rng
 
     def _seed_generators(self, seed: int) -> None:
@@ -230,19 +230,9 @@ class Env(ABC):
             self._rng.seed(self._seed)
         self._action_rng = None
 
-    def rebuild(self, **changes: Any) -> Self:
-        """A new instance from the constructor call that built this one; envs among the arguments are rebuilt too.
-
-        `changes` are other values for arguments of the innermost env; `ConfigError` if it refuses them.
-        """
+    def rebuild(self) -> Self:
+        """A new instance from the constructor call that built this one; envs among the arguments are rebuilt too."""
         args, kwargs = self._constructor_call
-        if changes:
-            try:
-                kwargs = {**inspect.signature(type(self)).bind_partial(*args).arguments, **kwargs, **changes}
-                inspect.signature(type(self)).bind(**kwargs)
-            except TypeError as error:
-                raise ConfigError(f"{type(self).__name__} cannot be rebuilt with {changes}: {error}") from error
-            args = ()
         return type(self)(*map(_rebuild, args), **{name: _rebuild(value) for name, value in kwargs.items()})
 
     def _compared_call(self) -> ConstructorCall:
@@ -292,11 +282,6 @@ class Wrapper(Env):
     def expert_action(self) -> str | None:
         return self.env.expert_action()
 
-    def rebuild(self, **changes: Any) -> Self:
-        args, kwargs = self._constructor_call
-        inner = {name: _rebuild(value, **changes) for name, value in kwargs.items()}
-        return type(self)(*(_rebuild(value, **changes) for value in args), **inner)
-
     def snapshot(self) -> bytes:
         return snapshots.dump(self, self._constructor_call, (self._attributes(), self.env.snapshot()))
 
@@ -336,8 +321,8 @@ class Wrapper(Env):
         return getattr(self.env, name)
 
 
-def _rebuild(value: Any, **changes: Any) -> Any:
-    return value.rebuild(**changes) if isinstance(value, Env) else value
+def _rebuild(value: Any) -> Any:
+    return value.rebuild() if isinstance(value, Env) else value
 
 
 def check_step(env: Env, over: bool | None, action: object) -> None:

@@ -5,7 +5,6 @@ thread and order, so a run that resumes at step 70 needs no saved generator to k
 """
 
 import hashlib
-import random
 import secrets
 from operator import index
 
@@ -49,8 +48,3 @@ def check_seed(seed: int) -> int:
     if not 0 <= value < SEEDS:
         raise ValueError(f"a seed is between 0 and 2**{SEED_BITS} - 1, not {seed}")
     return value
-
-
-def generator(seed: int) -> random.Random:
-    """A generator of its own for one env or one purpose; never the module-level `random`."""
-    return random.Random(seed)

@@ -57,14 +57,15 @@ class GemEnv(Env):
     """An environment of GEM behind gem-llm's API; other names are looked up in the environment, `env`.
 
     Args:
-        env: the environment.
+        build: builds the environment; other arguments of it may be given.
         seed: of the first episode that `reset` starts without a seed; later ones continue its generators.
+        env: the environment, if it is already built.
     """
 
-    def __init__(self, env: gem.Env, seed: int | None = None) -> None:
-        self.env = env
+    def __init__(self, build: Callable[..., gem.Env], seed: int | None = None, env: gem.Env | None = None) -> None:
+        self.env = build() if env is None else env
         """The environment of GEM."""
-        self._seed = seed
+        self._build, self._seed = build, seed
 
     def reset(self, seed: int | None = None) -> tuple[gem.Observation, gem.Info]:
         given, self._seed = (self._seed if seed is None else seed), None
@@ -83,15 +84,19 @@ class GemEnv(Env):
         """A copy in the same state, or a new env of the same spec with other arguments; a `seed` seeds it."""
         seed = kwargs.pop("seed", None)
         if not same_state:
-            return GemEnv(self.env.rebuild(**kwargs), seed)
+            return GemEnv(functools.partial(self._build, **kwargs), seed)
         if kwargs or seed is not None:
             raise ValueError(f"a copy in the same state takes no arguments: leave out {', '.join(kwargs) or 'seed'}")
         [copy] = self.env.fork(1)
-        return GemEnv(copy)
+        return GemEnv(self._build, env=copy)
 
     def around(self, wrapper: Callable[[gem.Env], gem.Env]) -> "GemEnv":
         """The env with a wrapper of GEM around it."""
-        return GemEnv(wrapper(self.env), self._seed)
+
+        def build(**kwargs: Any) -> gem.Env:
+            return wrapper(self._build(**kwargs))
+
+        return GemEnv(build, self._seed, wrapper(self.env))
 
     def close(self) -> None:
         """Release what the environment holds."""
@@ -139,7 +144,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
     """
     if env_id not in _registered:
         seed = kwargs.pop("seed", None)
-        return GemEnv(gem.make(env_id, **kwargs), seed)
+        return GemEnv(functools.partial(gem.make, env_id, **kwargs), seed)
     entry_point, defaults = _registered[env_id]
     made: Any = import_object(entry_point) if isinstance(entry_point, str) else entry_point
     env = made(**{**defaults, **kwargs})

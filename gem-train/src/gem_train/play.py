@@ -6,6 +6,7 @@ groups, no others. Otherwise the next groups start as slots become free, episode
 change, and a step takes those that are complete; it waits for the ones that would be too old for the step after it.
 """
 
+import random
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -307,4 +308,4 @@ def played_in_order(
 
 def drawn(episodes: int, count: int, seed: int) -> list[int]:
     """The indices of `count` of so many episodes, each with equal chances, in order."""
-    return sorted(seeding.generator(seed).sample(range(episodes), min(count, episodes)))
+    return sorted(random.Random(seed).sample(range(episodes), min(count, episodes)))

@@ -3,6 +3,7 @@
 The seed of an episode draws its row, so seeds that are never trained on do not keep rows from being trained on.
 """
 
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -69,7 +70,7 @@ def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed:
             kept[id] = range(len(table))[:most]
             continue
         # The same rows, whichever envs have this table.
-        drawn = seeding.generator(seeding.derive(seed, "rows")).sample(
+        drawn = random.Random(seeding.derive(seed, "rows")).sample(
             range(len(table)), min(most, max(1, len(table) // HELD_OUT))
         )
         kept[id] = sorted(drawn)

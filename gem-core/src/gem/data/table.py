@@ -1,5 +1,6 @@
 """Opening a data set: one table per source and process, which all environments share."""
 
+import random
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
@@ -169,7 +170,7 @@ def _table(rows: Any, source: DataSource | None, expected: Mapping[str, str]) ->
             raise ConfigError(f"the data {named}: no row has {dict(source.where)}")
     if source and source.shuffle is not None:
         chosen = array("q", chosen)
-        seeding.generator(seeding.derive(source.shuffle, "shuffle")).shuffle(chosen)
+        random.Random(seeding.derive(source.shuffle, "shuffle")).shuffle(chosen)
     if source and source.limit is not None:
         chosen = chosen[: source.limit]
     return Table(rows, chosen, columns, named)
