@@ -74,13 +74,15 @@ def import_path(kind: str, name: str) -> Any:
         raise
 
 
-class _Parameters(NamedTuple):
+class Parameters(NamedTuple):
     """The parameters of a function that can be given by name."""
 
     taken: tuple[str, ...]
+    """The names, in order."""
     needed: frozenset[str]
+    """Those without a default."""
     anything: bool
-    """Whether any name is accepted."""
+    """True if any name is accepted."""
 
 
 def check_arguments(
@@ -95,10 +97,7 @@ def check_arguments(
 
     `SpecError` if one is unknown, `MissingArgument` if one is missing.
     """
-    try:
-        parameters = _cached_parameters(function, given)
-    except ValueError:  # some C functions do not have a signature
-        return
+    parameters = parameters_of(function, given)
     taken = [name for name in parameters.taken if name not in filled]
     needed, anything = parameters.needed.difference(filled), parameters.anything
     if needed <= arguments.keys() and (anything or arguments.keys() <= set(taken)):
@@ -112,7 +111,8 @@ def check_arguments(
     raise MissingArgument(f"{what} needs the argument {missing!r}. {takes}")
 
 
-def _cached_parameters(function: Callable[..., Any], given: int) -> _Parameters:
+def parameters_of(function: Callable[..., Any], given: int = 0) -> Parameters:
+    """The parameters of a function, but for `given` positional ones. Some C functions do not tell theirs."""
     try:
         return _parameters(function, given)
     except TypeError:  # not hashable
@@ -120,10 +120,13 @@ def _cached_parameters(function: Callable[..., Any], given: int) -> _Parameters:
 
 
 @functools.lru_cache(maxsize=1024)  # reading a signature is the slowest part of making an env
-def _parameters(function: Callable[..., Any], given: int) -> _Parameters:
-    parameters = list(inspect.signature(function).parameters.values())[given:]
+def _parameters(function: Callable[..., Any], given: int) -> Parameters:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[given:]
+    except ValueError:
+        return Parameters((), frozenset(), anything=True)
     taken = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
-    return _Parameters(
+    return Parameters(
         taken=tuple(each.name for each in taken),
         needed=frozenset(each.name for each in taken if each.default is each.empty),
         anything=any(each.kind is each.VAR_KEYWORD for each in parameters),

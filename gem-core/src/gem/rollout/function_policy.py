@@ -12,6 +12,7 @@ from typing import Any
 from gem.checks import check_int
 from gem.episode import Completion
 from gem.errors import Failure, PolicyError, failure_of
+from gem.packs.importing import parameters_of
 from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
 from gem.work.loops import EventLoop
@@ -147,29 +148,17 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(getattr(called, "__call__", None))  # noqa: B004
 
 
-def required_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> list[str]:
-    """The required arguments that are not `given`. Without any, a function makes a policy, and is not one."""
-    return [each.name for each in _parameters(function) if _is_needed(each) and each.name not in given]
-
-
-def _is_needed(parameter: inspect.Parameter) -> bool:
-    variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    return parameter.default is parameter.empty and not variadic
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    try:
-        return list(inspect.signature(function).parameters.values())
-    except ValueError:  # some C functions do not have a signature
-        return [inspect.Parameter("transcript", inspect.Parameter.POSITIONAL_ONLY)]
-
-
 def _of_transcript(function: Callable[..., Any]) -> Callable[[Transcript], Any]:
     """`function` as a function of a transcript."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some C functions do not have one
+        return function
     given: Mapping[str, Any] = getattr(function, "keywords", {})  # of a `functools.partial`
-    parameters = [each for each in _parameters(function) if each.name not in given]
+    parameters = [each for each in signature.parameters.values() if each.name not in given]
+    needed = parameters_of(function).needed
     asked = [each.name for each in parameters if each.name in PARAMETERS and each.kind is not each.POSITIONAL_ONLY]
-    others = [each for each in parameters if _is_needed(each) and each.name not in asked]
+    others = [each for each in parameters if each.name in needed and each.name not in asked]
     if asked and not others:
         return lambda transcript: function(**{name: PARAMETERS[name](transcript) for name in asked})
     if len(others) == 1 and not asked:

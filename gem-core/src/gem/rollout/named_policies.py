@@ -8,11 +8,11 @@ from typing import Any
 from gem.errors import GemError, PolicyError, SpecError, UnknownId, did_you_mean, failure_of
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.discovery import how_to_install
-from gem.packs.importing import check_arguments, module_hint
+from gem.packs.importing import check_arguments, module_hint, parameters_of
 from gem.packs.lookup import find_named, find_offer
 from gem.packs.preflight import check_name
 from gem.packs.registry import registry
-from gem.rollout.function_policy import PARAMETERS, FunctionPolicy, required_arguments
+from gem.rollout.function_policy import PARAMETERS, FunctionPolicy
 from gem.rollout.policy import Policy
 
 CHECKPOINT = "checkpoint"
@@ -99,7 +99,8 @@ def make_policy(policy: ComponentRef) -> Policy:
         return found
     if not callable(found):
         raise PolicyError(f"{what} is a {type(found).__name__}, neither a gem.Policy nor callable")
-    if not isinstance(found, type) and (needed := required_arguments(found, settings)):
+    needed = parameters_of(found).needed - settings.keys()
+    if needed and not isinstance(found, type):  # without any, a function makes a policy, and is not one
         limits = {"at_once": settings.pop("at_once")} if "at_once" in settings else {}
         check_arguments(what, found, settings, filled={*PARAMETERS, *needed} - settings.keys())
         return FunctionPolicy(functools.partial(found, **settings), **limits)
