@@ -1,6 +1,7 @@
 """The tools of servers, requested once per process."""
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from mcp_types import Tool
 
@@ -20,6 +21,6 @@ def listings(settings: McpSettings) -> dict[str, Sequence[Tool]]:
     digests = {name: digest(server) for name, server in settings.servers.items()}
     new = {name: settings.servers[name] for name in digests if digests[name] not in _known}
     if new:
-        with McpSessions(settings._replace(servers=new)) as sessions:
+        with closing(McpSessions(settings._replace(servers=new))) as sessions:
             _known.update({digests[name]: tools for name, tools in sessions.tools().items()})
     return {name: _known[key] for name, key in digests.items()}

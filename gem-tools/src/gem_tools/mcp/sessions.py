@@ -5,7 +5,7 @@ import copy
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from mcp_types import CallToolResult, Tool
 
@@ -50,12 +50,6 @@ class McpSessions:
         for closed in closing:
             closed.result()
         self._sessions.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class EpisodeSessions(Resource[McpSessions]):

@@ -11,7 +11,7 @@ from gem.core import Step
 from gem.dataset_env import QuestionEnv
 from gem.tool import ToolCall
 from gem.wrappers.tool_env import ToolResult
-from gem_tools.multi_hop.questions import Hop, Question, draw, values
+from gem_tools.multi_hop.questions import Question, draw, values
 from gem_tools.multi_hop.world import world
 
 
@@ -56,10 +56,6 @@ class MultiHop(QuestionEnv[str]):
     def _grade(self, answer: str) -> Step:
         success = any(_is_same(answer, expected) for expected in self.question.answers)
         return Step.final("That is right." if success else "That is wrong.", float(success), success=success)
-
-    def search_plan(self) -> tuple[Hop, ...]:
-        """The searches that lead to the answer, in order."""
-        return self.question.plan
 
     def sample_call(self) -> ToolCall | None:
         """A search or a fetch for a random thing of the world with probability 2/3; otherwise none."""
