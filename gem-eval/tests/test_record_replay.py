@@ -65,9 +65,9 @@ def test_an_episode_is_replayed_with_the_options_of_its_start(tmp_path: Path) ->
     assert len({record.turns[0].observation for record in records}) == 4
     spec = played[0].spec
     assert spec is not None
-    resumed = load_recorded(path, [spec], [episode.start for episode in played[:2]], "random", None)
+    resumed = load_recorded(records, [spec], [episode.start for episode in played[:2]], "random", None)
     assert resumed == ({}, 4), "of another policy"
-    mine = load_recorded(path, [spec], [episode.start for episode in played[:2]], None, None)  # type: ignore[arg-type]
+    mine = load_recorded(records, [spec], [episode.start for episode in played[:2]], None, None)  # type: ignore[arg-type]
     assert (set(mine.episodes), mine.others) == ({episode.start for episode in played[:2]}, 2)
 
 

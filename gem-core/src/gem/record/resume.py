@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from gem.episode import Episode, PackVersion, Start
 from gem.packs.component_ref import ComponentRef
 from gem.packs.spec import EnvSpec
-from gem.record.file import pack_of, read
+from gem.record.file import pack_of
 from gem.rollout.running import turn_limit
 
 
@@ -25,31 +24,25 @@ class RecordedEpisodes(NamedTuple):
 
 
 def load_recorded(
-    recording: Path | Iterable[Episode],
+    recording: Iterable[Episode],
     specs: Iterable[EnvSpec],
     starts: Collection[Start],
     policy: ComponentRef,
     max_turns: int | None,
     since: datetime | None = None,
 ) -> RecordedEpisodes:
-    """The episodes of a run that a recording contains; none if the file does not exist.
+    """The episodes of a run that a recording contains.
 
     Args:
-        recording: the file, or what was read from it.
+        recording: what `gem.record.read` yields.
         specs: the envs, with all kwargs and wrappers.
         starts: of the episodes of the run, with ids.
         policy: the policy of the run.
         max_turns: the turn limit of the rollout; None for its default.
         since: earlier episodes are ignored, because the weights of the policy have changed.
-
-    Raises:
-        RecordError: a line is not an episode.
-        OSError: the file cannot be read.
     """
     found: dict[Start, Episode] = {}
     others = 0
-    if isinstance(recording, Path):
-        recording = read(recording) if recording.is_file() else ()
     by_id = {spec.id: spec for spec in specs}
     wanted = {id: _settings(spec, pack_of(id), policy) for id, spec in by_id.items()}
     asked = set(starts)
