@@ -10,6 +10,7 @@ import tomli_w
 from click.testing import CliRunner
 
 from gem.cli.main import main
+from gem.errors import ConfigError
 from gem.results.intervals import _T975
 from gem_train.config.training import load_config
 from gem_train.runs.compare import grouped, mean_and_half_width, read_run
@@ -143,3 +144,28 @@ def test_what_cannot_be_compared_is_one_line(tmp_path, monkeypatch, words, messa
     done = CliRunner().invoke(main, ["plot", *words])
     assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("config.toml", "steps = 10000000000\nseed = 0\n", "steps in .* must be an integer from 1 to 10000000"),
+        ("config.toml", "", "seed in .* must be an integer"),
+        ("metrics.jsonl", "null\n", "cannot read .*: a line is not an object"),
+        ("metrics.jsonl", "[" * 100_000 + "\n", "cannot read .*: maximum recursion"),
+        ("metrics.jsonl", "\xff\x00\n", "cannot read .*: 'utf-8' codec"),
+    ],
+)
+def test_a_run_of_somebody_else_costs_no_memory_and_names_its_fault(name, content, message, tmp_path):
+    (tmp_path / "config.toml").write_text("steps = 2\nseed = 0\n")
+    (tmp_path / "metrics.jsonl").write_text('{"phase": "train", "step": 1, "success": 1}\n')
+    (tmp_path / name).write_text(content, encoding="latin-1")
+    with pytest.raises(ConfigError, match=message):
+        read_run(tmp_path)
+
+
+def test_metrics_that_are_a_device_are_not_read(tmp_path):
+    (tmp_path / "config.toml").write_text("steps = 2\nseed = 0\n")
+    (tmp_path / "metrics.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(ConfigError, match="has made no training step yet"):
+        read_run(tmp_path)

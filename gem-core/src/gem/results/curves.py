@@ -47,7 +47,7 @@ def read_metrics(path: Path) -> Iterator[Mapping[str, Any]]:
         for line in file:
             try:
                 found = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):  # it may come from somebody else
                 continue
             if isinstance(found, dict):
                 yield cast("Mapping[str, Any]", found)

@@ -10,9 +10,11 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from gem.checks import check_int
 from gem.errors import ConfigError, did_you_mean
 from gem.results.curves import Curves, Point, curves, smooth
 from gem.results.intervals import student_t
+from gem.seeding import SEEDS
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.runs.checkpoints import run_of
@@ -20,6 +22,8 @@ from gem_train.runs.files import read_lines
 
 _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
+_MOST_STEPS = 10_000_000
+"""Most steps of a run that is read: its curve is in memory, and the number may come from somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +107,16 @@ def read_run(path: Path) -> RunData:
     folder = run_of(path)
     if folder is None:
         raise ConfigError(f"{path} is not the folder of a run: there is no config.toml in it")
+    settings, metrics = flat(read_toml(folder / "config.toml")), folder / "metrics.jsonl"
+    for name, least, most in (("seed", 0, SEEDS - 1), ("steps", 1, _MOST_STEPS)):
+        check_int(f"{name} in {folder / 'config.toml'}", settings.get(name), least, most)
     try:
-        found = curves(read_lines(folder / "metrics.jsonl"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise ConfigError(f"cannot read {folder / 'metrics.jsonl'}: {error}") from error
+        found = curves(read_lines(metrics) if metrics.is_file() else ())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"cannot read {metrics}: {error}") from error
     if not any("train" in by_phase for by_phase in found.values()):
         raise ConfigError(f"the run in {folder} has made no training step yet")
-    return RunData(folder, flat(read_toml(folder / "config.toml")), found, (folder / "summary.json").exists())
+    return RunData(folder, settings, found, (folder / "summary.json").exists())
 
 
 def grouped(runs: Sequence[RunData]) -> list[Group]:
@@ -133,7 +140,7 @@ def _labels(groups: Sequence[Mapping[str, Any]]) -> list[str]:
     labels = [", ".join(_named(key, each) for key in everywhere) for each in groups]
     if len(set(labels)) < len(groups):
         labels = [", ".join(_named(key, each) for key in differ) for each in groups]
-    return labels if any(labels) else [f"{each['id']}, {each['algorithm']}" for each in groups]
+    return labels if any(labels) else [f"{each.get('id')}, {each.get('algorithm')}" for each in groups]
 
 
 def check_metric(runs: Sequence[RunData], metric: str) -> None:

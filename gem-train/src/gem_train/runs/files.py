@@ -9,10 +9,16 @@ from typing import Any
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file; a last line that was cut off is left out, and a missing file has no lines."""
+    """The objects of a JSONL file; a last line that was cut off is left out, and a missing file has no lines.
+
+    `ValueError` if a line is not an object.
+    """
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    if not all(isinstance(line, dict) for line in lines):
+        raise ValueError("a line is not an object")
+    return lines
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
