@@ -12,7 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import gem
+from gem.cli.error_output import error_line
 from gem.cli.main import main
+from gem.errors import ConfigError
 from gem.record import Recorder, read
 from gem.rollout import rollout
 
@@ -169,3 +171,10 @@ def test_an_episode_that_does_not_fit_on_the_disk_is_not_half_written(tmp_path: 
         recorder.write(episodes[2])
 
     assert [record.seed for record in read(path)] == [0, 2]
+
+
+def test_a_message_with_a_value_that_is_too_long_to_read_is_cut_in_its_middle() -> None:
+    line = error_line(ConfigError(f"there is no {'x' * 10**6}: say another"))
+    assert line.startswith("there is no xxx")
+    assert line.endswith("xxx: say another")
+    assert len(line) < 5000

@@ -193,7 +193,7 @@ def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_results(tm
 
 @pytest.mark.parametrize("kind", ["evaluation", "training"])
 def test_a_damaged_summary_is_named_with_what_to_do(training: Path, kind: str) -> None:
-    damaged = [b'{"ids": [{"su', b"\xff\xfe", b"[]", b"null", b'{"ids": 3, "random_success": "x"}']
+    damaged = [b'{"ids": [{"su', b"\xff\xfe", b"[]", b"null", b'{"ids": 3, "random_success": "x"}', b"[" * 10**5]
     if kind == "evaluation":
         (training / "metrics.jsonl").unlink()
         (training / "eval.json").write_text("{}")

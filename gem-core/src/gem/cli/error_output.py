@@ -16,6 +16,8 @@ from gem.cli.output import JsonOutput, echo
 from gem.errors import Fault, GemError
 
 FAILED = 1
+_LONGEST = 4000
+"""Most characters of a message."""
 _LIBRARIES = (
     *(sysconfig.get_path(kind) + os.sep for kind in ("stdlib", "platstdlib", "purelib", "platlib")),
     str(Path(gem.__file__).parent) + os.sep,
@@ -50,11 +52,13 @@ def report_errors(context: click.Context) -> Generator[None]:
 
 def error_line(error: BaseException) -> str:
     """An error on one line: the text of ours, file and reason of an OSError, type and place of any other."""
+    text = " ".join(str(error).split())
+    if len(text) > _LONGEST:  # a value of a file, perhaps
+        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
     if isinstance(error, GemError | Fault):
-        return " ".join(str(error).split())
+        return text
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
-    text = " ".join(str(error).split())
     line = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{line}{_place(error)} (`gemx --debug …` shows the traceback)"
 

@@ -21,6 +21,8 @@ EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
 DEMONSTRATIONS = "demonstrations.jsonl"
 """The episodes that a run of `gemx sft` imitates."""
 SUMMARY = "summary.json"
+MOST_BYTES = 2**20
+"""Most bytes of settings and of a summary that are shown."""
 FACTS = ("config.toml", EVALUATION, SUMMARY)
 """Files of a folder that are shown as they are."""
 MOST_POINTS = 1000
@@ -132,7 +134,7 @@ def _summarised(path: Path, kind: str) -> dict[str, Any]:
             results = [_result(each) for each in summary.get("ids", ())]
         if kind == "training":
             floors = {name: _number(summary, f"{name}_success") for name in ("random", "expert")}
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         again = f"; `gemx eval --resume {path}` writes it again" if kind == "evaluation" else ""
         raise RecordError(
             f"{path / SUMMARY} is damaged, it is not the summary of a run ({error}): remove it, and the rest is shown"
@@ -165,5 +167,6 @@ def _facts(path: Path) -> dict[str, str]:
     for name in FACTS:
         file = path / name
         if file.is_file():
-            facts[name] = file.read_text("utf-8", errors="replace")
+            with file.open("rb") as content:
+                facts[name] = content.read(MOST_BYTES).decode("utf-8", errors="replace")
     return facts
