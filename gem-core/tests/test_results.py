@@ -150,16 +150,16 @@ def test_the_return_of_an_episode_is_rounded_once_and_so_the_same_on_every_versi
     assert episode([0.1] * 10).total_reward == 1.0
 
 
-def test_the_json_of_a_result_has_none_where_nothing_is_known() -> None:
+@pytest.mark.parametrize("failure", [None, FAILURE])
+def test_a_result_is_read_back_from_its_json(failure: Failure | None) -> None:
     tally = Tally()
     for seed in range(3):
-        tally.add(episode([float(seed)], seed, failure=FAILURE))
-    found = tally.result("game:A", k=2, floors={"random": Result.of([episode([1.0])])}).as_json()
+        tally.add(episode([float(seed)], seed, failure=failure))
+    found = tally.result("game:A", k=2, floors={"random": Result.of([episode([1.0], failure=failure)])})
+    read = Result.from_json(json.loads(json.dumps(found.as_json())))
 
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert (found["failures"], found["success"], found["return_ci"]) == (3, None, [None, None])
-    assert found["pass_at"] == {"1": None, "2": None}
-    assert found["floors"]["random"]["return_mean"] == 1.0
+    # They are compared as text, because NaN, the success where all episodes failed, is not equal to itself.
+    assert repr(read) == repr(found)
 
 
 def test_tallies_of_the_same_items_are_merged_as_different_ones() -> None:

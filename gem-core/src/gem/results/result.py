@@ -99,6 +99,15 @@ class Result(Struct, frozen=True, kw_only=True):
         """The result for `json.dumps`: NaN and infinity become None."""
         return json.loads(msgspec.json.encode(self))
 
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Result":
+        """The result from what `as_json` returned.
+
+        Raises:
+            ValueError: it is not a result.
+        """
+        return msgspec.convert(_known(values), cls, str_keys=True)
+
 
 class Tally:
     """Episodes, counted one by one as they end; it keeps what a `Result` needs of them, and no texts."""
@@ -227,6 +236,15 @@ def _culprit(episode: Episode, failure: Failure) -> Culprit:
         return "tool"
     # Without a trace it failed at its reset, before any policy was asked.
     return "env" if episode.failed_on is not None or not episode.traces else "policy"
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields whose values are known."""
+    found = {name: value for name, value in values.items() if value is not None and value != [None, None]}
+    return found | {
+        name: {key: math.nan if value is None else value for key, value in found[name].items()}
+        for name in ("pass_at", "pass_hat")
+    } | {"floors": {name: _known(each) for name, each in found.get("floors", {}).items()}}  # fmt: skip
 
 
 def _powers(
