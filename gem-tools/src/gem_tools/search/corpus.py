@@ -47,10 +47,7 @@ class Document:
 
 
 class Corpus(tuple[Document, ...]):
-    """Documents in order, all in memory.
-
-    Args:
-        documents: at least one, with distinct ids.
+    """Documents in order, all in memory: at least one, with distinct ids.
 
     Raises:
         ConfigError: there are no documents, or two have the same id.
