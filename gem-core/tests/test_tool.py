@@ -127,12 +127,12 @@ def test_a_decorated_function_is_called_as_before() -> None:
 
 
 def test_settings_override_what_the_function_says() -> None:
-    @tool(name="find-it", description="Find it.", pure=True, timeout=2, max_concurrency=3)
+    @tool(name="find-it", description="Find it.", pure=True, timeout=2, max_concurrency=3, retries=4)
     def find(what: str) -> str:
         return what
 
-    settings = (find.name, find.description, find.pure, find.timeout, find.max_concurrency)
-    assert settings == ("find-it", "Find it.", True, 2, 3)
+    settings = (find.name, find.description, find.pure, find.timeout, find.max_concurrency, find.retries)
+    assert settings == ("find-it", "Find it.", True, 2, 3, 4)
 
 
 def test_the_agent_does_not_see_the_argument_for_the_state_of_a_resource() -> None:

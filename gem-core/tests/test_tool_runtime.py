@@ -1,10 +1,11 @@
-"""The runtime: limits, order, timeouts, the cache, cancellation, and its end."""
+"""The runtime: limits, order, timeouts, retries, the cache, cancellation, and its end."""
 
 import asyncio
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -198,6 +199,46 @@ def test_an_abandoned_thread_keeps_its_permit_until_it_returns(own: ToolRuntime)
         assert time.monotonic() < deadline
     assert result == "back"
     assert crowd.most == 2
+
+
+def test_only_transient_faults_are_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gem.tool.runtime.PAUSE", 0.001)
+    tries: Counter[str] = Counter()
+
+    @tool(retries=2)
+    def fetch(how: str) -> str:
+        """Fetch."""
+        tries[how] += 1
+        if how == "transient" and tries[how] > 2:
+            return "fetched"
+        raise {"transient": ConnectionError, "never": ConnectionResetError, "bug": KeyError, "no": ToolError}[how](how)
+
+    own = ToolRuntime()
+    results = call_many(own, [(fetch, {"how": how}) for how in ("transient", "never", "bug", "no")])
+    own.close()
+
+    assert [type(result) for result in results] == [str, ConnectionResetError, KeyError, ToolError]
+    assert tries == {"transient": 3, "never": 3, "bug": 1, "no": 1}
+
+
+def test_pauses_between_retries_double(own: ToolRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    @tool(retries=9)
+    def fail() -> str:
+        """Fail."""
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        own.call(fail, {})
+
+    full = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0, 10.0]
+    assert all(most / 2 <= pause <= most for pause, most in zip(pauses, full, strict=True))
 
 
 def test_a_pure_tool_runs_once_for_equal_arguments_and_failures_are_not_kept(own: ToolRuntime) -> None:

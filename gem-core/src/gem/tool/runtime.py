@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import random
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
@@ -24,6 +25,9 @@ MAX_CONCURRENCY = 64
 """Default limit on calls at once, of all tools together."""
 CACHE_ROOM = 32 * 2**20
 """Size of the cache of pure tools: characters of results and arguments."""
+PAUSE = 0.1
+"""Seconds before a call is repeated; each further pause is twice as long."""
+LONGEST_PAUSE = 10.0
 GRACE = 5.0
 """Seconds that `close` waits for calls and states to end."""
 
@@ -96,6 +100,8 @@ class ToolRuntime:
         self._cache = Cache(CACHE_ROOM)
         self._under_way: set[asyncio.Task[Any]] = set()
         self._orphans: set[asyncio.Future[Outcome[Any]]] = set()
+        # Not seeded: pauses do not affect episodes, and those of many processes should differ.
+        self._jitter = random.Random()
 
     async def _call(self, tool: Tool, arguments: Mapping[str, Any], session: ToolSession | None) -> Outcome[Any]:
         """The outcome of a call. It raises nothing, unless it is cancelled."""
@@ -118,17 +124,27 @@ class ToolRuntime:
 
     async def _with_state(self, tool: Tool, arguments: dict[str, Any], session: ToolSession | None) -> Outcome[Any]:
         if tool.resource is None:
-            return await self._attempt(tool, partial(tool.function, **arguments))
+            return await self._repeat(tool, partial(tool.function, **arguments))
         own = self.session() if session is None else session
         try:
             state = await own.take(tool.resource)
-            outcome = await self._attempt(tool, partial(tool.function, state, **arguments))
+            outcome = await self._repeat(tool, partial(tool.function, state, **arguments))
             # After a fault the condition of the state is unknown.
             await own.put(tool.resource, sound=outcome.error is None or isinstance(outcome.error, ToolError))
             if session is None:
                 await own.aclose()
         except Exception as error:
             return Outcome(error=error)
+        return outcome
+
+    async def _repeat(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:
+        outcome = await self._attempt(tool, function)
+        for repetition in range(tool.retries):
+            if not isinstance(outcome.error, tool.retry_on):
+                break
+            pause = min(PAUSE * 2**repetition, LONGEST_PAUSE)
+            await asyncio.sleep(pause * self._jitter.uniform(0.5, 1.0))
+            outcome = await self._attempt(tool, function)
         return outcome
 
     async def _attempt(self, tool: Tool, function: Callable[[], Any]) -> Outcome[Any]:

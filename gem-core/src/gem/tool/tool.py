@@ -43,8 +43,10 @@ class Tool:
         method: the function is a method of a class. Read from an instance, as in `env.look`, the tool is bound to it,
             and is then not a method any more.
         pure: equal arguments always give equal results, so results are cached.
-        timeout: seconds; a call that takes longer raises `ToolTimeout`.
+        timeout: seconds for each attempt; a call that takes longer raises `ToolTimeout`.
         max_concurrency: how many calls may run at once.
+        retries: how often a call that raised one of `retry_on` is repeated, after pauses that double.
+        retry_on: transient faults.
 
     Raises:
         ConfigError: a setting is out of range.
@@ -60,6 +62,8 @@ class Tool:
     pure: bool = False
     timeout: float | None = None
     max_concurrency: int | None = None
+    retries: int = 0
+    retry_on: tuple[type[Exception], ...] = (ConnectionError, TimeoutError)
 
     def __post_init__(self) -> None:
         if _NAME.fullmatch(self.name) is None:
@@ -68,9 +72,10 @@ class Tool:
             raise ConfigError(f"the tool {self.name!r}: timeout is above 0 seconds (or None), not {self.timeout}")
         if self.max_concurrency is not None:
             check_int("max_concurrency", self.max_concurrency, 1)
+        check_int("retries", self.retries, 0)
         fault = None
-        if (self.resource is not None or self.method) and self.pure:
-            fault = "a call may change the state of its resource or env, so it is not pure"
+        if (self.resource is not None or self.method) and (self.pure or self.retries):
+            fault = "a call may change the state of its resource or env, so it is neither pure nor retried"
         elif self.method and self.max_concurrency is not None:
             fault = "calls of a method on one env never overlap, so max_concurrency is None"
         elif self.method and self.timeout is not None and not inspect.iscoroutinefunction(self.function):
@@ -136,6 +141,8 @@ def tool(
     pure: bool = False,
     timeout: float | None = None,
     max_concurrency: int | None = None,
+    retries: int = 0,
+    retry_on: tuple[type[Exception], ...] = (ConnectionError, TimeoutError),
 ) -> Callable[[Function], Tool]: ...
 def tool(function: Function | None = None, /, **settings: Any) -> Tool | Callable[[Function], Tool]:
     '''Make a `Tool` of a typed function: `@tool`, or `@tool(timeout=5, …)` with the settings of `Tool`.
