@@ -271,3 +271,15 @@ def test_the_damaged_summary_of_a_finished_run_is_named_and_written_again(tmp_pa
     summary.unlink()
     gemx(*words(tmp_path, **SHORT))
     assert json.loads(summary.read_bytes()).keys() == json.loads(content).keys()
+
+
+@pytest.mark.parametrize("name", ["config.toml", "metrics.jsonl", "episodes.jsonl", "checkpoint", "checkpoint/step-1"])
+def test_nothing_is_written_through_a_link_in_the_folder_of_a_run(name, tmp_path):
+    out, target = tmp_path / "run", tmp_path / "target"
+    target.mkdir() if "checkpoint" in name else target.write_text("")
+    (out / name).parent.mkdir(parents=True)
+    (out / name).symlink_to(target)
+    done = CliRunner().invoke(main, words(out))
+    assert done.exit_code == 1
+    assert f"{out / name} is a link to {target}" in done.stderr
+    assert not (list(target.iterdir()) if target.is_dir() else target.read_text())

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gem.files import replacing
+
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file; a last line that was cut off is left out, and a missing file has no lines.
@@ -40,10 +42,10 @@ def write_json(path: Path, values: Mapping[str, Any]) -> None:
 
 def write(path: Path, content: bytes) -> None:
     """Replace a file: afterwards the old content is there or the new, never a part."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(content)
-    sync(partial)
-    partial.replace(path)
+    with replacing(path) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def sync(path: Path) -> None:

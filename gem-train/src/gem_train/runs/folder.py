@@ -29,6 +29,7 @@ from safetensors import SafetensorError
 
 from gem.episode import Episode
 from gem.errors import ConfigError, TrainingStopped, one_line
+from gem.files import check_no_links
 from gem.record import Recorder, read
 from gem_train.config.sections import LogConfig
 from gem_train.config.sources import flat, read_toml
@@ -55,7 +56,7 @@ class RunFolder:
         world: the processes of the run.
 
     Raises:
-        ConfigError: the folder holds a run with other settings, or something that is not a run.
+        ConfigError: the folder holds a run with other settings, a link, or something that is not a run.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any], world: World = ALONE) -> None:
@@ -66,11 +67,13 @@ class RunFolder:
         self._recorder: Recorder | None = None
         self._finished_steps: int | None = None
         """Number of steps that the finished run in the folder was to make; None without one."""
+        for folder in (path, path / "checkpoint"):
+            check_no_links(folder)
         if (path / "config.toml").exists():
             if self.newest_checkpoint() is not None or (path / "summary.json").exists():
                 steps = self._check_same_run(read_toml(path / "config.toml"))
                 self._finished_steps = steps if (path / "summary.json").exists() else None
-        elif path.exists() and (not path.is_dir() or any(file.suffix != ".partial" for file in path.iterdir())):
+        elif path.exists() and (not path.is_dir() or any(file.suffix != ".part" for file in path.iterdir())):
             raise ConfigError(f"{path} exists and is not the folder of a run; choose another --out")
 
     def _check_same_run(self, old: dict[str, Any]) -> int:
