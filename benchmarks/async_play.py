@@ -92,7 +92,7 @@ def together(max_lag, runs):
     for line in made:
         counted = {int(name[4:]): count for name, count in line.items() if name.startswith("lag/")}
         lags.update(counted or {0: EPISODES})
-    succeeded = round(sum(summary["success_after"] for _, summary in runs) * EVALUATED)
+    succeeded = round(sum(summary["after"]["success"] for _, summary in runs) * EVALUATED)
     return {
         "max_lag": max_lag,
         "episodes_per_second": EPISODES * len(made) / sum(spent.values()),
@@ -100,7 +100,7 @@ def together(max_lag, runs):
         "lag": {lag: lags[lag] for lag in sorted(lags)},
         "lag_mean": sum(line["lag"] for line in made) / len(made),
         "lag_max": max(line["lag_max"] for line in made),
-        "before": sum(summary["success_before"] for _, summary in runs) / len(runs),
+        "before": sum(summary["before"]["success"] for _, summary in runs) / len(runs),
         "success": succeeded / (EVALUATED * len(runs)),
         "interval": wilson_interval(succeeded, EVALUATED * len(runs)),
     }

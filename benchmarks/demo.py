@@ -28,18 +28,24 @@ def train(seed: int, out: Path) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+def successes(summary: dict[str, Any]) -> tuple[float, float, float, float]:
+    """The success of random play, of the expert, and of the model before and after training."""
+    before, floors = summary["before"], summary["before"]["floors"]
+    return floors["random"]["success"], floors["expert"]["success"], before["success"], summary["after"]["success"]
+
+
 def report(summaries: list[dict[str, Any]]) -> dict[str, Any]:
     """The numbers of all seeds together."""
-    after = [summary["success_after"] for summary in summaries]
+    random, expert, before, after = (list(each) for each in zip(*map(successes, summaries), strict=True))
     return {
         "id": ID,
         "seeds": [summary["seed"] for summary in summaries],
-        "success_before": [summary["success_before"] for summary in summaries],
-        "success_after": after,
-        "success_after_mean": statistics.fmean(after),
-        "success_after_half_interval": mean_and_half_width(after)[1] if len(after) > 1 else None,
-        "random_success": [summary["random_success"] for summary in summaries],
-        "expert_success": [summary["expert_success"] for summary in summaries],
+        "random": random,
+        "expert": expert,
+        "before": before,
+        "after": after,
+        "after_mean": statistics.fmean(after),
+        "after_half_interval": mean_and_half_width(after)[1] if len(after) > 1 else None,
         "seconds": [summary["seconds"] for summary in summaries],
     }
 
@@ -48,13 +54,10 @@ def table(summaries: list[dict[str, Any]]) -> str:
     """The same as GitHub Markdown; after ± is half of the 95% interval of the mean, by Student's t."""
     lines = ["| seed | random | expert | before | after [95% interval] | seconds |", "|---|---|---|---|---|---|"]
     for summary in summaries:
-        low, high = summary["success_after_ci"]
-        lines.append(
-            f"| {summary['seed']} | {summary['random_success']:.2f} | {summary['expert_success']:.2f} "
-            f"| {summary['success_before']:.2f} | {summary['success_after']:.2f} [{low:.2f}, {high:.2f}] "
-            f"| {summary['seconds']:.0f} |"
-        )
-    before, after = ([summary[name] for summary in summaries] for name in ("success_before", "success_after"))
+        low, high = summary["after"]["success_ci"]
+        rates = " | ".join(f"{rate:.2f}" for rate in successes(summary))
+        lines.append(f"| {summary['seed']} | {rates} [{low:.2f}, {high:.2f}] | {summary['seconds']:.0f} |")
+    _, _, before, after = zip(*map(successes, summaries), strict=True)
     mean = f"{statistics.fmean(after):.3f}"
     if len(after) > 1:
         mean += f" ± {mean_and_half_width(after)[1]:.3f}"

@@ -63,7 +63,7 @@ def run(seed, settings):
         random_tool = make_vec(ID, config.rollout.num_envs, wrappers=[noisy], env_kwargs=config.env)
         with random_tool, build(config, checkpoint) as parts:
             played = {"python": success(parts.sampler, parts.envs), "noise": success(parts.sampler, random_tool)}
-    before = {"success": summary["success_before"], "interval": summary["success_before_ci"]}
+    before = {"success": summary["before"]["success"], "interval": summary["before"]["success_ci"]}
     return {"seed": seed, "seconds": summary["seconds"], "after the warm-up": before, **played}
 
 

@@ -72,11 +72,13 @@ def row(run: dict[str, Any]) -> str:
     """A row of GitHub Markdown."""
     if "error" in run:
         return f"| `{run['id']}` | {run['seed']} | {run['error']} |||||||"
-    low, high = run["success_after_ci"]
-    rates = [run[name] for name in ("random_success", "expert_success", "success_untrained", "success_before")]
+    before, after = run["before"], run["after"]
+    floors = [before["floors"].get(name, {}).get("success") for name in ("random", "expert")]
+    low, high = after["success_ci"]
+    rates = [*floors, run["success_untrained"], before["success"]]
     words = " | ".join("-" if rate is None else f"{rate:.2f}" for rate in rates)
     return (
-        f"| `{run['id']}` | {run['seed']} | {words} | {run['success_after']:.2f} [{low:.2f}, {high:.2f}] "
+        f"| `{run['id']}` | {run['seed']} | {words} | {after['success']:.2f} [{low:.2f}, {high:.2f}] "
         f"| {run['warmup_policy']} | {run['steps']} | {run['seconds']:.0f} |"
     )
 

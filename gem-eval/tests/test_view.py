@@ -54,7 +54,7 @@ def training(tmp_path: Path) -> Path:
     lines += [{"phase": "eval", "step": 0, "success": 0.1}, {"phase": "eval", "step": 3000, "success": float("nan")}]
     (folder / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)) + '\n{"phase": "tr')
     (folder / "config.toml").write_text("steps = 3000\n")
-    (folder / "summary.json").write_text('{"random_success": 0.25, "expert_success": null}')
+    (folder / "summary.json").write_text('{"before": {"floors": {"random": {"success": 0.25}}}}')
     return folder
 
 
@@ -193,7 +193,14 @@ def test_a_folder_of_an_evaluation_is_shown_with_its_settings_and_its_results(tm
 
 @pytest.mark.parametrize("kind", ["evaluation", "training"])
 def test_a_damaged_summary_is_named_with_what_to_do(training: Path, kind: str) -> None:
-    damaged = [b'{"ids": [{"su', b"\xff\xfe", b"[]", b"null", b'{"ids": 3, "random_success": "x"}', b"[" * 10**5]
+    damaged = [
+        b'{"ids": [{"su',
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b'{"ids": 3, "before": {"floors": {"random": {"success": "x"}}}}',
+        b"[" * 10**5,
+    ]
     if kind == "evaluation":
         (training / "metrics.jsonl").unlink()
         (training / "eval.json").write_text("{}")

@@ -88,7 +88,7 @@ def test_evaluations_are_made_before_training_after_it_and_at_every_interval(run
     assert [line["step"] for line in lines(usual, "eval")] == [0, 5]
     assert all(line["episodes"] == 12 and line["success"] == line["success_high"] == 1 for line in lines(often, "eval"))
     summary = json.loads((often / "summary.json").read_text())
-    assert summary["success_after"] == lines(often, "eval")[-1]["success"]
+    assert summary["after"]["success"] == lines(often, "eval")[-1]["success"]
 
 
 def test_evaluations_change_nothing_in_training(runs):

@@ -80,7 +80,7 @@ def test_what_was_learned_loads_with_transformers_and_is_a_start_for_gemx_train(
     command += ["--set", "eval.episodes=32", "--set", "rollout.max_new_tokens=16", "--set", "rollout.episodes=8"]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["success_before"] > 0.7
+    assert json.loads(done.stdout)["before"]["success"] > 0.7
 
 
 class StopAt:

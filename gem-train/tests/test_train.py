@@ -116,7 +116,7 @@ def test_a_run_or_a_checkpoint_is_a_policy_that_plays_as_it_was_trained(finished
     after = {record.seed: record.turns[0].action for record in recorded}
     assert {episode.seed: episode.turns[0].action for episode in episodes} == after
     summary = json.loads((finished / "summary.json").read_text())
-    assert Result.of(episodes).success == summary["success_after"]
+    assert Result.of(episodes).success == summary["after"]["success"]
 
 
 def test_the_episodes_of_a_run_are_a_recording(finished):

@@ -7,6 +7,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from gem.errors import TrainingStopped
 from gem.results import Result
 from gem.results.floors import FLOORS
@@ -144,13 +146,16 @@ def _warm_up(
 
 
 def _summary(config: TrainConfig, run: Reinforcement, after: Sequence[Result]) -> Summary:
-    return Summary.of(
+    whole, *each = after
+    floors = {name: result for name, result in run.before.items() if name != "model"}
+    return Summary(
         id=config.id,
         algorithm=config.algorithm,
         seed=config.seed,
         warmup_policy=run.teacher if config.warmup.steps else None,
-        before=run.before,
-        after=after,
         steps=run.step,
-        seconds=run.seconds,
+        seconds=round(run.seconds, 1),
+        before=replace(run.before["model"], floors=floors),
+        after=whole,
+        ids=tuple(each) if len(each) > 1 else (),
     )

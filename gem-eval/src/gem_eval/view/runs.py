@@ -133,7 +133,8 @@ def _summarised(path: Path, kind: str) -> dict[str, Any]:
         if kind == "evaluation":
             results = [_result(each) for each in summary.get("ids", ())]
         if kind == "training":
-            floors = {name: _number(summary, f"{name}_success") for name in ("random", "expert")}
+            played = summary.get("before", {}).get("floors", {})
+            floors = {name: _number(played.get(name, {}), "success") for name in ("random", "expert")}
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         again = f"; `gemx eval --resume {path}` writes it again" if kind == "evaluation" else ""
         raise RecordError(

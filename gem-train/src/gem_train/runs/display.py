@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gem.cli.output import as_text, console
 from gem.episode import Episode
-from gem.results import Interval, Result
+from gem.results import Result
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Summary
 
@@ -76,7 +76,7 @@ class Display:
         """An evaluation has ended; None where the env does not offer the policy."""
         if result is not None:
             of = "of " if " play" in who else ""
-            self.note(f"success {of}{who}: {_rate(result.success, result.success_ci)}")
+            self.note(f"success {of}{who}: {_rate(result)}")
 
     def warmed_up(self, step: int, steps: int, loss: float) -> None:
         """A step of the warm-up was made."""
@@ -181,21 +181,16 @@ def _summary_table(summary: Summary) -> Table:
     table = Table()
     table.add_column("policy")
     table.add_column("success [95% interval]", justify="right")
-    for name, rate, interval in (
-        ("random play", summary.random_success, summary.random_success_ci),
-        ("expert play", summary.expert_success, summary.expert_success_ci),
-    ):
-        if rate is not None:
-            table.add_row(name, _rate(rate, interval))
-    table.add_row("before training", _rate(summary.success_before, summary.success_before_ci))
-    table.add_row("after training", _rate(summary.success_after, summary.success_after_ci), style="bold")
+    for name, floor in summary.before.floors.items():
+        table.add_row(f"{name} play", _rate(floor))
+    table.add_row("before training", _rate(summary.before))
+    table.add_row("after training", _rate(summary.after), style="bold")
     for result in summary.ids:
-        table.add_row(f"  {result.id}", _rate(result.success, result.success_ci))
+        table.add_row(f"  {result.id}", _rate(result))
     table.caption = f"{summary.steps} steps in {summary.seconds:.0f} s"
     return table
 
 
-def _rate(rate: float | None, interval: Interval | None) -> str:
-    if rate is None or interval is None or math.isnan(rate):
-        return "-"
-    return f"{rate:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+def _rate(result: Result) -> str:
+    low, high = result.success_ci
+    return "-" if math.isnan(result.success) else f"{result.success:.3f} [{low:.3f}, {high:.3f}]"
