@@ -256,19 +256,8 @@ class GemDatasetBuilder(RLDatasetBuilder):
         check_int("test_episodes", self.test_episodes, 0)
         check_score(self.score)
         ids = (self.env,) if isinstance(self.env, str) else tuple(self.env)
-        names = [
-            "max_context",
-            "max_new_tokens",
-            "max_turns",
-            "template_kwargs",
-            "wrappers",
-            "env_kwargs",
-            "step_timeout",
-        ]
-        settings = {name: getattr(self, name) for name in names} | {
-            "most": self.max_envs,
-            "env_kwargs": self.env_kwargs,
-        }
+        named = (*_LIMITS, "template_kwargs", "wrappers", "env_kwargs")
+        settings = {name: getattr(self, name) for name in named} | {"most": self.max_envs}
         setup = Setup(ids, self.model_name, self.score, settings)
         await setup.sessions().__aenter__()  # refused settings raise here
         train = GemDataset(setup, self.batches, self.batch_size, self.group_size, self.seed)
@@ -276,13 +265,5 @@ class GemDatasetBuilder(RLDatasetBuilder):
         return train, tests if self.test_episodes else None
 
 
-_OF_SESSIONS = [
-    "max_context",
-    "max_new_tokens",
-    "max_turns",
-    "template_kwargs",
-    "wrappers",
-    "env_kwargs",
-    "step_timeout",
-]
+_LIMITS = ("max_context", "max_new_tokens", "max_turns", "step_timeout")
 _sessions: dict[bytes, Sessions] = {}
