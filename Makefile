@@ -114,7 +114,7 @@ $(VENV)/python:
 
 # The demo needs three of the packages; the tests need all, and the tools.
 $(VENV)/demo: $(VENV)/python constraints.txt $(PROJECTS)
-	$(PIP) install -c constraints.txt -e gem-core -e gem-envs-games -e gem-train
+	$(PIP) install -c constraints.txt -e gem-core -e gem-envs-games -e gem-eval -e gem-train
 	touch $@
 
 # Packages are built with the hatchling of the environment, and modules compiled on all cores: together a third of the
@@ -131,7 +131,7 @@ $(VLLM)/made: $(VENV)/python requirements-vllm.txt $(PROJECTS)
 	$(BIN)/python -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps -r requirements-vllm.txt
 	$(VLLM)/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --no-deps --no-build-isolation \
-		-e gem-core -e gem-envs-games -e gem-train
+		-e gem-core -e gem-envs-games -e gem-eval -e gem-train
 	touch $@
 
 # $$* is the name: the files of one framework rebuild its environment only.

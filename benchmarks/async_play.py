@@ -20,7 +20,7 @@ from peers import show
 
 from gem import seeding
 from gem.core import Wrapper
-from gem.results.intervals import wilson_interval
+from gem_eval.results.intervals import wilson_interval
 from gem_train.config.training import TINY, load_config
 from gem_train.runs.display import Display
 from gem_train.train import train

@@ -20,9 +20,9 @@ from peers import show
 
 from gem import make_vec, seeding
 from gem.packs.lookup import find_tools
-from gem.results import Result
 from gem.rollout import rollout
 from gem.wrappers.tool_env import ToolEnv
+from gem_eval.results import Result
 from gem_train.build import build
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config

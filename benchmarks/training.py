@@ -18,8 +18,8 @@ from typing import Any
 import torch
 
 from gem import seeding
-from gem.results import Result
 from gem.rollout import rollout
+from gem_eval.results import Result
 from gem_train.build import build
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config

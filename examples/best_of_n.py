@@ -14,7 +14,7 @@ import math
 import statistics
 
 import gem
-from gem.results.intervals import wilson_interval
+from gem_eval.results.intervals import wilson_interval
 
 GAME = "game:TowerofHanoi-v0-easy"
 MAX_TURNS = 20

@@ -19,7 +19,9 @@ SANDBOX = "gem_sandbox"
 RUN_PROGRAMS = frozenset({"gem_envs_code", "gem_tools"})
 """The packages that run untrusted programs."""
 HEAVY = frozenset({"torch", "transformers", "datasets", "ray", "vllm", "cookiecutter"})
-MAY_BE_HEAVY = "gem_train"
+TRAINER = "gem_train"
+"""The package that may import heavy ones, and `gem_eval`, with which it measures what it trains."""
+EVALUATION = "gem_eval"
 TERMINAL = frozenset({"click", "rich"})
 FORBIDDEN_ARROWS = (("gem.core", "gem.packs.registry"), ("gem.packs.registry", "gem.vector"))
 
@@ -111,7 +113,7 @@ def _outside(package: str, module: str, item: Import, found: Iterable[str]) -> s
     if reason := _outside_the_star(package, item, found):
         return reason
     top = item.module.partition(".")[0]
-    if top in HEAVY and item.at_import and package != MAY_BE_HEAVY:
+    if top in HEAVY and item.at_import and package != TRAINER:
         return f"{top} is heavy: import it in the one function that needs it"
     if top in TERMINAL and package == HUB and not module.startswith(f"{HUB}.cli"):
         return f"{top} belongs to {HUB}.cli"
@@ -130,7 +132,8 @@ def _may_import(package: str) -> list[str]:
     """The packages of ours that `package` may import, itself first."""
     if package in (HUB, SANDBOX):
         return [package]
-    return [package, HUB, *([SANDBOX] if package in RUN_PROGRAMS else [])]
+    beside = [SANDBOX] if package in RUN_PROGRAMS else [EVALUATION] if package == TRAINER else []
+    return [package, HUB, *beside]
 
 
 def _listing(package: str, modules: Mapping[str, Path]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ import pytest
 import gem
 from gem.packs.discovery import CORE, OWN_PACKS, Pack
 from gem.packs.registry import registry
-from gem.results.floors import measure_floors
+from gem_eval.results.floors import measure_floors
 
 PROGRAM = Path(__file__).parents[1] / "benchmarks" / "floors.py"
 NEED_PLAY = ["game:GuessTheNumber-v0", "game:Mastermind-v0-easy"]

@@ -155,7 +155,7 @@ def test_the_core_alone_lists_its_own_env_and_names_the_pack_to_install(
         "provided by gem-envs-games, which is not installed: pip install ./gem-envs-games in a clone" in missing.stderr
     )
     assert command.returncode == 1
-    assert "pip install ./gem-train" in command.stderr
+    assert "pip install ./gem-eval ./gem-train" in command.stderr
 
     scratch.install(wheels["gem-envs-games"])
     described = scratch.gemx("info", "game:Sudoku-v0-easy")
@@ -194,7 +194,7 @@ def test_the_doctor_names_each_broken_pack_with_its_reason(diagnosis: dict[str, 
         ("coin-misspelt", "pip install --upgrade coin-misspelt"),
         ("coin-future", "pip install ./gem-core in a clone of the GEM repository"),
         ("coin-past", "pip install --upgrade coin-past"),
-        ("gem-train", "pip install ./gem-train in a clone of the GEM repository"),
+        ("gem-train", "pip install ./gem-eval ./gem-train in a clone of the GEM repository"),
         ("gem-core", None),
     ],
 )
@@ -231,7 +231,7 @@ def test_the_doctor_is_content_when_known_packs_are_only_missing(crowded: Scratc
     done = crowded.gemx("doctor", GEM_PACKS="coin-good")
 
     assert done.returncode == 0
-    assert "pip install ./gem-train" in done.stdout
+    assert "pip install ./gem-eval ./gem-train" in done.stdout
 
 
 @pytest.mark.full

@@ -229,7 +229,6 @@ def test_an_episode_that_has_outgrown_the_context_is_truncated_and_the_others_ar
         assert [turn.completion.finish_reason for turn in episode.turns] == ["context"] * turns
         assert [turn.info.get("success") for turn in episode.turns[-1:]] == [False] * (turns > 0)
     assert len(policy.forgotten) == 5
-    assert gem.Result.of(episodes).cut_off == 5
 
 
 def test_a_start_chooses_the_options_of_its_reset_and_the_policy_knows_it() -> None:

@@ -63,7 +63,7 @@ def run(*arguments: str | Path) -> dict[str, Any]:
         ("runs/there/is/none", [], "the folder 'runs/there/is/none' does not exist"),
         ("openai:", [], "model is the name of a model at the server, not empty"),
         ("openai:one", ["model=two"], "'openai:one' names its model already; leave out the setting 'model', 'two'"),
-        (".", [], "'.' is a model that runs here, which needs gem-train: pip install ./gem-train in a clone"),
+        (".", [], "'.' is a model that runs here, which needs gem-train: pip install ./gem-eval ./gem-train"),
     ],
 )
 def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], message: str) -> None:

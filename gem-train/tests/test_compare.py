@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from gem.cli.main import main
 from gem.errors import ConfigError
-from gem.results.intervals import _T975
+from gem_eval.results.intervals import _T975
 from gem_train.config.training import load_config
 from gem_train.runs.compare import grouped, mean_and_half_width, read_run
 

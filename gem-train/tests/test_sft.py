@@ -16,11 +16,11 @@ from gem.chat.encoder import ChatEncoder
 from gem.cli.main import main
 from gem.episode import Completion, Episode, Trace, Turn
 from gem.record import Recorder, read
-from gem.results import Result
-from gem.results.intervals import wilson_interval
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
+from gem_eval.results import Result
+from gem_eval.results.intervals import wilson_interval
 from gem_train.batch import TokenSequence, collate
 from gem_train.runs.display import Display
 from gem_train.sft.config import SFTOptimConfig, load_sft_config

@@ -22,10 +22,10 @@ from gem.episode import Completion, Episode, Trace, Turn
 from gem.errors import ConfigError, TrainingStopped, UnknownId
 from gem.packs.lookup import find_named
 from gem.record import read
-from gem.results import Result
 from gem.rollout import rollout
 from gem.rollout.named_policies import make_policy
 from gem.vector import make_vec
+from gem_eval.results import Result
 from gem_train.build import make_evaluation
 from gem_train.config.sources import read_toml
 from gem_train.config.training import load_config

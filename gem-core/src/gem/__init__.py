@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gem.packs.make import make
     from gem.packs.registry import all_specs, get_spec, register
     from gem.packs.spec import EnvId, EnvSpec
-    from gem.results import Result
     from gem.rollout.policy import Policy
     from gem.rollout.transcript import Transcript
     from gem.tool import Tool
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 _HOME = {
     "gem.core": ("ContentPart", "Env", "Info", "Observation", "Step", "Wrapper"),
-    "gem.results": ("Result",),
     "gem.packs.hookspecs": ("CommandSpec", "EnvSource", "hookimpl"),
     "gem.episode": ("Completion", "Episode", "Turn"),
     "gem.rollout.policy": ("Policy",),
@@ -52,7 +50,7 @@ _SUBMODULES = ("errors", "answers", "rollout", "seeding", "tool", "wrappers")
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "CommandSpec", "Completion", "ContentPart", "Env", "EnvId", "EnvSource", "EnvSpec", "Episode", "Info",
-    "Observation", "Policy", "Result", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
+    "Observation", "Policy", "Step", "Tool", "ToolEnv", "Transcript", "Turn", "TurnEnv", "VectorEnv",
     "Wrapper", "__version__", "all_specs", "answers", "errors", "get_spec", "hookimpl", "make", "make_vec", "register",
     "rollout", "seeding", "tool", "wrappers",
 ]  # fmt: skip

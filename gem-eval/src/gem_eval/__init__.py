@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gem_eval.evaluation import Evaluation
     from gem_eval.folder import read_settings
     from gem_eval.replay import Difference, Rescore, outdated, reproduce, rescore
+    from gem_eval.results import Result
     from gem_eval.settings import Budget, Group, Settings
     from gem_eval.suite import read_suite
 
@@ -28,6 +29,7 @@ _HOME = {
     "evaluation": ("Evaluation",),
     "folder": ("read_settings",),
     "replay": ("Difference", "Rescore", "outdated", "reproduce", "rescore"),
+    "results": ("Result",),
     "settings": ("Budget", "Group", "Settings"),
     "suite": ("read_suite",),
 }
@@ -39,6 +41,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]
     "Evaluation",
     "Group",
     "Rescore",
+    "Result",
     "Settings",
     "evaluate",
     "outdated",

@@ -8,8 +8,8 @@ from statistics import fmean
 import numpy as np
 
 from gem.episode import Episode
-from gem.results.intervals import mean_interval
-from gem.results.result import item_of
+from gem_eval.results.intervals import mean_interval
+from gem_eval.results.result import item_of
 
 FLIPS = 10_000
 """Random sign patterns of `sign_flip_p`, where all of them are more."""

@@ -16,9 +16,6 @@ from gem.llm.policy import ChatPolicy
 from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, Recorder, load_recorded, read
-from gem.results import Result, Tally
-from gem.results.floors import FLOORS, play_floor
-from gem.results.result import ALL
 from gem.rollout.loop import rollout
 from gem.rollout.named_policies import check_policy, make_policy, policy_ref, written_at
 from gem.rollout.policy import Policy
@@ -26,6 +23,9 @@ from gem.vector import VectorEnv, make_vec
 from gem_eval import folder as folders
 from gem_eval.meter import BudgetSpent, Meter, cost
 from gem_eval.plan import Plan, expand, plan
+from gem_eval.results import Result, Tally
+from gem_eval.results.floors import FLOORS, play_floor
+from gem_eval.results.result import ALL
 from gem_eval.settings import NUM_ENVS, Settings
 
 OPENAI = "openai"

@@ -13,10 +13,10 @@ from gem.episode.codec import PREFIXES
 from gem.errors import MissingExtra, RecordError, one_line
 from gem.files import replacing
 from gem.llm.messages import Message, messages_of
-from gem.results import item_of
 from gem.rollout.transcript import Transcript
 from gem.tool.content import parts_of
 from gem.tool.formats.openai import described_in
+from gem_eval.results import item_of
 
 ExportFormat = Literal["sft", "dpo", "messages", "parquet"]
 """`sft`: conversations; `dpo`: pairs of attempts at the same item with different outcomes; `messages`: conversations

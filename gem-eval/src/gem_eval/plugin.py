@@ -10,6 +10,11 @@ def gem_commands() -> list[gem.CommandSpec]:
     return [
         gem.CommandSpec(name="eval", entry_point="gem_eval.cli.eval:evaluate", help="Measure a model on environments"),
         gem.CommandSpec(
+            name="floors",
+            entry_point="gem_eval.cli.floors:floors",
+            help="Measure random play and the expert on environments",
+        ),
+        gem.CommandSpec(
             name="view",
             entry_point="gem_eval.cli.view:view",
             help="Make a page to look at recordings and training runs",

@@ -6,11 +6,11 @@ from functools import partial
 
 from gem import seeding
 from gem.episode import Episode
-from gem.results import Result
-from gem.results.floors import FLOORS, play_floor
 from gem.rollout import Start, rollout
 from gem.rollout.policy import Policy
 from gem.vector import VectorEnv
+from gem_eval.results import Result
+from gem_eval.results.floors import FLOORS, play_floor
 from gem_train.distributed.world import ALONE, World, flat
 from gem_train.rows import Rows
 

@@ -10,7 +10,7 @@ from typing import Any
 from gem import seeding
 from gem.episode import Episode
 from gem.errors import ConfigError, GemError, TrainingStopped
-from gem.results import Result
+from gem_eval.results import Result
 from gem_train.batch import Batch, collate, traces_of
 from gem_train.build import Parts
 from gem_train.config.sections import EvalConfig, RolloutConfig

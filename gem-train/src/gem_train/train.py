@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from gem.errors import TrainingStopped
-from gem.results import Result
-from gem.results.floors import FLOORS
 from gem.rollout.named_policies import make_policy
+from gem_eval.results import Result
+from gem_eval.results.floors import FLOORS
 from gem_train.build import Parts, build, make_evaluation, make_rows, make_watch
 from gem_train.chat.rewriting import rewriting_warning
 from gem_train.config.sections import OptimConfig, WarmupConfig

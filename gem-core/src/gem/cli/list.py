@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gem.cli.options import as_json
-from gem.cli.output import console, echo, print_json, print_waiting, stray_prints_to_stderr, warn_of_failures
-from gem.errors import ConfigError, did_you_mean
+from gem.cli.output import console, echo, print_json, stray_prints_to_stderr, warn_of_failures
+from gem.errors import did_you_mean
 from gem.packs.discovery import OWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import EnvSource
 from gem.packs.registry import RegistryEntry, registry
@@ -22,13 +22,6 @@ from gem.packs.spec import EnvSpec
 @click.argument("pattern", required=False)
 @click.option("--pack", metavar="NAME", help="Only those of this pack, such as gem-envs-games.")
 @click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only those with this tag. May be repeated.")
-@click.option(
-    "--floors",
-    "episodes",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --json: play N episodes of each at random and N by the expert, and print how many succeeded.",
-)
 @as_json
 @click.pass_context
 def list_envs(
@@ -36,15 +29,13 @@ def list_envs(
     pattern: str | None,
     pack: str | None,
     tags: tuple[str, ...],
-    episodes: int | None,
     as_json: bool,
 ) -> None:
     """List the environments.
 
     PATTERN is a namespace, such as `game`, a part of an id, such as `sudoku` or `game:*-easy`, or words of a
     description; if nothing matches, the exit status is 1. Ids of another library, such as `gymnasium:NAME`, are listed
-    for their namespace only. With --json, --floors prints the floors alone, in the form of the file floors.json of a
-    pack.
+    for their namespace only.
     """
     with stray_prints_to_stderr():
         sources = _sources(pattern, pack, tags)
@@ -55,17 +46,10 @@ def list_envs(
             and (pack is None or (entry.pack is not None and _spelt(pack) == _spelt(entry.pack.distribution)))
             and set(tags) <= set(entry.spec.tags)
         ]
-        if episodes and not as_json:
-            raise ConfigError("--floors prints JSON: give --json too")
-        floors = None
-        if episodes:  # imported here, because a list needs nothing that plays
-            from gem.results.floors import measure_floors
-
-            floors = measure_floors((entry.spec for entry in entries), episodes, print_waiting)
     rows = [_row(spec.id, pack, spec, spec.tags) for spec, pack in entries]
     source_rows = [{**_row(source.form, pack, source), "namespace": source.namespace} for source, pack in sources]
     if as_json:
-        print_json({"episodes": episodes, "floors": floors} if episodes else {"envs": rows, "sources": source_rows})
+        print_json({"envs": rows, "sources": source_rows})
         return
     warn_of_failures(registry().packs)
     if not rows and not source_rows:

@@ -21,6 +21,7 @@ KNOWN_COMMANDS: Mapping[str, str] = {
     "compare": "gem-eval",
     "eval": "gem-eval",
     "export": "gem-eval",
+    "floors": "gem-eval",
     "mcp-serve": "gem-tools",
     "plot": "gem-train",
     "reproduce": "gem-eval",

@@ -50,7 +50,11 @@ KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
 OWN_PACKS = frozenset(distribution for owners in KNOWN_PACKS.values() for distribution in owners)
 """The distributions of this repository that are packs."""
 
-_NEEDED: Mapping[str, tuple[str, ...]] = {"gem-envs-code": ("gem-sandbox",), "gem-tools": ("gem-sandbox",)}
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "gem-envs-code": ("gem-sandbox",),
+    "gem-tools": ("gem-sandbox",),
+    "gem-train": ("gem-eval",),
+}
 """What else of the repository a pack needs, beside gem-core."""
 
 

@@ -1,8 +1,9 @@
 """Checks of replies: junk, and the actions of the expert."""
 
+from math import comb
+
 from gem.core import Env
 from gem.errors import ContractViolation
-from gem.results.intervals import wilson_interval
 from gem.testing.play import ActionChooser, Transition, act, play, random_action, start
 from gem.testing.subject import Inapplicable, Subject
 
@@ -28,6 +29,8 @@ JUNK = {
 
 _TIMES = 3
 """How often one piece of junk is repeated."""
+_IMPLAUSIBLE = 0.01
+"""The chance below which an expert that wins less often is worse, and not unlucky."""
 _EXPERT_EPISODES = 4
 """Episodes of the expert per episode of another check: a success rate needs more of them."""
 
@@ -54,7 +57,7 @@ def check_junk(subject: Subject) -> None:
 
 
 def check_expert(subject: Subject) -> None:
-    """The expert does no worse than random play (their 95% intervals overlap or it wins more)."""
+    """The expert does no worse than random play, by Fisher's exact test at 1%."""
     seeds = subject.seeds(_EXPERT_EPISODES * subject.episodes)
     with subject.make() as env:
         env.reset(seed=seeds[0])
@@ -62,14 +65,18 @@ def check_expert(subject: Subject) -> None:
             raise Inapplicable("the env does not have an expert")
     expert = sum(_wins(subject, seed, _expert) for seed in seeds)
     at_random = sum(_wins(subject, seed, random_action) for seed in seeds)
-    highest = wilson_interval(expert, len(seeds))[1]
-    lowest = wilson_interval(at_random, len(seeds))[0]
-    if highest < lowest:
+    if _chance_of_fewer(expert, at_random, len(seeds)) < _IMPLAUSIBLE:
         raise ContractViolation(
             f"Of {len(seeds)} episodes (the first from seed {seeds[0]}), the expert wins {expert} and random play "
             f"{at_random}.",
             "expert_action() must return the best action that the env knows, or None.",
         )
+
+
+def _chance_of_fewer(first: int, second: int, tried: int) -> float:
+    """The chance that, of all these wins, so few as `first` are among one half of `2 * tried` episodes."""
+    ways = sum(comb(tried, wins) * comb(tried, first + second - wins) for wins in range(first + 1))
+    return ways / comb(2 * tried, first + second)
 
 
 def _reply(env: Env, name: str, junk: str, seed: int) -> Transition:

@@ -99,7 +99,7 @@ def find_entries(name: str) -> Sequence[RegistryEntry]:
         entry for entry in every if entry.pack in chosen and name in (entry.pack.distribution, entry.spec.namespace)
     ]
     if not found:
-        raise ConfigError(f"{name!r} registers no environments, so there is nothing to check")
+        raise ConfigError(f"{name!r} registers no environments")
     return found
 
 

@@ -21,8 +21,8 @@ from rich.text import Text
 from gem.cli.error_output import frame_to_show
 from gem.cli.output import console, echo
 from gem.errors import Failure
-from gem.results import Result
 from gem_eval import Evaluation
+from gem_eval.results import Result
 
 MOST_FAILURES = 10
 """The most distinct failures that are printed."""

@@ -13,8 +13,8 @@ from gem.episode.codec import decode, to_json
 from gem.episode.pictures import FOLDER, with_pictures
 from gem.errors import RecordError
 from gem.record import read, torn_bytes
-from gem.results import item_of
-from gem.results.curves import curves, read_metrics, thinned
+from gem_eval.results import item_of
+from gem_eval.results.curves import curves, read_metrics, thinned
 
 EPISODES, METRICS, EVALUATION = "episodes.jsonl", "metrics.jsonl", "eval.json"
 """Files of a folder: its episodes, and what only a training run has, and an evaluation."""
@@ -152,7 +152,7 @@ def _number(summary: Mapping[str, Any], name: str) -> Any:
 
 
 def _result(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `gem.results.Result` on one id that the page shows."""
+    """The fields of a `gem_eval.results.Result` on one id that the page shows."""
     k, floors = summary.get("k"), summary.get("floors", {})
     return {
         **{name: summary.get(name) for name in ("id", "group", "success_ci")},

@@ -12,9 +12,9 @@ from msgspec.structs import asdict
 
 from gem.checks import check_int
 from gem.errors import ConfigError, did_you_mean
-from gem.results.curves import Curves, Point, curves, smooth
-from gem.results.intervals import student_t
 from gem.seeding import SEEDS
+from gem_eval.results.curves import Curves, Point, curves, smooth
+from gem_eval.results.intervals import student_t
 from gem_train.config.sources import flat, read_toml
 from gem_train.config.training import may_change
 from gem_train.runs.checkpoints import run_of

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gem.cli.output import as_text, console
 from gem.episode import Episode
-from gem.results import Result
+from gem_eval.results import Result
 from gem_train.runs.folder import RunFolder
 from gem_train.runs.summary import Summary
 

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gem.results import Result
-from gem.results.curves import Point, curves, smooth
+from gem_eval.results import Result
+from gem_eval.results.curves import Point, curves, smooth
 from gem_train.runs.compare import Group
 
 # Not pyplot: it picks a window system and keeps every figure in global state.

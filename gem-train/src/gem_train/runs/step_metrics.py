@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from statistics import fmean
 
 from gem.episode import Episode
-from gem.results import Result
+from gem_eval.results import Result
 from gem_train.evaluation import success_per_id
 
 

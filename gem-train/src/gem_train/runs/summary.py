@@ -6,7 +6,7 @@ from typing import Any, Self
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from gem.results import Result
+from gem_eval.results import Result
 
 
 class Summary(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from gem.results.intervals import (
+from gem_eval.results.intervals import (
     mean_interval,
     pass_at_k,
     pass_hat_k,

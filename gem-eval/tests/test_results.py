@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from gem.episode import Completion, Episode, Trace, Turn
 from gem.errors import Failure
-from gem.results import Result, Tally
-from gem.results.curves import Point, curves, smooth, thinned
-from gem.results.intervals import wilson_interval
+from gem_eval.results import Result, Tally
+from gem_eval.results.curves import Point, curves, smooth, thinned
+from gem_eval.results.intervals import wilson_interval
 
 FAILURE = Failure("OSError: the disk is full", "Traceback …")
 

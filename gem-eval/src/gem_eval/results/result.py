@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from gem.episode import Episode, Start, Usage
 from gem.errors import Failure
-from gem.results.intervals import mean_interval, pass_at_k, pass_hat_k, rates_interval
+from gem_eval.results.intervals import mean_interval, pass_at_k, pass_hat_k, rates_interval
 
 Interval = tuple[float, float]
 """The low and the high end of a 95% interval."""

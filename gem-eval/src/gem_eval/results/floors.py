@@ -7,11 +7,11 @@ from gem.episode import Completion, Episode, Start
 from gem.errors import Failure, GemError
 from gem.packs.make import make
 from gem.packs.spec import EnvSpec
-from gem.results.result import Result
 from gem.rollout.loop import rollout
 from gem.rollout.policy import InfoPolicy
 from gem.rollout.transcript import Transcript
 from gem.vector import VectorEnv, make_vec
+from gem_eval.results.result import Result
 
 FLOORS = {"random": "sample_action", "expert": "expert_action"}
 """Floor → the method of an env that plays it."""
