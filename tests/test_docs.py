@@ -239,10 +239,10 @@ def test_the_hook_reference_has_every_hook_with_its_result_and_uses_it() -> None
     sections = {part.partition("\n")[0]: part for part in re.split(r"^## (?=gem_)", text, flags=re.MULTILINE)[1:]}
     hooks = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("gem_")}
     fields = {
-        "gem_envs": EnvSpec.model_fields,
-        "gem_sources": hookspecs.EnvSource.model_fields,
-        "gem_commands": hookspecs.CommandSpec.model_fields,
-        "gem_diagnostics": hookspecs.Diagnostic.model_fields,
+        "gem_envs": EnvSpec.__struct_fields__,
+        "gem_sources": hookspecs.EnvSource.__struct_fields__,
+        "gem_commands": hookspecs.CommandSpec.__struct_fields__,
+        "gem_diagnostics": hookspecs.Diagnostic.__struct_fields__,
     }
 
     assert sorted(sections) == sorted(hooks)

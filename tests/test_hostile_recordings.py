@@ -265,7 +265,6 @@ def test_the_commands_run_nothing_without_trust(name: str, mark: Path) -> None:
         {"id": "game:Sokoban-v0-easy"},
         {"id": "rg:composite"},
         {"id": "unknown:Env-v0", "pack": GONE, "entry_point": "planted:Door"},
-        {"id": "planted.inner:Door", "pack": GONE, "entry_point": "planted:Door"},
     ],
 )
 def test_what_is_registered_today_needs_no_trust(changes: dict[str, Any], mark: Path) -> None:

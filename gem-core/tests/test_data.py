@@ -116,7 +116,7 @@ def test_a_source_selects_shuffles_and_limits_its_rows(rows_file):
         ("none.jsonl", "there is no such file or folder"),
         ("./nowhere", "no such file or folder"),
         ("not a name", "is not the name of a data set. Write 'owner/name'"),
-        ({"name": "rows.jsonl", "colums": {}}, r"data: colums: there is no such setting\. Did you mean 'columns'\?"),
+        ({"name": "rows.jsonl", "colums": {}}, r"data: it takes no argument 'colums'\. Did you mean 'columns'\?"),
         ({"name": "rows.jsonl", "columns": {"answer": "gold"}}, "no column 'gold' for the answer; there are: problem"),
         ({"name": "rows.jsonl", "where": {"level": 7}}, "no row has"),
         ({"name": "rows.jsonl", "where": {"lvl": 7}}, "there are: problem, answer, level"),

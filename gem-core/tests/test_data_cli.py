@@ -6,6 +6,7 @@ import socket
 import pytest
 from click.testing import CliRunner
 from dataset_envs import sums
+from msgspec.structs import replace
 
 import gem
 from gem.cli.main import main
@@ -124,7 +125,7 @@ def test_checks_are_skipped_where_rows_are_not_here_and_run_where_they_are(spec,
 
         file = tmp_path / "rows.jsonl"
         file.write_text("\n".join(map(json.dumps, sums())))
-        here = spec.model_copy(update={"kwargs": {"data": str(file)}})
+        here = replace(spec, kwargs={"data": str(file)})
         names = ("types", "endings", "resets", "determinism", "snapshots", "junk", "expert", "leaks")
         assert [
             outcome for outcome in run_checks(Subject(here, None, spawned), names) if outcome.state != "passed"

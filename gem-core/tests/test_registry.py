@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sample_envs import Counted, Loud, Sum
 
@@ -64,7 +65,7 @@ def test_a_wrapper_with_settings_is_data_that_builds_it_again() -> None:
 
     assert env.spec is not None
     assert env.spec.wrappers == (limit, "concat")
-    again = gem.make(EnvSpec.model_validate_json(env.spec.model_dump_json()))
+    again = gem.make(msgspec.json.decode(msgspec.json.encode(env.spec), type=EnvSpec))
     assert again.spec == env.spec
     again.reset(seed=0)
     assert [again.step(again.expert_action()).truncated for _ in range(2)] == [False, True]

@@ -1,9 +1,9 @@
 """Ids and specs."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from gem.errors import SpecError
 from gem.packs.spec import EnvId, EnvSpec
@@ -48,17 +48,28 @@ def test_the_error_for_the_file_of_an_env_says_what_to_write(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"id": "nonsense"}, {"entry_point": "no_colon"}, {"max_turns": 0}, {"colour": "red"}]
+    ("wrong", "fragment"),
+    [
+        ({"id": "nonsense"}, "nonsense"),
+        ({"entry_point": "no_colon"}, "no_colon"),
+        ({"max_turns": 0}, "max_turns"),
+        ({"max_turns": "5"}, "max_turns"),
+        ({"kwargs": {"max_turns": 0}}, "max_turns"),
+        ({"kwargs": ["size"]}, "kwargs"),
+        ({"tags": "one"}, "tags"),
+        ({"wrappers": [3]}, "3 is neither a name nor"),
+        ({"colour": "red"}, "colour"),
+    ],
 )
-def test_a_spec_is_checked(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(wrong))):
-        EnvSpec.model_validate({"id": "game:A", "entry_point": "a.b:C"} | wrong)
+def test_a_spec_is_checked(wrong: dict[str, Any], fragment: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=fragment):
+        EnvSpec(**({"id": "game:A", "entry_point": "a.b:C"} | wrong))
 
 
 def test_a_spec_cannot_be_changed() -> None:
     spec = EnvSpec(id="game:A", entry_point="a.b:C")
 
-    with pytest.raises(ValidationError, match="frozen"):
+    with pytest.raises(AttributeError, match="immutable"):
         spec.id = "game:B"  # pyright: ignore[reportAttributeAccessIssue]
     assert spec.namespace == "game"
 
@@ -69,5 +80,3 @@ def test_a_limit_among_the_kwargs_is_the_specs_limit() -> None:
 
     assert among == EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"size": 3}, max_turns=5)
     assert unlimited.kwargs == {"max_turns": None}  # "no limit", which is not "nothing said"
-    with pytest.raises(ValidationError, match="max_turns"):
-        EnvSpec(id="game:A", entry_point="a.b:C", kwargs={"max_turns": 0})

@@ -113,7 +113,7 @@ def with_turn(record: Episode, index: int, **changes: Any) -> Episode:
 
 def with_spec(record: Episode, **changes: Any) -> Episode:
     assert record.spec is not None
-    return replace(record, spec=record.spec.model_copy(update=changes))
+    return replace(record, spec=replace(record.spec, **changes))
 
 
 def longer(record: Episode) -> Episode:

@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 import gem
 from gem.episode import Episode
 from gem.packs.make import bind
@@ -21,7 +23,7 @@ MOST_TURNS = 30
 def broken_checks(id: str, leave_out: Collection[str] = (), **kwargs: Any) -> dict[str, str]:
     """The checks of the contract that fail, each with what it says, but for those that the other side cannot meet."""
     found = registry().find(id)
-    entry = found._replace(spec=bind(found.spec, **kwargs).model_copy(update={"max_turns": MOST_TURNS}))
+    entry = found._replace(spec=replace(bind(found.spec, **kwargs), max_turns=MOST_TURNS))
     with Guard(60) as guard:
         outcomes = [guard.run(name, entry, 2) for name in CHECKS if name not in leave_out]
     return {outcome.check: outcome.what for outcome in outcomes if outcome.state == "failed"}

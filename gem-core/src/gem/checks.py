@@ -1,12 +1,12 @@
 """Checks of settings: what an environment does first with the arguments it is given."""
 
 import math
-from collections.abc import Collection
+from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
+from msgspec import Struct, ValidationError, convert, structs
 
-from gem.errors import ConfigError, did_you_mean
+from gem.errors import ConfigError, SpecError
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -29,13 +29,20 @@ def finite(name: str, value: Any) -> float:
     return float(value)
 
 
-def in_words(error: ValidationError, where: str, known: Collection[str]) -> str:
-    """The first fault of settings, in a line that begins with `where`; `known` has the names of those that exist."""
-    fault = error.errors()[0]
-    field = ".".join(str(part) for part in fault["loc"])
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "extra_forbidden":
-        message = f"there is no such setting.{did_you_mean(field, known)} There are: {', '.join(known)}."
-    elif fault["type"] == "missing":
-        message = "it is missing"
-    return ": ".join(part for part in (where, field, message) if part)
+class CheckedStruct(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings whose types are checked when they are made: `SpecError` for a value of another type."""
+
+    def __post_init__(self) -> None:
+        for name, kind in _types(type(self)).items():
+            given = getattr(self, name)
+            try:
+                value = convert(given, kind)
+            except ValidationError as error:
+                raise SpecError(f"{name}: {error}") from error
+            if value is not given:  # a list that is a tuple now, or a copy
+                structs.force_setattr(self, name, value)
+
+
+@cache
+def _types(kind: type[CheckedStruct]) -> dict[str, Any]:
+    return {field.name: field.type for field in structs.fields(kind)}

@@ -9,14 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gem.checks import in_words
 from gem.errors import ConfigError
 from gem.packs.component_ref import ComponentRef
 from gem.rollout.function_policy import FunctionPolicy, PolicyFunction
 from gem.rollout.policy import Policy
 from gem.vector import BackendName
 from gem_eval.evaluation import Evaluation
-from gem_eval.settings import Budget, Group, Settings
+from gem_eval.settings import Budget, Group, Settings, in_words
 from gem_eval.suite import make_group
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from gem import __version__
 from gem.core import Step, Wrapper
 from gem.episode import Completion, Episode, Turn
@@ -212,4 +214,4 @@ def _current_spec(record: Episode) -> EnvSpec:
     if isinstance(env_class, type) and issubclass(env_class, Wrapper):
         raise RecordError(f"{spec.entry_point!r} is not an environment")
     settings = {name: getattr(record.spec, name) for name in ("kwargs", "max_turns", "wrappers")}
-    return spec.model_copy(update=settings)
+    return structs.replace(spec, **settings)

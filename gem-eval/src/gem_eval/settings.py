@@ -1,13 +1,13 @@
 """The settings of an evaluation, as data that its folder keeps."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gem import seeding
-from gem.errors import SpecError
+from gem.errors import SpecError, did_you_mean
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.vector import BackendName
 
@@ -123,3 +123,15 @@ class Settings(_Data):
         if len(set(names)) < len(names):
             raise ValueError("each of several needs a name of its own, by which its episodes are known")
         return groups
+
+
+def in_words(error: ValidationError, where: str, known: Collection[str]) -> str:
+    """The first fault of settings, in a line that begins with `where`; `known` has the names of those that exist."""
+    fault = error.errors()[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        message = f"there is no such setting.{did_you_mean(field, known)} There are: {', '.join(known)}."
+    elif fault["type"] == "missing":
+        message = "it is missing"
+    return ": ".join(part for part in (where, field, message) if part)

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from gem.checks import in_words
 from gem.errors import ConfigError, did_you_mean
-from gem_eval.settings import Group
+from gem_eval.settings import Group, in_words
 
 
 def read_suite(path: str | os.PathLike[str], names: str = "") -> tuple[Group, ...]:

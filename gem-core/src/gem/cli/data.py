@@ -76,7 +76,7 @@ def _of_source(source: DataSource | None) -> dict[str, Any]:
         return dict.fromkeys(("name", "kind", "config", "split", "path", "licence", "about"))
     path = place(source)
     return {
-        **source.model_dump(include={"name", "config", "split", "licence", "about"}),
+        **{name: getattr(source, name) for name in ("name", "config", "split", "licence", "about")},
         "kind": source.kind,
         "path": path and str(path),
     }

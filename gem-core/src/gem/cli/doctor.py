@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from msgspec import convert
+from msgspec.structs import asdict
 
 import gem_core
 from gem import __version__
@@ -38,7 +40,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
-        shown = [{"name": name, **diagnostic.model_dump(mode="json")} for name, diagnostic in diagnostics]
+        shown = [{"name": name, **asdict(diagnostic)} for name, diagnostic in diagnostics]
         print_json(report | {"diagnostics": shown})
     else:
         _print(rows, diagnostics)
@@ -105,6 +107,6 @@ def _print(rows: list[dict[str, Any]], diagnostics: Sequence[tuple[str, Diagnost
 
 def _diagnose(entry_point: str) -> Diagnostic:
     try:
-        return Diagnostic.model_validate(import_object(entry_point)())
+        return convert(import_object(entry_point)(), Diagnostic)
     except Exception as error:
         return Diagnostic(status="this diagnostic failed", ok=False, details=(error_line(error),))

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-
-from gem.checks import in_words
-from gem.errors import ConfigError
+from gem.checks import CheckedStruct
+from gem.errors import ConfigError, SpecError
+from gem.packs.importing import check_arguments
 
 FILES = (".jsonl", ".json", ".parquet", ".csv")
 """The suffixes of files with rows."""
@@ -21,7 +20,7 @@ Kind = Literal["hub", "file", "package", "function"]
 """What the `name` of a source is."""
 
 
-class DataSource(BaseModel):
+class DataSource(CheckedStruct, frozen=True, omit_defaults=True):
     """The rows of a data set: `name` says where they are, the other fields which of them, and what they are called.
 
     `name` is one of
@@ -32,8 +31,6 @@ class DataSource(BaseModel):
     - a file of an installed package: `"gem_envs_math:sample.jsonl"`;
     - a function that returns rows: `"my_package.rows:make"`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     config: str | None = None
@@ -53,12 +50,11 @@ class DataSource(BaseModel):
     about: str = ""
     """What the rows are and who made them, on one line."""
 
-    @model_validator(mode="after")
-    def _name_is_known_and_numbers_are_positive(self) -> "DataSource":
+    def __post_init__(self) -> None:
+        super().__post_init__()
         _kind(self.name)
         if self.limit is not None and self.limit < 1:
-            raise ValueError(f"limit is the number of rows to keep, at least 1, not {self.limit}")
-        return self
+            raise SpecError(f"limit is the number of rows to keep, at least 1, not {self.limit}")
 
     @property
     def kind(self) -> Kind:
@@ -98,9 +94,10 @@ def source_of(data: Data) -> DataSource | None:
 
 def _checked(fields: Mapping[str, Any]) -> DataSource:
     try:
+        check_arguments("it", DataSource, fields)
         return DataSource(**fields)
-    except ValidationError as error:
-        raise ConfigError(in_words(error, "data", DataSource.model_fields)) from error
+    except SpecError as error:
+        raise ConfigError(f"data: {error}") from error
 
 
 def package_file(name: str) -> tuple[str, str] | None:
@@ -118,7 +115,7 @@ def _kind(name: str) -> Kind:
         return "function"
     if _HUB.fullmatch(name):
         return "hub"
-    raise ValueError(
+    raise SpecError(
         f"{name!r} is not the name of a data set. Write 'owner/name' for one of the hub, 'rows.jsonl' or './folder' "
         "for local files, 'package:rows.jsonl' for a file of a package, or 'package.module:function'."
     )

@@ -18,7 +18,6 @@ from gem.episode.episode import Episode
 from gem.episode.turn import Turn
 from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef
-from gem.packs.spec import EnvSpec
 
 VERSIONS = (1, 2)
 """The versions of the format that this gem-core reads; it writes the last one."""
@@ -31,7 +30,7 @@ SUGGESTIONS = frozenset({"sample_action", "expert_action"})
 
 
 class _Built(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """The fields of an `EnvSpec` from which an env is built. They are checked when one is."""
+    """The fields of an `EnvSpec` from which an env is built: those that are recorded."""
 
     id: str
     entry_point: str
@@ -49,6 +48,7 @@ def encode(episode: Episode) -> bytes:
         RecordError: the kwargs of the env, its options, the labels or an observation are not JSON.
     """
     _check(episode)
+    episode = _built(episode)
     try:
         line = _ENCODER.encode(episode)
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -76,7 +76,7 @@ def decode(line: bytes, where: str) -> Episode:
 
 def to_json(episode: Episode) -> dict[str, Any]:
     """The episode as plain data; NaN and Infinity stay numbers."""
-    return msgspec.to_builtins(_jsonable(episode), enc_hook=_to_plain, str_keys=True)
+    return msgspec.to_builtins(_jsonable(_built(episode)), enc_hook=_to_plain, str_keys=True)
 
 
 def from_json(content: object, where: str) -> Episode:
@@ -96,7 +96,7 @@ def from_json(content: object, where: str) -> Episode:
     try:
         if fields["gem_record"] == 1:
             fields = _from_version_1(fields)
-        return msgspec.convert(fields, Episode, dec_hook=_from_plain)
+        return msgspec.convert(fields, Episode)
     except (msgspec.ValidationError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise RecordError(f"{where}: {' '.join(str(error).split())}") from error
 
@@ -125,17 +125,10 @@ def same_json(one: object, other: object) -> bool:
 
 def _to_plain(value: Any) -> Any:
     """A value that msgspec does not know, in types that it does."""
-    if isinstance(value, EnvSpec):
-        wrappers = tuple(each if _is_json(each) else repr(each) for each in value.wrappers)
-        return _Built(value.id, value.entry_point, dict(value.kwargs), value.max_turns, wrappers)
     for plain in (str, int, float, list, dict):  # a number of NumPy is a float
         if isinstance(value, plain):
             return cast("Callable[[Any], Any]", plain)(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def _from_plain(wanted: type[EnvSpec], value: Any) -> Any:
-    return wanted.model_construct(**structs.asdict(msgspec.convert(value, _Built)))
 
 
 def _encoded_slowly(episode: Episode) -> bytes:
@@ -152,6 +145,15 @@ def _check(episode: Episode) -> None:
         raise RecordError(f"labels of an episode must be JSON, not {episode.labels!r}")
     if episode.options and not _is_json(episode.options):
         raise RecordError(f"{episode.id!r} cannot be recorded: its reset has options that are not JSON")
+
+
+def _built(episode: Episode) -> Episode:
+    """The episode with what its env is built from. Settings of wrappers that are not JSON are only described."""
+    if (spec := episode.spec) is None:
+        return episode
+    wrappers = tuple(each if _is_json(each) else repr(each) for each in spec.wrappers)
+    built: Any = _Built(spec.id, spec.entry_point, dict(spec.kwargs), spec.max_turns, wrappers)
+    return structs.replace(episode, spec=built)
 
 
 def _jsonable(episode: Episode) -> Episode:
@@ -193,4 +195,4 @@ def _turn_from_version_1(turn: dict[str, Any]) -> dict[str, Any]:
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_to_plain)
-_DECODER = msgspec.json.Decoder(Episode, dec_hook=_from_plain)
+_DECODER = msgspec.json.Decoder(Episode)

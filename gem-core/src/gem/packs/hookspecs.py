@@ -24,8 +24,8 @@ Hooks return data and have no side effects. The module must not import environme
 from collections.abc import Mapping, Sequence
 
 from pluggy import HookimplMarker, HookspecMarker
-from pydantic import BaseModel, ConfigDict
 
+from gem.checks import CheckedStruct
 from gem.packs.spec import EnvSpec
 
 API_VERSION = 1
@@ -37,10 +37,8 @@ hookimpl = HookimplMarker("gem")
 """The decorator of a function that implements one of them in a plugin module."""
 
 
-class CommandSpec(BaseModel):
+class CommandSpec(CheckedStruct, frozen=True):
     """A subcommand of `gemx`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     """The word after `gemx`."""
@@ -55,10 +53,8 @@ def gem_envs() -> Sequence[EnvSpec]:  # pyright: ignore[reportReturnType]
     """The environments of this pack. The namespace of each id must be an entry point of the pack."""
 
 
-class EnvSource(BaseModel):
+class EnvSource(CheckedStruct, frozen=True):
     """Environments of another library or server as ids of one namespace, looked up when they are asked for."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     namespace: str
     """The namespace of the ids, an entry point of the pack. Its ids in `gem_envs` come first."""
@@ -105,10 +101,8 @@ def gem_algorithms() -> Mapping[str, str]:  # pyright: ignore[reportReturnType]
     """The training algorithms of this pack: name → 'module:Class', derived from gem-train's `Algorithm`."""
 
 
-class Diagnostic(BaseModel):
+class Diagnostic(CheckedStruct, frozen=True):
     """The state of something that a pack depends on besides Python packages, for `gemx doctor`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     status: str
     """One line, such as "level bubblewrap" or "CUDA, 1 GPU"."""

@@ -1,12 +1,14 @@
 """Wrappers, policies, algorithms and tools by registered name, or by `"module.path:name"`."""
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
 from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
 from gem.packs.registry import Kind, registry, tables
-from gem.tool.tool import Tool
+
+if TYPE_CHECKING:
+    from gem.tool.tool import Tool
 
 
 def find_offer(kind: Kind, name: str) -> str | None:
@@ -33,11 +35,13 @@ def find_named(kind: Kind, name: str) -> Any:
     raise UnknownId(f"no installed pack has {article} {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
 
 
-def find_tools(name: str, **settings: Any) -> list[Tool]:
+def find_tools(name: str, **settings: Any) -> "list[Tool]":
     """The tools under `name`, mostly one. If a function or class is registered, it is called with the settings.
 
     Errors are those of `find_named`; `PackError` for what is not a tool, `SpecError` for a wrong setting.
     """
+    from gem.tool.tool import Tool  # late: an env without tools starts without what they need
+
     found = find_named("tool", name)
     if isinstance(found, Tool):
         if settings:

@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import Struct, structs, to_builtins
+
 from gem.core import Env
-from gem.data.source import DataSource
 from gem.errors import MissingExtra, PackError, SpecError
 from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.importing import check_arguments, import_object
@@ -55,13 +56,13 @@ def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec
     """The spec that `make` would give its env, without making the env."""
     if not kwargs and not wrappers and "max_turns" not in spec.kwargs:
         return spec
-    # A `DataSource` as its fields, so that the spec can be recorded.
-    given = {k: v.model_dump(exclude_defaults=True) if isinstance(v, DataSource) else v for k, v in kwargs.items()}
+    # A `gem.data.DataSource` as its fields, so that the spec can be recorded.
+    given = {name: to_builtins(value) if isinstance(value, Struct) else value for name, value in kwargs.items()}
     arguments = {**_arguments(spec), **given}
     # max_turns=None means "no limit" among the kwargs, and "not given" in the field.
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
     named = (*spec.wrappers, *(_named(wrapper) for wrapper in as_list(wrappers)))
-    return spec.model_copy(update={"kwargs": arguments, "max_turns": max_turns, "wrappers": named})
+    return structs.replace(spec, kwargs=arguments, max_turns=max_turns, wrappers=named)
 
 
 def _arguments(spec: EnvSpec) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from msgspec import structs
 
+from gem.checks import CheckedStruct, check_int
 from gem.errors import SpecError
-from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.component_ref import ComponentRef, as_list, name_and_settings
 from gem.packs.importing import is_import_path, module_hint
 
 _ID = re.compile(
@@ -58,59 +59,41 @@ class EnvId(NamedTuple):
         return f"{self.namespace}:{self.name}{version}{variant}"
 
 
-class EnvSpec(BaseModel):
-    """One environment as data, so that listing does not import it.
-
-    `entry_point` is `"module:Class"`; `kwargs`, and `max_turns` if given, are its arguments; the last of the `wrappers`
-    is outermost; `extra` is an optional dependency, such as `"gem-envs-math[data]"`.
-    `id`, `description` and `tags` are for listing; `notes`, a line each, are what `gemx info` says beside them.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class EnvSpec(CheckedStruct, frozen=True):
+    """One environment as data, so that listing does not import it."""
 
     id: str
-    entry_point: str = Field(description="'module:Class', imported only when the environment is made")
-    kwargs: Mapping[str, Any] = Field(default_factory=dict[str, Any])
-    max_turns: int | None = Field(default=None, ge=1, description="actions in an episode before it is truncated")
-    wrappers: tuple[ComponentRef, ...] = Field(default=(), description="wrappers around it, the last one outermost")
+    entry_point: str
+    """`"module:Class"`, imported only when the environment is made."""
+    kwargs: Mapping[str, Any] = {}
+    """Its arguments."""
+    max_turns: int | None = None
+    """Actions in an episode before it is truncated; its argument of that name."""
+    wrappers: tuple[ComponentRef, ...] = ()
+    """Wrappers around it, the last one outermost."""
     description: str = ""
+    """One line, for listing."""
     tags: tuple[str, ...] = ()
-    extra: str | None = Field(default=None, description="the extra to install, such as 'gem-envs-math[data]'")
-    notes: tuple[str, ...] = Field(default=(), description="such as what the library behind it does not allow")
+    """Words for listing."""
+    extra: str | None = None
+    """The extra to install, such as `"gem-envs-math[data]"`."""
+    notes: tuple[str, ...] = ()
+    """Lines that `gemx info` prints, such as about what the library behind it does not allow."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _move_max_turns(cls, data: Any) -> Any:
-        """Move `max_turns` from the kwargs to its field, so that equal specs compare equal."""
-        if not isinstance(data, dict):
-            return data
-        given = cast("dict[str, Any]", data)
-        kwargs = given.get("kwargs")
-        if isinstance(kwargs, Mapping) and given.get("max_turns") is None:
-            rest = dict(cast("Mapping[str, Any]", kwargs))
-            if rest.get("max_turns") is not None:  # None means "no limit" here, and "not given" in the field
-                return {**given, "max_turns": rest.pop("max_turns"), "kwargs": rest}
-        return given
-
-    @field_validator("id")
-    @classmethod
-    def _id_is_well_formed(cls, value: str) -> str:
-        EnvId.parse(value)
-        return value
-
-    @field_validator("wrappers")
-    @classmethod
-    def _wrappers_have_names(cls, value: tuple[ComponentRef, ...]) -> tuple[ComponentRef, ...]:
-        for wrapper in value:
+    def __post_init__(self) -> None:
+        for wrapper in as_list(self.wrappers):
             name_and_settings(wrapper)
-        return value
-
-    @field_validator("entry_point")
-    @classmethod
-    def _entry_point_is_well_formed(cls, value: str) -> str:
-        if value != value.strip() or not is_import_path(value):
-            raise ValueError(f"an entry point has the form 'module:Class', not {value!r}")
-        return value
+        super().__post_init__()
+        EnvId.parse(self.id)
+        if self.entry_point != self.entry_point.strip() or not is_import_path(self.entry_point):
+            raise SpecError(f"entry_point: an entry point has the form 'module:Class', not {self.entry_point!r}")
+        if self.max_turns is None and self.kwargs.get("max_turns") is not None:
+            # Equal specs compare equal. None means "no limit" here, and "not given" in the field.
+            rest = dict(self.kwargs)
+            structs.force_setattr(self, "max_turns", rest.pop("max_turns"))
+            structs.force_setattr(self, "kwargs", rest)
+        if self.max_turns is not None:
+            check_int("max_turns", self.max_turns, 1)
 
     @property
     def namespace(self) -> str:
