@@ -58,7 +58,7 @@ def test_the_version_is_that_of_the_package() -> None:
         (["info", "core:Ecko-v0"], "Did you mean 'core:Echo-v0'?"),
         (
             ["info", "quiz:Trivia"],
-            "no installed pack provides 'quiz:Trivia'. `gemx list`",
+            "no installed pack provides 'quiz:Trivia'. Nor was a module 'quiz' found",
         ),
         (["info", "Echo"], "is not an environment id"),
         (["info", "Echo-v0"], "or 'math:Arithmetic-v0'. Did you mean 'core:Echo-v0'?"),

@@ -106,8 +106,6 @@ def test_ctrl_c_ends_a_check_and_the_processes_that_it_started() -> None:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=TESTS, env=ENVIRONMENT, start_new_session=True
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "planted_ends:HangsAlways\n"
         while not (started := [pid for pid in _children(process.pid) if _is_leader(pid)]):
             time.sleep(0.01)
         time.sleep(0.5)
@@ -136,7 +134,7 @@ def test_ctrl_c_while_the_process_for_checks_starts_prints_no_traceback() -> Non
 def _imports(pid: str) -> bool:
     """Whether a process was spawned, and has begun to import what checks need."""
     proc = Path("/proc") / pid
-    return b"gem.testing.guard" in (proc / "cmdline").read_bytes() and "pydantic_core" in (proc / "maps").read_text()
+    return b"gem.testing.guard" in (proc / "cmdline").read_bytes() and "msgspec" in (proc / "maps").read_text()
 
 
 def _is_leader(pid: str) -> bool:

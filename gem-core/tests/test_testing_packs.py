@@ -90,17 +90,26 @@ def test_a_plugin_module_that_imports_too_much_fails_the_check_of_imports_and_no
 
 
 @pytest.mark.usefixtures("core_only")
-def test_each_check_is_a_line_and_a_failure_says_what_happened_and_how_to_fix_it() -> None:
+def test_each_check_of_an_env_that_fails_is_a_line_with_what_happened_and_how_to_fix_it() -> None:
     done = gemx_check("planted_envs:NanReward", "--episodes", "1")
     lines = done.stdout.splitlines()
-    failed = lines.index(next(line for line in lines if "FAIL" in line))
+    failed = lines.index(next(line for line in lines if line.startswith("  FAIL")))
 
     assert done.exit_code == 1
-    assert lines[0] == "planted_envs:NanReward"
+    assert lines[0] == "FAIL  planted_envs:NanReward  15 of 17 checks passed"
     assert [line.split()[1] for line in lines if line[:6] in ("  pass", "  FAIL", "  skip")] == list(CHECKS)
     assert "gives the reward nan" in lines[failed + 1]
     assert "A reward is a finite number" in lines[failed + 2]
     assert lines[-1] == "1 environment: 15 passed, 1 failed, 1 skipped"
+
+
+@pytest.mark.usefixtures("core_only")
+def test_an_env_that_passes_is_one_line() -> None:
+    done = gemx_check("planted_envs:Good", "--episodes", "1")
+
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[0].startswith("pass  planted_envs:Good  1")
+    assert done.stdout.splitlines()[1:] == [done.stdout.splitlines()[-1]]
 
 
 @pytest.mark.full

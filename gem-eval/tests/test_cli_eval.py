@@ -407,3 +407,17 @@ def test_ctrl_c_prints_the_report_so_far_and_the_same_command_plays_the_rest(tmp
     again = subprocess.run(command, capture_output=True, check=True, text=True, cwd=tmp_path)
     assert json.loads(again.stdout)["partial"] is False
     assert json.loads(again.stdout)["resumed"] > 0
+
+
+def test_an_env_of_a_module_in_a_folder_is_evaluated_kept_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "apkg").mkdir()
+    (tmp_path / "apkg" / "coin.py").write_text("from gem.packs.echo import Echo\n\n\nclass Coin(Echo):\n    pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = gemx("eval", "apkg.coin:Coin", "--episodes", "3", "--no-floors", "--out", "out", "--json")
+    again = gemx("eval", "--resume", "out", "--trust", "--json")
+
+    assert [each["id"] for each in json.loads(done.stdout)["ids"]] == ["apkg_coin:Coin"]
+    assert (json.loads(again.stdout)["episodes"], json.loads(again.stdout)["partial"]) == (3, False)

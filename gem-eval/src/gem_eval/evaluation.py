@@ -191,7 +191,7 @@ class Evaluation:
         if not size:
             return nullcontext()
         return make_vec(
-            list(each.specs),
+            each.group.ids,
             min(self._num_envs, size),
             backend=self.settings.backend,
             wrappers=each.group.layers,

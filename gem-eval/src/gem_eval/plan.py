@@ -64,7 +64,7 @@ def plan(group: Group, seed: int) -> Plan:
 
 
 def expand(names: Iterable[str]) -> list[str]:
-    """Ids and patterns as ids, each once.
+    """Ids and patterns as ids, or `"module.path:Class"`, each once.
 
     Raises:
         UnknownId: an id is not registered, or a pattern matches none.
@@ -79,7 +79,9 @@ def expand(names: Iterable[str]) -> list[str]:
                 raise UnknownId(f"no installed pack has an id that matches {name!r}; `gemx list` shows every one")
             found |= dict.fromkeys(matching)
         else:
-            found[get_spec(name).id] = None
+            spec = get_spec(name)
+            # The id of "module.path:Class" has underscores for its dots, and finds nothing.
+            found[spec.id if registry().registered(spec.id) else spec.entry_point] = None
     return list(found)
 
 

@@ -36,8 +36,8 @@ _WORDS = {"passed": ("pass", "green"), "failed": ("FAIL", "bold red"), "skipped"
 def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: float, as_json: bool) -> None:
     """Check that environments keep the contract.
 
-    NAME is an id, a "module:Class", or a pack by its distribution or namespace. Each line is one check; a failed one
-    says what happened and how to fix it. The exit status is 1 if any check failed.
+    NAME is an id, a "module:Class", or a pack by its distribution or namespace. Prints a line for each environment, and
+    each check of one that failed any, with what happened and how to fix it. The exit status is 1 if any check failed.
     """
     entries = {entry.spec.id: entry for name in names for entry in find_entries(name)}
     debug: bool = ctx.find_root().params["debug"]
@@ -59,18 +59,29 @@ def check(ctx: click.Context, *, names: Sequence[str], episodes: int, timeout: f
 
 
 def _check(guard: Guard, entry: RegistryEntry, episodes: int, *, quiet: bool, debug: bool) -> list[CheckOutcome]:
-    """The outcome of every check; each is printed at once."""
-    out = console()
-    if not quiet:
-        out.print(entry.spec.id, style="bold cyan")
+    """The outcome of every check, printed when the last has ended."""
     outcomes: list[CheckOutcome] = []
-    for name in CHECKS:
-        with stray_prints_to_stderr():
-            outcome = guard.run(name, entry, episodes)
-        outcomes.append(outcome)
-        if not quiet:
-            _print(out, outcome, debug=debug)
+    with console().status("") as status:
+        for name in CHECKS:
+            status.update(f"{entry.spec.id}: {name}")
+            with stray_prints_to_stderr():
+                outcomes.append(guard.run(name, entry, episodes))
+    if not quiet:
+        _print_env(entry.spec.id, outcomes, debug=debug)
     return outcomes
+
+
+def _print_env(id: str, outcomes: Sequence[CheckOutcome], *, debug: bool) -> None:
+    out = console()
+    failed = any(outcome.state == "failed" for outcome in outcomes)
+    word, style = _WORDS["failed" if failed else "passed"]
+    passed = sum(outcome.state == "passed" for outcome in outcomes)
+    skipped = [f"{outcome.check} ({outcome.what})" for outcome in outcomes if outcome.state == "skipped"]
+    out.print(word, style=style, end="")
+    note = f"; skipped: {', '.join(skipped)}" if skipped and not failed else ""
+    out.print(f"  {id}  {passed} of {len(outcomes)} checks passed{note}", soft_wrap=True)
+    for outcome in outcomes if failed else ():
+        _print(out, outcome, debug=debug)
 
 
 def _print(out: Console, outcome: CheckOutcome, *, debug: bool) -> None:

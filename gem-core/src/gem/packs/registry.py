@@ -14,7 +14,7 @@ from gem.errors import DuplicateId, PackError, SpecError, UnknownId, did_you_mea
 from gem.packs import discovery
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import EnvSource
-from gem.packs.importing import LOCK, import_object
+from gem.packs.importing import LOCK, import_object, is_import_path
 from gem.packs.spec import EnvId, EnvSpec
 
 Kind = Literal["tool", "wrapper", "policy", "algorithm"]
@@ -195,6 +195,8 @@ class Registry:
             raise UnknownId(f"{id!r} is provided by {missing[0]}, which is not installed: {how_to_install(missing[0])}")
         known = self._names(namespace) or (entry.spec.id for entry in self.entries())
         message = f"no installed pack provides {id!r}.{did_you_mean(id, known)}"
+        if is_import_path(id) and not declaring and not missing:
+            message += f" Nor was a module {id.partition(':')[0]!r} found, in which a class could be."
         for pack in unusable:
             message += f" The pack {pack.distribution}, which also has {namespace!r} ids, is {pack.state}."
         for owner in missing:
