@@ -351,3 +351,12 @@ def test_ctrl_c_ends_the_server(recording: Path, monkeypatch: pytest.MonkeyPatch
 
     assert (done.exit_code, statuses) == (0, [200])
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/ shows .*; Ctrl-C ends it\n\n", done.stdout)
+
+
+def test_a_folder_of_runs_is_refused_with_their_names(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "episodes.jsonl").touch()
+
+    with pytest.raises(RecordError, match=r"These folders in it are runs: .*runs/first, .*runs/second"):
+        run_of(tmp_path / "runs")

@@ -51,7 +51,9 @@ def run_of(path: Path, *, most: int | None = None) -> Run:
         recording = path / DEMONSTRATIONS
     if not recording.is_file() and not metrics.is_file():
         found = ", ".join(sorted(each.name for each in path.glob("*.jsonl"))) or "no recording"
-        raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}")
+        inside = sorted(str(each.parent) for name in (EPISODES, METRICS) for each in path.glob(f"*/{name}"))
+        runs = f". These folders in it are runs: {', '.join(dict.fromkeys(inside))}" if inside else ""
+        raise RecordError(f"{path} has neither {EPISODES} nor {METRICS}, so it is not a run; it has {found}{runs}")
     played: Run = {"episodes": [], "recorded": 0}
     if recording.is_file():
         played = _episodes(recording, most, over_time=metrics.is_file())

@@ -54,12 +54,13 @@ function number(value, digits = 4) {
 const percent = (value) => (100 * value).toFixed(1) + "%";
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const few = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.name);
+const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.model ? `${policy.name}:${policy.model}` : policy.name);
 const outcome_of = (episode) => (episode.end === "failed" ? "failed" : episode.success ? "success" : "no success");
 const outcome = (episode) => make("span", { class: "pill " + outcome_of(episode).replace(" ", "-") }, outcome_of(episode));
 const signed = (value) => (value > 0 ? "good" : value < 0 ? "bad" : "dim");
 const start_of = (episode) => (episode.options && episode.options.index !== undefined ? "row " + episode.options.index : episode.seed);
 const place_of = (episode) => start_of(episode) + (episode.group ? ` (${episode.group + 1})` : ""); // attempts at one item are numbered
+const short_place = (episode) => make("span", { title: place_of(episode) }, place_of(episode).replace(/^(\d{5})\d{6,}(\d{3})/, "$1…$2"));
 
 // Controls.
 

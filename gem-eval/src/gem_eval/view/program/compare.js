@@ -24,7 +24,7 @@ const GROUPS = {
 
 const PAIR_COLUMNS = [
   { title: "environment", value: ([a]) => a.id },
-  { title: "seed or row", value: ([a]) => place_of(a).padStart(24), style: "wide dim", show: ([a]) => place_of(a) },
+  { title: "seed or row", value: ([a]) => place_of(a).padStart(24), style: "wide dim", show: ([a]) => short_place(a) },
   { title: "first", value: ([a]) => result(a), show: ([a]) => outcome(a) },
   { title: "second", value: ([, b]) => result(b), show: ([, b]) => outcome(b) },
   { title: "return 1", value: ([a]) => Number(a.return), style: "number wide", show: ([a]) => number(a.return) },

@@ -10,7 +10,7 @@ const COLUMNS = [
   { title: "phase", value: (e) => String(e.labels.phase ?? ""), style: "wide dim" },
   { title: "policy", value: (e) => name_of(e.policy), style: "wide dim" },
   { title: "tokens", value: (e) => tokens_in(e), style: "number wide", show: (e) => String(tokens_in(e) || "") },
-  { title: "seed or row", value: (e) => place_of(e).padStart(24), style: "wide dim", show: place_of },
+  { title: "seed or row", value: (e) => place_of(e).padStart(24), style: "wide dim", show: short_place },
   { title: "seconds", value: (e) => e.seconds, style: "number wide", show: (e) => number(e.seconds, 3) },
 ];
 const tokens_in = (episode) => episode.turns.reduce((sum, turn) => sum + (turn.tokens ? turn.tokens.text.length : 0), 0);
