@@ -213,7 +213,8 @@ def test_the_environments_of_a_mix_have_their_shares_and_their_own_arguments_and
 
 
 def test_a_checkpoint_policy_takes_the_best_and_other_settings_and_refuses_other_folders(finished, tmp_path):
-    policy = find_named("policy", "checkpoint")(path=str(finished), best=True, temperature=0.5, max_new_tokens=3)
+    best = str(finished / "checkpoint" / "best")
+    policy = find_named("policy", "checkpoint")(path=best, temperature=0.5, max_new_tokens=3)
     assert (policy.max_new_tokens, policy.temperature) == (3, 0.5)
     with pytest.raises(ConfigError, match="there is no model at"):
         find_named("policy", "checkpoint")(path=str(tmp_path))
@@ -229,6 +230,7 @@ def test_the_best_checkpoint_is_kept_beside_the_newest(tmp_path, keep):
     scores = {line["step"]: (line["success"], line["return"]) for line in lines if line["phase"] == "train"}
     best = max(scores, key=lambda step: (scores[step], step))
     assert json.loads((folder / "best.json").read_text())["step"] == best
+    assert (folder / "best").resolve() == (folder / f"step-{best}").resolve()
     newest = range(7 - keep, 7)
     assert {path.name for path in folder.glob("step-*")} == {f"step-{step}" for step in (best, *newest)}
 

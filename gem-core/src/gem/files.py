@@ -33,13 +33,13 @@ def replacing(path: Path) -> Generator[BinaryIO]:
 
 
 def check_no_links(folder: Path) -> None:
-    """Check that no entry of a folder that is written into is a link; it may come from somebody else.
+    """Check that no link leads out of a folder that is written into; it may come from somebody else.
 
     Raises:
         ConfigError: one is, or the folder cannot be read.
     """
     for entry in folder.iterdir() if folder.is_dir() else ():
-        if entry.is_symlink():
+        if entry.is_symlink() and (len(entry.readlink().parts) > 1 or entry.readlink().name in ("", "..")):
             raise ConfigError(
                 f"{entry} is a link to {entry.readlink()}, and writing there would leave the folder: "
                 "put the file itself there, or remove the link"

@@ -13,13 +13,12 @@ from gem_train.config.training import load_config
 from gem_train.engines.make import make_sampler
 from gem_train.models.loading import load_model
 from gem_train.policies.with_tokens import WithTokens
-from gem_train.runs.checkpoints import best_checkpoint, holds_model, model_folder, run_of
+from gem_train.runs.checkpoints import holds_model, model_folder, run_of
 
 
 def checkpoint_policy(
     path: str = "",
     *,
-    best: bool = False,
     temperature: float | None = None,
     max_new_tokens: int | None = None,
     device: str | None = None,
@@ -31,8 +30,8 @@ def checkpoint_policy(
     It is sampled by the run's engine, or by `hf` if that was a server.
 
     Args:
-        path: a run folder (its newest checkpoint is taken), a checkpoint in one, or a folder with a model.
-        best: of a run folder, take the checkpoint with the highest success in training.
+        path: a run folder (its newest checkpoint is taken), a checkpoint in one, such as `checkpoint/best`, or a folder
+            with a model.
         temperature: of sampling, 0 for the most likely tokens; by default the run's.
         max_new_tokens: the longest answer; by default the run's.
         device: `cpu`, `cuda`, …; by default the run's.
@@ -46,11 +45,6 @@ def checkpoint_policy(
         # It has a default, because a function with one required argument is taken for one that answers observations.
         raise ConfigError("the policy checkpoint needs a path: a run folder, a checkpoint, or a folder with a model")
     folder = Path(path).expanduser()
-    if best:
-        found = best_checkpoint(folder)
-        if found is None:
-            raise ConfigError(f"{path} is not a run folder with a best checkpoint; leave out best")
-        folder = found[0]
     model = Path(model_folder(str(folder)))
     if not holds_model(model):
         raise ConfigError(f"there is no model at {path}: give a run folder, a checkpoint, or a folder with a model")

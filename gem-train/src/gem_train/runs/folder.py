@@ -18,7 +18,7 @@ only when it is complete.
 import shlex
 import shutil
 from collections.abc import Callable, Collection, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Self, TypeVar
@@ -252,11 +252,20 @@ class RunFolder:
                 values = {"step": step, "success": score[0], "return": score[1]}
                 write_json(self.path / "checkpoint" / BEST, values)
                 best = best_checkpoint(self.path)
+                self._link_best(f"step-{step}")
             for old in checkpoints(self.path)[:-keep]:
                 if best is None or old != best[0]:
                     old.rename(old.with_name(f".{old.name}"))  # a part of one would look like a whole one
             for old in (self.path / "checkpoint").glob(".step-*"):
                 shutil.rmtree(old)
+
+    def _link_best(self, checkpoint: str) -> None:
+        """Let `checkpoint/best` be another name of a checkpoint, where the file system has links."""
+        new = self.path / "checkpoint" / ".best"
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+            new.symlink_to(checkpoint)
+            new.replace(new.with_name("best"))
 
     def newest_checkpoint(self) -> Path | None:
         """The folder of the checkpoint to resume from, if there is one."""
