@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 import gem
 from gem.cli.main import main
@@ -67,13 +68,14 @@ def test_the_list_names_sources_and_what_they_know_only_when_it_is_asked_for() -
     assert "rounds3" not in gemx("list")
 
 
-def test_patterns_info_and_doctor_reach_looked_up_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns_info_and_doctor_reach_looked_up_ids(pack: Pack, monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.search(r"notes +no limit *\n +no snapshots", gemx("info", "sums:rounds2"))
     assert json.loads(gemx("info", FAR, "--json"))["pack"] == "source-pack"
-    monkeypatch.delattr("source_pack.known")
+    broken = [replace(each, names="source_pack:unknown") for each in pack.sources if each.namespace == "sums"]
+    monkeypatch.setattr(pack, "sources", broken)
     packs = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)["packs"]
     (reason,) = [each["reason"] for each in packs if each["pack"] == "source-pack"]
-    assert reason == "the source 'sums:N': 'source_pack:known': source_pack has no 'known'."
+    assert reason == "the source 'sums:N': 'source_pack:unknown': source_pack has no 'unknown'. Did you mean 'known'?"
 
 
 def test_check_takes_a_source_as_a_name() -> None:

@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 
 import gem_core
 from gem import __version__
-from gem.cli.entry_points import faults
-from gem.cli.error_output import error_line
+from gem.cli.entry_points import offers
+from gem.cli.isolated import CallFailed, IsolatedCall
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
@@ -19,6 +19,8 @@ from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
 from gem.packs.registry import registry
 
+_DIAGNOSTIC, _IMPORTS = 8.0, 180.0
+"""Seconds that a diagnostic has, and importing all that a pack offers, on a busy machine."""
 _STYLES = {"failed": "bold red", "faulty": "bold red", "disabled": "yellow", "not installed": "bold"}
 """The states that are explained, and their styles."""
 
@@ -34,9 +36,12 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     """
     with stray_prints_to_stderr():
         packs = registry().load()
-        rows = [_row(pack) for pack in packs] + _missing(packs)
         offered = dict.fromkeys(item for pack in packs for item in pack.diagnostics.items())
-        diagnostics = [(name, _diagnose(entry_point)) for name, entry_point in offered]
+        running = [(name, IsolatedCall("gem.cli.doctor:diagnose", at, _DIAGNOSTIC)) for name, at in offered]
+        given = [offers(pack) for pack in packs]
+        imports = [IsolatedCall("gem.cli.entry_points:faults", each, _IMPORTS) if each else None for each in given]
+        rows = [_row(pack, each) for pack, each in zip(packs, imports, strict=True)] + _missing(packs)
+        diagnostics = [(name, _diagnostic(each)) for name, each in running]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
         report = {"ok": not failed, "gem": __version__, "python": platform.python_version(), "packs": rows}
@@ -51,8 +56,23 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         ctx.exit(1)
 
 
-def _row(pack: Pack) -> dict[str, Any]:
-    faulty = faults(pack)
+def diagnose(entry_point: str) -> dict[str, Any]:
+    """The fields of a diagnostic."""
+    return asdict(convert(import_object(entry_point)(), Diagnostic))
+
+
+def _diagnostic(call: IsolatedCall) -> Diagnostic:
+    try:
+        return convert(call.result(), Diagnostic)
+    except CallFailed as error:
+        return Diagnostic(status="this diagnostic failed", ok=False, details=(str(error),))
+
+
+def _row(pack: Pack, imports: IsolatedCall | None) -> dict[str, Any]:
+    try:
+        faulty: list[str] = imports.result() if imports else []
+    except CallFailed as error:
+        faulty = [f"importing what it offers failed: {error}"]
     fix = how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix
     if pack.distribution == gem_core.OWN and (others := gem_core.find_clash()):
         faulty, fix = [gem_core.reason(others)], gem_core.fix(others)
@@ -103,10 +123,3 @@ def _print(rows: list[dict[str, Any]], diagnostics: Sequence[tuple[str, Diagnost
         out.print(f"\n{name.capitalize()}: {diagnostic.status}", style="" if diagnostic.ok else "bold yellow")
         for line in diagnostic.details:
             out.print(f"  {line}", soft_wrap=True)
-
-
-def _diagnose(entry_point: str) -> Diagnostic:
-    try:
-        return convert(import_object(entry_point)(), Diagnostic)
-    except Exception as error:
-        return Diagnostic(status="this diagnostic failed", ok=False, details=(error_line(error),))

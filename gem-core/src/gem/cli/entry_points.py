@@ -1,7 +1,7 @@
 """Checks of the entry points of a pack, by importing them all."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import click
 
@@ -9,50 +9,66 @@ from gem.errors import GemError, MissingExtra
 from gem.packs.discovery import Pack
 from gem.packs.importing import import_object
 from gem.packs.make import import_env
+from gem.packs.spec import EnvSpec
 from gem.tool.tool import Tool
 
 
-def faults(pack: Pack) -> list[str]:
-    """Problems of the entry points of a loaded pack, one line each."""
+class Offer(NamedTuple):
+    """Something that a pack brings along."""
+
+    what: str
+    """Its description."""
+    entry_point: str
+    kind: str
+    """`"environment"`, or a key of `_FITTING`."""
+    extra: str | None = None
+    """The extra that an environment needs."""
+
+
+def offers(pack: Pack) -> list[Offer]:
+    """Everything that a loaded pack brings along; of ids that share a class, the first."""
+    envs: dict[str, EnvSpec] = {}
+    for spec in pack.envs:
+        envs.setdefault(spec.entry_point, spec)
+    tables = (("wrapper", pack.wrappers), ("policy", pack.policies), ("algorithm", pack.algorithms))
+    return [
+        *(Offer(spec.id, spec.entry_point, "environment", spec.extra) for spec in envs.values()),
+        *(
+            Offer(f"the source {source.form!r}", at, "callable")
+            for source in pack.sources
+            for at in filter(None, (source.resolve, source.names))
+        ),
+        *(Offer(f"the tool {name!r}", at, "a tool") for name, at in pack.tools.items()),
+        *(Offer(f"the {kind} {name!r}", at, "callable") for kind, table in tables for name, at in table.items()),
+        *(Offer(f"the command {each.name!r}", each.entry_point, "a click command") for each in pack.commands),
+    ]
+
+
+def faults(given: Iterable[list[Any]]) -> list[str]:
+    """Problems of offers, one line each; a missing extra is none, because it is reported when it is needed."""
     found: list[str] = []
-    for what, load in _offered(pack):
+    for offer in (Offer(*each) for each in given):
         try:
-            load()
-        except MissingExtra:  # reported when it is needed
+            _check(offer)
+        except MissingExtra:
             continue
         except GemError as error:
-            found.append(f"{what}: {error}")
+            found.append(f"{offer.what}: {error}")
     return found
 
 
-def _offered(pack: Pack) -> Iterator[tuple[str, Callable[[], object]]]:
-    """A description of each entry point, and a function that imports it and raises `GemError` if it is wrong."""
-    seen: set[str] = set()
-    for spec in pack.envs:
-        if spec.entry_point not in seen:  # many ids may share a class
-            yield spec.id, lambda spec=spec: import_env(spec)
-        seen.add(spec.entry_point)
-    for source in pack.sources:
-        for at in filter(None, (source.resolve, source.names)):
-            yield f"the source {source.form!r}", lambda at=at: _check(at, callable, "callable")
-    for name, at in pack.tools.items():
-        yield f"the tool {name!r}", lambda at=at: _check(at, _is_tool, "a tool")
-    for kind, table in (("wrapper", pack.wrappers), ("policy", pack.policies), ("algorithm", pack.algorithms)):
-        for name, at in table.items():
-            yield f"the {kind} {name!r}", lambda at=at: _check(at, callable, "callable")
-    for command in pack.commands:
-        yield f"the command {command.name!r}", lambda at=command.entry_point: _check(at, _is_command, "a click command")
+def _check(offer: Offer) -> None:
+    if offer.kind == "environment":
+        import_env(EnvSpec(id=offer.what, entry_point=offer.entry_point, extra=offer.extra))
+        return
+    found = import_object(offer.entry_point)
+    if not _FITTING[offer.kind](found):
+        raise GemError(f"{offer.entry_point!r} is {type(found).__name__} {found!r:.80}, which is not {offer.kind}")
 
 
-def _check(entry_point: str, fits: Callable[[Any], bool], what: str) -> None:
-    found = import_object(entry_point)
-    if not fits(found):
-        raise GemError(f"{entry_point!r} is {type(found).__name__} {found!r:.80}, which is not {what}")
-
-
-def _is_tool(found: Any) -> bool:
-    return isinstance(found, Tool | list | tuple) or callable(found)
-
-
-def _is_command(found: Any) -> bool:
-    return isinstance(found, click.Command)
+_FITTING: Mapping[str, Callable[[Any], bool]] = {
+    "callable": callable,
+    "a tool": lambda found: isinstance(found, Tool | list | tuple) or callable(found),
+    "a click command": lambda found: isinstance(found, click.Command),
+}
+"""What is found at an entry point → whether it fits."""

@@ -119,7 +119,8 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     """
     only, without = _names(environ, "GEM_PACKS"), _names(environ, "GEM_DISABLE_PACKS")
     found: dict[tuple[str, str], Pack] = {}
-    for entry_point in metadata.entry_points(group=GROUP):
+    damaged: list[Pack] = []
+    for entry_point in _entry_points(damaged):
         name, version = _name(entry_point)
         new = Pack(name or entry_point.value.partition(".")[0].replace("_", "-"), version, entry_point.value, ())
         pack = found.setdefault((new.distribution, new.module), new)
@@ -128,7 +129,7 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
         if name is None:
             damage = "its metadata has no name, as after an installation that was interrupted"
             pack.fail(damage, fix=how_to_install(pack.distribution, "--force-reinstall"))
-    packs = list(found.values())
+    packs = [*found.values(), *damaged]
     for pack in packs:
         if pack.distribution == CORE:
             continue
@@ -140,6 +141,23 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     return sorted(
         packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in OWN_PACKS, pack.distribution)
     )
+
+
+def _entry_points(damaged: list[Pack]) -> Iterable[metadata.EntryPoint]:
+    """All entry points of packs; a distribution whose list cannot be read is added to `damaged`."""
+    try:
+        return metadata.entry_points(group=GROUP)
+    except Exception:  # one of all those installed: which one is found out below
+        found: list[metadata.EntryPoint] = []
+        for distribution in metadata.distributions():
+            try:
+                found += distribution.entry_points.select(group=GROUP)
+            except Exception as error:
+                pack = Pack(distribution.name or "an unnamed one", distribution.version, "", ())
+                reason = f"its list of entry points cannot be read: {type(error).__name__}: {error}"
+                pack.fail(reason, error=error, fix=how_to_install(pack.distribution, "--force-reinstall"))
+                damaged.append(pack)
+        return found
 
 
 def _name(entry_point: metadata.EntryPoint) -> tuple[str | None, str]:
@@ -178,7 +196,9 @@ def load(pack: Pack) -> None:
         return
     try:
         _ask_hooks(pack, module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a hook that exits
         reason = str(error) if isinstance(error, PackError) else f"{type(error).__name__}: {error}"
         pack.fail(reason, error=error)
 

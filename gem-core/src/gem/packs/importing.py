@@ -45,7 +45,9 @@ def import_object(entry_point: str) -> Any:
             target: Any = importlib.import_module(module_name)
     except GemError:
         raise
-    except (Exception, SystemExit) as error:  # importing runs any code
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # importing runs any code, which may exit
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         raise PackError(f"{entry_point!r} cannot be imported: {_message(error)}", name=missing) from error
     for name in path.split("."):

@@ -1,0 +1,84 @@
+"""Installed packs that are broken in ways of which pip knows nothing: every command works, and `doctor` names them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HOOK = "import gem\n\nGEM_API = 1\n\n\n@gem.hookimpl\n"
+DIAGNOSTIC = HOOK + "def gem_diagnostics():\n    return {'broken': 'broken_pack:diagnose'}\n\n\ndef diagnose():\n    "
+MODULES = {
+    "exits on import": "raise SystemExit(3)",
+    "exits in a hook": HOOK + "def gem_envs():\n    raise SystemExit(3)\n",
+    "generator exit in a hook": HOOK + "def gem_commands():\n    raise GeneratorExit\n",
+    "exits while it lists": HOOK + "def gem_tools():\n    yield from ()\n    raise SystemExit(1)\n",
+    "an env that exits": HOOK
+    + "def gem_envs():\n    return [gem.EnvSpec(id='broken:A', entry_point='this_exits:A')]\n",
+    "an env that crashes": HOOK + "def gem_policies():\n    return {'broken': 'this_crashes:A'}\n",
+}
+DIAGNOSTICS = {
+    "exits": ("raise SystemExit(2)", "SystemExit"),
+    "generator exit": ("raise GeneratorExit", "GeneratorExit"),
+    "ends its process": ("import os; os._exit(0)", "exited with status 0"),
+    "sleeps": ("import time; time.sleep(1000)", "has not ended after 8 s"),
+}
+
+
+def pack(folder: Path, module: str, entry_points: bytes = b"[gem.packs]\nbroken=broken_pack\n") -> None:
+    """Install a pack, as files on Python's path."""
+    metadata = folder / "broken_pack-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-pack\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_bytes(entry_points)
+    (folder / "broken_pack.py").write_text(module)
+    (folder / "this_exits.py").write_text("raise SystemExit(4)")
+    (folder / "this_crashes.py").write_text("import os\n\nos.kill(os.getpid(), 11)")
+
+
+def gemx(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "gem", *arguments]
+    variables = {**os.environ, "PYTHONPATH": path, "GEM_PACKS": "broken-pack"}
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=variables)
+
+
+def doctor(folder: Path) -> dict[str, Any]:
+    return json.loads(gemx(folder, "doctor", "--json").stdout)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_pack_that_exits_or_crashes_is_named_with_its_reason_and_the_core_works(tmp_path: Path, name: str) -> None:
+    pack(tmp_path, MODULES[name])
+    listed = gemx(tmp_path, "list", "core")
+
+    assert (listed.returncode, "core:Echo-v0" in listed.stdout) == (0, True)
+    [row] = [row for row in doctor(tmp_path)["packs"] if row["pack"] == "broken-pack"]
+    assert row["state"] in ("failed", "faulty")
+    assert row["reason"]
+
+
+def test_a_pack_whose_entry_points_are_not_text_is_named_and_the_core_works(tmp_path: Path) -> None:
+    pack(tmp_path, "", b"[gem.packs]\nbroken\xff\xfe=broken_pack\n")
+
+    assert "core:Echo-v0" in gemx(tmp_path, "list", "core").stdout
+    assert gemx(tmp_path, "info", "core:Echo-v0").returncode == 0
+    [row] = [row for row in doctor(tmp_path)["packs"] if row["pack"] == "broken-pack"]
+    assert "its list of entry points cannot be read" in row["reason"]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name == "sleeps")) for name in DIAGNOSTICS]
+)
+def test_a_diagnostic_that_exits_crashes_or_sleeps_is_one_line(tmp_path: Path, name: str) -> None:
+    body, reason = DIAGNOSTICS[name]
+    pack(tmp_path, DIAGNOSTIC + body + "\n")
+    report = doctor(tmp_path)
+
+    [found] = [each for each in report["diagnostics"] if each["name"] == "broken"]
+    assert report["ok"]
+    assert (found["status"], found["ok"]) == ("this diagnostic failed", False)
+    assert reason in found["details"][0]
