@@ -119,7 +119,15 @@ def test_a_pause_is_a_number_or_a_date(headers, seconds):
         ({"choices": [{"message": {"content": "half"}, "finish_reason": "abort"}]}, NoAnswer),
         ({"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, RequestRefused),
         ([], NoAnswer),
-        ({"choices": [{"message": {"content": "a"}}], "usage": {"prompt_tokens": "?"}}, None),
+        *(
+            ({"choices": [{"message": {"content": "a"}}], "usage": usage}, None)
+            for usage in [
+                *({"prompt_tokens": count} for count in ("?", 7.5, -3, 10**30, True, None)),
+                {"prompt_tokens_details": [1]},
+                ["prompt_tokens"],
+                "7",
+            ]
+        ),
     ],
 )
 def test_an_answer_with_status_200_is_a_reply_only_if_it_has_one(answer, kind):

@@ -183,6 +183,38 @@ def test_the_first_episodes_do_not_exceed_a_small_budget():
     assert found.meter.spent.prompt + found.meter.spent.completion == 16 * 15
 
 
+class Reporting(Policy):
+    """Writes 40 characters, and says that a reply took so many tokens."""
+
+    def __init__(self, usage):
+        self.usage = usage
+
+    def send(self, transcripts):
+        self.asked = list(transcripts)
+
+    def recv(self, min_results=1, timeout=None):
+        asked, self.asked = self.asked, []
+        return {slot: Completion("x" * 40, usage=self.usage) for slot in asked}
+
+
+@pytest.mark.parametrize("usage", [None, Usage(), Usage(1, 1)], ids=["no usage", "zeros", "too little"])
+def test_a_budget_ends_an_evaluation_though_the_server_counts_no_tokens_or_too_few(usage):
+    options = {"episodes": 200, "num_envs": 1, "floors": False}
+    free = evaluate(SUM, Reporting(usage), **options)
+    spent = evaluate(SUM, Reporting(usage), **options, budget=Budget(max_tokens=3000))
+
+    assert (free.played, free.budget_spent, free.meter.estimated) == (200, False, 0)
+    assert (spent.budget_spent, spent.meter.estimated > 0) == (True, True)
+    assert 2850 <= spent.meter.spent.prompt + spent.meter.spent.completion <= 3000
+    assert spent.meter.spent.completion == 10 * spent.meter.estimated
+
+
+def test_a_count_that_is_possible_is_taken_as_it_is():
+    found = evaluate(SUM, Reporting(Usage(900, 9)), episodes=3, floors=False, budget=Budget(max_tokens=10**6))
+
+    assert (found.meter.spent.completion % 9, found.meter.estimated) == (0, 0)
+
+
 def test_a_limit_of_minutes_ends_even_if_the_model_never_answers():
     found = evaluate(SUM, Silent(), episodes=5, budget=Budget(max_minutes=0.005))
 

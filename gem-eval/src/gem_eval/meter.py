@@ -1,5 +1,6 @@
 """Counting what a model uses, and ending in order when a budget is spent."""
 
+import math
 import time
 from collections.abc import Mapping
 
@@ -10,7 +11,13 @@ from gem.errors import Failure
 from gem.llm.policy import ChatPolicy
 from gem.rollout.policy import InfoPolicy, Policy
 from gem.rollout.transcript import Transcript
+from gem.tool.content import parts_of
 from gem_eval.settings import Budget, Prices
+
+_CHARACTERS = 4
+"""Characters of a token, where the server does not count."""
+_MOST_CHARACTERS = 16
+"""Characters per token above which a count is taken for wrong: a server that reports too little would end no budget."""
 
 
 class BudgetSpent(Exception):
@@ -29,7 +36,7 @@ class Meter(Policy):
 
     Replies that were asked for before are still delivered, so that episodes that end with them are complete; then, or
     when the time is over, `recv` raises `BudgetSpent`. Every completion gets a `usage`: the server's, or what is known
-    here.
+    here. With a budget or prices, tokens are estimated where the server reports none, or less than is possible.
     """
 
     def __init__(self, policy: Policy, budget: Budget) -> None:
@@ -42,6 +49,10 @@ class Meter(Policy):
         self._until = time.monotonic() + budget.max_minutes * 60 if budget.max_minutes else None
         self.spent = Usage()
         """Tokens and seconds of every reply so far, those of unfinished episodes included."""
+        self.estimated = 0
+        """Number of replies with an estimated number of tokens."""
+        self._read: dict[int, int] = {}
+        """Slot with a pending request → the characters of its conversation; empty where nothing is estimated."""
         self._of_slot: dict[int, Usage] = {}
         self._running, self._finished, self._of_finished = 0, 0, Usage()
 
@@ -81,6 +92,8 @@ class Meter(Policy):
             self._put_off |= transcripts.keys()
             return
         self._asked |= dict.fromkeys(transcripts, time.perf_counter())
+        if self._budget.max_tokens or self._budget.prices:
+            self._read |= {slot: _characters(transcript) for slot, transcript in transcripts.items()}
         self._policy.send(transcripts)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> Mapping[int, Completion | Failure]:
@@ -99,14 +112,24 @@ class Meter(Policy):
         if not isinstance(reply, Completion) or isinstance(self._policy, InfoPolicy):
             return reply
         usage = reply.usage or Usage(len(reply.prompt_ids), len(reply.ids))
+        if slot in self._read:
+            usage = self._plausible(usage, self._read.pop(slot), len(reply.text) + len(reply.reasoning))
         if not usage.seconds:
             usage = replace(usage, seconds=seconds)
         self.spent += usage
         self._of_slot[slot] = self._of_slot.get(slot, Usage()) + usage
         return replace(reply, usage=usage)
 
+    def _plausible(self, usage: Usage, read: int, written: int) -> Usage:
+        """The usage for so many characters that were read and written, estimated where a count is too small."""
+        counts = {"prompt": (usage.prompt, read), "completion": (usage.completion, written)}
+        few = {name: size for name, (count, size) in counts.items() if count * _MOST_CHARACTERS < size}
+        self.estimated += bool(few)
+        return replace(usage, **{name: math.ceil(size / _CHARACTERS) for name, size in few.items()}) if few else usage
+
     def forget(self, slot: int) -> None:
         self._asked.pop(slot, None)
+        self._read.pop(slot, None)
         self._put_off.discard(slot)
         self._running, self._finished = self._running - 1, self._finished + 1
         self._of_finished += self._of_slot.pop(slot, Usage())
@@ -114,3 +137,9 @@ class Meter(Policy):
 
     def close(self) -> None:
         self._policy.close()
+
+
+def _characters(transcript: Transcript) -> int:
+    seen = [*(turn.observation for turn in transcript.turns), transcript.observation]
+    texts = (len(part.get("text", "")) for each in seen for part in parts_of(each))
+    return sum(texts) + sum(len(turn.action) for turn in transcript.turns)

@@ -18,6 +18,7 @@ _TOO_LONG = (
     "prompt is too long", "input token count",
 )  # fmt: skip
 """Words of OpenAI, vLLM, SGLang, llama.cpp, Anthropic and Google about a conversation that does not fit."""
+_MOST_TOKENS = 1 << 40
 BROKEN_OFF = frozenset({"abort", "error", "cancelled"})
 """Finish reasons of a server that could not complete the reply."""
 
@@ -76,7 +77,7 @@ def read_reply(answer: Answer, sent: Sequence[str]) -> ChatReply:
             cast("Mapping[str, Any]", message),
             reason,
             stopped_at if isinstance(stopped_at, str) else None,
-            _usage(said.get("usage"), answer.seconds, answer.requests),
+            _usage(_object(said.get("usage")), answer.seconds, answer.requests),
             tuple(cast("Mapping[str, Any]", choice.get("logprobs") or {}).get("content") or ()),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -93,18 +94,20 @@ def _status_of(error: object) -> int:
     return code if isinstance(code, int) and 400 <= code < 600 else 500
 
 
-def _usage(counted: Mapping[str, Any] | None, seconds: float, requests: int) -> Usage:
-    counted = counted or {}
+def _object(value: object) -> Mapping[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
+
+def _usage(counted: Mapping[str, Any], seconds: float, requests: int) -> Usage:
     def tokens(of: Mapping[str, Any], name: str) -> int:
         count = of.get(name)
-        return count if isinstance(count, int) else 0
+        return count if type(count) is int and 0 <= count < _MOST_TOKENS else 0
 
     return Usage(
         tokens(counted, "prompt_tokens"),
         tokens(counted, "completion_tokens"),
-        tokens(counted.get("prompt_tokens_details") or {}, "cached_tokens"),
-        tokens(counted.get("completion_tokens_details") or {}, "reasoning_tokens"),
+        tokens(_object(counted.get("prompt_tokens_details")), "cached_tokens"),
+        tokens(_object(counted.get("completion_tokens_details")), "reasoning_tokens"),
         seconds,
         requests,
     )

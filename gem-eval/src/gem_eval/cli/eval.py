@@ -113,7 +113,7 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
 
     ID may be a pattern, such as 'game:*-easy'. Random play and the expert are measured on the same items. An episode in
     which the environment or the model raised an error is a failure: it is counted, printed on standard error, and left
-    out of the means. The exit status is 1 if every episode failed.
+    out of the means. The exit status is 1 if every episode failed, and 3 if a budget ended a partial evaluation.
 
     Ctrl-C, and a budget that is spent, print the report so far. With --out, the same command, or --resume FOLDER, then
     plays what is missing.
@@ -141,15 +141,23 @@ def evaluate(ctx: click.Context, **given: Any) -> None:
     else:
         print_report(evaluation)
     print_failures(failed, debug=ctx.find_root().params["debug"])
-    if out and (stopped or failed or evaluation.played < evaluation.asked):
-        complete = evaluation.played == evaluation.asked and not stopped
+    partial = evaluation.played < evaluation.asked
+    if evaluation.meter and evaluation.meter.estimated:
+        counted = f"{evaluation.meter.estimated:,} replies have less tokens by the server's count than is possible"
+        echo(f"{counted}: theirs are estimated, 4 characters each.", fg="yellow", err=True)
+    if out and (stopped or failed or partial):
+        complete = not partial and not stopped
         what = "plays the failed episodes again" if complete else "plays what is missing"
         trust = " --trust" if needs_trust(settings) else ""
-        echo(f"`gemx eval --resume {out}{trust}` {what}.", err=True)
+        budget = [f"--{name.replace('_', '-')}" for name in BUDGET[:3] if getattr(settings.budget, name)]
+        again = f", with as much again or what {', '.join(budget)} gives it" if evaluation.budget_spent else ""
+        echo(f"`gemx eval --resume {out}{trust}` {what}{again}.", err=True)
     if stopped:
         raise stopped
     if len(failed) == evaluation.played:
         ctx.exit(1)
+    if partial:
+        ctx.exit(3)
 
 
 def _given(ctx: click.Context) -> set[str]:
