@@ -296,6 +296,9 @@ def test_a_page_in_a_browser_cannot_use_a_server_without_a_token(url):
     with pytest.raises(InvalidStatus), Client(url, origin="http://evil.example"):
         pass
     assert http(f"{url}/reset", {"id": ODD}, Origin="http://evil.example")[0] == 403
+    status, answer = http(f"{url}/list_environments", Host="evil.example")
+    assert (status, "not known as evil.example" in str(answer)) == (403, True)
+    assert http(f"{url}/list_environments", Host="localhost:1")[0] == 200
 
 
 def test_a_server_for_other_machines_needs_a_token_that_cannot_be_guessed(tmp_path):

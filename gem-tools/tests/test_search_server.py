@@ -292,3 +292,10 @@ def test_invalid_options_of_the_command_are_refused_with_the_reason(options, why
 
 def test_the_default_number_of_hits_is_at_least_one():
     assert "--topk" in CliRunner().invoke(main, ["search-server", "--topk", "0"]).output
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Host": "evil.example"}])
+def test_a_page_in_a_browser_cannot_search(url, headers):
+    client = HttpClient(url, timeout=HANG_LIMIT, headers=headers)
+
+    assert client.call("POST", "", b'{"queries": ["a"]}').status == 403

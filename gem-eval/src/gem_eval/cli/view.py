@@ -11,6 +11,7 @@ import click
 
 from gem.cli.output import echo
 from gem.errors import ConfigError, GemError
+from gem.http.pages import refusal_of_page
 from gem_eval.view import page_of, run_of
 
 MOST_EPISODES = 2000
@@ -92,8 +93,9 @@ def page_server(runs: Sequence[Path], episodes: int, port: int) -> http.server.T
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             # A page of the web whose name leads to this machine must not read the runs.
-            if self.headers.get("Host", "").partition(":")[0] not in (LOCAL, "localhost"):
-                self._answer(403, "text/plain", f"open the address with {LOCAL} instead")
+            given = {name.lower(): value for name, value in self.headers.items()}
+            if (refusal := refusal_of_page(given)) is not None:
+                self._answer(403, "text/plain", refusal)
             elif self.path.partition("?")[0] != "/":
                 self._answer(404, "text/plain", "there is only one page: /")
             else:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from gem.errors import ConfigError
+from gem.http.pages import refusal_of_page
 
 VARIABLE = "GEM_SERVE_TOKEN"
 """The environment variable with the token."""
@@ -37,9 +38,8 @@ class Access:
         Without a token, a browser is refused: any page in it could reach a server on this machine.
         """
         if self._token is None:
-            if "origin" in headers:
-                return 403, "pages in a browser may not use a server without a token"
-            return None
+            refusal = refusal_of_page(headers)
+            return None if refusal is None else (403, f"{refusal}, unless it has a token")
         if self._knows(headers.get("authorization", "")):
             return None
         return 401, "this server wants its token: Authorization: Bearer TOKEN, or http://gem:TOKEN@HOST"

@@ -11,6 +11,7 @@ from time import sleep
 from gem.checks import check_int
 from gem.errors import Fault, MissingExtra
 from gem.http.listening import address, listen
+from gem.http.pages import refusal_of_page
 from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, protocol_of
 from gem_tools.search.retriever import Hit, Retriever
 
@@ -120,8 +121,8 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     """The ASGI application: `POST /retrieve` in either protocol of `gem_tools.search.protocol`, and `GET /health`.
 
     Errors have the body `{"error": "…"}` and one of these statuses: 400 for a request that follows neither protocol or
-    asks for too much, 413 for one that is too large or whose answer would be, 503 if too many queries are waiting, 502
-    if a search engine behind the retriever does not answer.
+    asks for too much, 403 for one that a page in a browser may have sent, 413 for one that is too large or whose answer
+    would be, 503 if too many queries are waiting, 502 if a search engine behind the retriever does not answer.
 
     Args:
         retriever: what is searched.
@@ -134,6 +135,8 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     batcher = QueryBatcher(retriever)
 
     async def retrieve(http: HttpRequest) -> Response:
+        if (refusal := refusal_of_page(http.headers)) is not None:
+            return _error(403, refusal)
         body = bytearray()
         async for chunk in http.stream():
             body += chunk
