@@ -148,6 +148,22 @@ def test_a_process_that_an_env_has_forked_does_not_hide_the_end_of_its_worker(wo
     assert failure.error.startswith("WorkerLost: " if word == "fork die" else "TimeoutError: ")
 
 
+def test_a_worker_that_is_stopped_between_two_calls_is_replaced_and_its_envs_play_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gem.vector.recovery.SILENCE", 0.5)
+    with vector("process", length=LENGTH, num_workers=1, step_timeout=1.0) as envs:
+        envs.reset(seed=7)
+        pid = envs.step(["go 1"] * 3).infos[0]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        steps = envs.step(["go 2"] * 3)
+
+    assert steps.infos[0]["pid"] != pid
+    for slot in range(3):
+        whole = alone(episode_seed(7, slot, 0), ["go 1", "go 2"], length=LENGTH)
+        assert row(steps, slot) == without_pid(whole[2])
+
+
 @pytest.mark.parametrize("backend", PARALLEL)
 def test_an_interrupt_that_no_ctrl_c_has_brought_is_a_failure_like_any_other(backend: str) -> None:
     with vector(backend, length=LENGTH) as envs:

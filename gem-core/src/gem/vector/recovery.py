@@ -21,6 +21,8 @@ from gem.vector.messages import Autoreset, EpisodeLog, Rebuild, Reset, Restore, 
 from gem.vector.worker import Batch, WorkerAnswer, WorkerInit, unpickle
 
 MAX_FAILED_STARTS = 3
+SILENCE = 5.0
+"""Seconds beside the limit of a step in which a worker that is asked, and calls no env, is taken for stopped."""
 
 
 class WorkerLost(Exception):
@@ -47,6 +49,8 @@ class WorkerHandle(ABC):
         """True once it has started."""
         self.next_check = 0.0
         """The time of the next check for an overdue call."""
+        self.heard = 0.0
+        """The time when it last answered, or was asked after it had answered everything."""
         self.failed_starts = 0
         """Workers for these slots that have ended in succession before they were ready."""
         self.suspects: deque[int] = deque()
@@ -126,6 +130,7 @@ class RemoteBackend(ABC, Generic[L]):
         for message in messages.values():
             if isinstance(message, Reset) and message.options is not None:
                 pickled("the options of a reset", message.options)
+        busy = self._busy()
         batches: list[list[tuple[int, SlotMessage, Autoreset]]] = [[] for _ in self._workers]
         for slot, message in messages.items():
             self._pending[slot] = message, autoreset
@@ -134,9 +139,11 @@ class RemoteBackend(ABC, Generic[L]):
             suspects = self._workers[number].suspects
             if not suspects or slot == suspects[0] or slot not in suspects:
                 batches[number].append((slot, message, autoreset))
-        for worker, batch in zip(self._workers, batches, strict=True):
+        for number, (worker, batch) in enumerate(zip(self._workers, batches, strict=True)):
             if batch:
                 worker.next_check = 0.0
+                if number not in busy:
+                    worker.heard = time.monotonic()
                 worker.send(batch)
 
     def recv(self, timeout: float | None) -> list[SlotResult]:
@@ -151,7 +158,12 @@ class RemoteBackend(ABC, Generic[L]):
                 results, self._results = self._results, []
                 return results
 
+    def _busy(self) -> set[int]:
+        """The numbers of the workers with a pending message."""
+        return {slot % len(self._workers) for slot in self._pending} if self._limit is not None else set()
+
     def _receive(self, worker: L) -> None:
+        worker.heard = time.monotonic()
         try:
             self._accept(worker, worker.receive())
         except WorkerLost as loss:
@@ -206,7 +218,7 @@ class RemoteBackend(ABC, Generic[L]):
         if self._limit is None or not self._pending:
             return None
         now = time.monotonic()
-        busy = {slot % len(self._workers) for slot in self._pending}
+        busy = self._busy()
         for number in busy:
             worker = self._workers[number]
             if now < worker.next_check:
@@ -216,16 +228,19 @@ class RemoteBackend(ABC, Generic[L]):
             worker.next_check = now + self._limit - (call.seconds if call else 0.0)
             if call is not None and call.seconds >= self._limit:
                 self._end(worker, call, timed_out(self._limit))
+            elif call is None and worker.ready and now - worker.heard >= self._limit + SILENCE:
+                self._end(worker, None, "")  # somebody has stopped it: no env is to blame
         return min(self._workers[number].next_check for number in busy)
 
-    def _end(self, worker: L, call: EnvCall, cause: str) -> None:
+    def _end(self, worker: L, call: EnvCall | None, cause: str) -> None:
+        """Kill and replace a worker; the env of its call fails."""
         worker.kill()
-        message = self._pending.get(call.slot)
+        message = self._pending.get(call.slot) if call else None
         # Earlier answers count, even one of the last moment.
         with suppress(WorkerLost):
             while True:
                 self._accept(worker, worker.receive())
-        if self._pending.get(call.slot) is message:
+        if call and self._pending.get(call.slot) is message:
             self._fail_slot(call.slot, call.stream, cause)
         self._replace(worker, one_at_a_time=False)
 
