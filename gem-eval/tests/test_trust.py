@@ -12,6 +12,7 @@ from gem.cli.main import main
 from gem.errors import RecordError
 from gem.testing.chat_server import chat_server
 from gem_eval import evaluate, read_settings
+from gem_eval.trust import names_in
 
 ECHO = "core:Echo-v0"
 PLANTED = """
@@ -147,3 +148,35 @@ def test_a_number_of_episodes_that_no_memory_holds_is_refused(fields: dict[str, 
     refused = resume(folder)
     assert refused.exit_code == 1
     assert "episodes, and a group has at most 1,000,000: lower --episodes or --k" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", "3", "", "[" * 100_000, '{"a":' * 50_000, '{"gem_eval": 1, "model": "random", "groups": []}']
+)
+def test_what_holds_no_settings_is_refused_in_a_line(content: str, folder: Path) -> None:
+    (folder / "eval.json").write_text(content)
+    refused = resume(folder)
+
+    assert refused.exit_code == 1
+    assert "eval.json does not hold the settings of an evaluation" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+
+
+def test_a_configuration_is_told_by_the_code_commands_and_addresses_that_it_names() -> None:
+    tool = {"name": "mcp", "config": {"a": {"command": "npx", "args": ["-y"]}}}
+    names = ["core:Echo-v0", "core:Echo", "game:*-easy", "lab.envs:Env", "openenv:http://far.example:80"]
+
+    assert names_in({"ids": names, "tools": [tool], "steps": 3, "policy": "random"}) == [
+        "the code at 'core:Echo'",
+        "the code at 'lab.envs:Env'",
+        "the address 'openenv:http://far.example:80'",
+        "the command 'npx'",
+    ]
+
+
+def test_gemx_eval_names_the_code_of_a_suite_before_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text('[a]\nids = ["core:Echo-v0"]\nwrappers = ["lab.missing:Wrapper"]\n')
+    done = CliRunner().invoke(main, ["eval", "--suite", str(tmp_path / "suite.toml"), "--model", "random"])
+
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[0].endswith("suite.toml names the code at 'lab.missing:Wrapper'.")

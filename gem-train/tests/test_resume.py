@@ -283,3 +283,11 @@ def test_nothing_is_written_through_a_link_in_the_folder_of_a_run(name, tmp_path
     assert done.exit_code == 1
     assert f"{out / name} is a link to {target}" in done.stderr
     assert not (list(target.iterdir()) if target.is_dir() else target.read_text())
+
+
+def test_gemx_train_names_the_code_of_its_file_before_it_starts(tmp_path):
+    file = tmp_path / "run.toml"
+    file.write_text('id = "core:Echo-v0"\nwarmup.policy = "lab.missing:teach"\n')
+    done = CliRunner().invoke(main, ["train", "--config", str(file), "--out", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[0] == f"{file} names the code at 'lab.missing:teach'."

@@ -61,7 +61,7 @@ def stored_settings(folder: Path) -> Settings:
         if version != VERSION:
             raise RecordError(f"{path} has version {version!r} of the format, and this gem-eval reads {VERSION}")
         return Settings.model_validate(content)
-    except (ValueError, AttributeError, ValidationError) as error:
+    except (ValueError, AttributeError, TypeError, RecursionError, ValidationError) as error:
         what = str(error).splitlines()[0]
         raise RecordError(f"{path} does not hold the settings of an evaluation: {what}") from error
 

@@ -107,7 +107,7 @@ class Settings(_Data):
     """Settings that an evaluation depends on: a `model` plays `groups` from a `seed`, on a `backend`, in a `budget`."""
 
     model: ComponentRef
-    groups: tuple[Group, ...]
+    groups: Annotated[tuple[Group, ...], Field(min_length=1)]
     seed: int = Field(default=0, ge=0, lt=seeding.SEEDS)
     num_envs: Count | None = None
     """Most episodes at once; by default as many as `openai` makes requests, and `NUM_ENVS` with other models."""

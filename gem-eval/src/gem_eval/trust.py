@@ -5,14 +5,15 @@ The checks import plugin modules of installed packs, and nothing that the data n
 """
 
 import reprlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gem.episode import Episode
 from gem.episode.codec import same_json
 from gem.errors import RecordError
 from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.packs.importing import is_import_path
 from gem.packs.lookup import find_offer
 from gem.packs.registry import registry
 from gem_eval.settings import Group, Settings
@@ -51,6 +52,32 @@ def check_settings(settings: Settings, folder: Path, named: Collection[str] = ()
 def needs_trust(settings: Settings) -> bool:
     """Tell whether a folder with these settings is resumed only with `--trust`, or with the model in the command."""
     return any(_of_model(settings.model, ())) or any(_of_groups(settings.groups))
+
+
+def names_in(configuration: Any) -> list[str]:
+    """The modules, commands and addresses in a configuration (plain data), which are used as they are.
+
+    A file of configuration is code: these are printed before anything starts.
+    """
+    found: dict[str, None] = {}
+
+    def look(value: Any, key: str) -> None:
+        if isinstance(value, Mapping):
+            for name, each in cast("Mapping[str, Any]", value).items():
+                look(each, name)
+        elif isinstance(value, list | tuple):
+            for each in cast("Sequence[Any]", value):
+                look(each, key)
+        elif isinstance(value, str):
+            if key == "command":
+                found[f"the command {reprlib.repr(value)}"] = None
+            elif "://" in value:
+                found[f"the address {value!r:.{_LONGEST_NAME}}"] = None
+            elif is_import_path(value) and registry().registered(value) is None:
+                found[f"the code at {reprlib.repr(value)}"] = None
+
+    look(configuration, "")
+    return list(found)
 
 
 def _refuse(what: str, differences: Iterable[str], advice: str = "") -> None:

@@ -33,7 +33,7 @@ from gem_eval.folder import stored_settings
 from gem_eval.plan import EPISODES, MOST_ROWS
 from gem_eval.settings import NUM_ENVS
 from gem_eval.suite import make_group
-from gem_eval.trust import check_settings, needs_trust
+from gem_eval.trust import check_settings, names_in, needs_trust
 
 BUDGET = ("max_tokens", "max_cost", "max_minutes", "prices")
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -232,6 +232,8 @@ def _groups(ctx: click.Context, given: dict[str, Any]) -> Sequence[Group]:
             raise ConfigError(f"a group of --suite has {name} of its own: leave out {_option(name)}")
     path, _, names = given["suite"].partition(":") if not Path(given["suite"]).is_file() else (given["suite"], "", "")
     groups = read_suite(Path(path), names)
+    if used := names_in([each.model_dump() for each in groups]):
+        echo(f"{path} names {', '.join(used)}.", fg="yellow", err=True)
     return [make_group("", {**each.model_dump(), **own}) for each in groups] if own else groups
 
 

@@ -73,6 +73,12 @@ def carry_out(config: RunConfig, name: str, check: Callable[[Any, Path], None], 
         else:
             echo(to_toml(config), nl=False)
         return
+    if asked.file is not None:
+        from gem_eval.trust import names_in
+        from gem_train.config.sources import read_toml
+
+        if used := names_in(read_toml(asked.file)):
+            echo(f"{asked.file} names {', '.join(used)}.", fg="yellow", err=True)
     if asked.estimate is None:
         with stray_prints_to_stderr():
             check(config, asked.out or Path("runs"))
