@@ -180,3 +180,15 @@ def test_gemx_eval_names_the_code_of_a_suite_before_it_starts(tmp_path: Path) ->
 
     assert done.exit_code == 1
     assert done.stderr.splitlines()[0].endswith("suite.toml names the code at 'lab.missing:Wrapper'.")
+
+
+def test_a_recorded_text_of_any_length_is_a_short_line_of_what_differs(tmp_path: Path) -> None:
+    evaluate(ECHO, "random", episodes=1, out=tmp_path, floors=False)
+    [line] = (tmp_path / "episodes.jsonl").read_bytes().splitlines()
+    record = json.loads(line)
+    record["traces"][0]["turns"][0]["observation"] = "x" * 2_000_000
+    (tmp_path / "episodes.jsonl").write_text(json.dumps(record) + "\n")
+    done = CliRunner().invoke(main, ["reproduce", str(tmp_path)])
+
+    assert done.exit_code == 1
+    assert len(done.output) < 20_000

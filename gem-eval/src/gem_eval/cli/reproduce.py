@@ -17,6 +17,8 @@ from gem_eval.replay import Difference, reproduce
 _TARGET = re.compile(r"(?P<path>.+):(?P<number>[1-9][0-9]{0,17})", re.DOTALL)
 MOST_LINES = 12
 """The most lines of a diff that are printed."""
+LONGEST = 4000
+"""The most characters of each."""
 
 
 def _target(ctx: click.Context, param: click.Parameter, value: str) -> tuple[Path, int | None]:
@@ -75,7 +77,7 @@ def _print(number: int, record: Episode, difference: Difference) -> None:
     elif what == "observation":
         _print_diff(recorded, replayed)
     else:
-        echo(f"  - {recorded!r}\n  + {replayed!r}")
+        echo(f"  - {recorded!r:.{LONGEST}}\n  + {replayed!r:.{LONGEST}}")
 
 
 def _print_diff(recorded: Observation, replayed: Observation) -> None:
@@ -83,6 +85,6 @@ def _print_diff(recorded: Observation, replayed: Observation) -> None:
     lines = list(difflib.unified_diff(before, now, n=1, lineterm=""))[2:]
     # The difference may be in line ends or in parts that are not text.
     for line in lines[:MOST_LINES] or [f"- {recorded!r}", f"+ {replayed!r}"]:
-        echo(f"  {line}")
+        echo(f"  {line:.{LONGEST}}")
     if len(lines) > MOST_LINES:
         echo(f"  … and {len(lines) - MOST_LINES} more lines")

@@ -22,6 +22,8 @@ from gem_train.runs.files import read_lines
 
 _NAMES = ("id", "algorithm", "model")
 """Settings whose values speak for themselves."""
+_LONGEST = 500
+"""Characters of a label."""
 _MOST_STEPS = 10_000_000
 """Most steps of a run that is read: its curve is in memory, and the number may come from somebody else."""
 
@@ -127,7 +129,7 @@ def grouped(runs: Sequence[RunData]) -> list[Group]:
         kinds.setdefault(json.dumps(fixed, sort_keys=True, default=str), []).append(run)
     settings = [json.loads(kind) for kind in kinds]
     labels = _labels(settings)
-    return [Group(label, tuple(members)) for label, members in zip(labels, kinds.values(), strict=True)]
+    return [Group(label[:_LONGEST], tuple(members)) for label, members in zip(labels, kinds.values(), strict=True)]
 
 
 def _labels(groups: Sequence[Mapping[str, Any]]) -> list[str]:
