@@ -43,11 +43,11 @@ class EnvId(NamedTuple):
         if match is None:
             if meant := _HOST_AND_PORT.fullmatch(text):
                 raise SpecError(
-                    f"{text!r} is not an environment id: an address in an id begins with http:// or https://, such as "
-                    f"'{meant[1]}:http://{meant[2]}'"
+                    f"{text!r:.200} is not an environment id: an address in an id begins with http:// or https://, "
+                    f"such as '{meant[1]}:http://{meant[2]:.200}'"
                 )
             raise SpecError(
-                f"{text!r} is not an environment id. The form of an id is 'namespace:Name[-vN][-variant]', "
+                f"{text!r:.200} is not an environment id. The form of an id is 'namespace:Name[-vN][-variant]', "
                 f"for example 'game:GuessTheNumber-v0-easy' or 'math:Arithmetic-v0'.{module_hint(text)}"
             )
         version = match["version"]
