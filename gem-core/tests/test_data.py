@@ -33,6 +33,10 @@ def rows_file(tmp_path, monkeypatch):
     (tmp_path / "rows.txt").touch()
     (tmp_path / "folder").mkdir()
     (tmp_path / "empty.jsonl").write_text("\n \n")
+    (tmp_path / "device.jsonl").symlink_to("/dev/zero")
+    with (tmp_path / "endless.jsonl").open("wb") as file:  # takes no room on the disk
+        file.truncate(2**40)
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000)
     return path
 
 
@@ -129,6 +133,9 @@ def test_a_source_selects_shuffles_and_limits_its_rows(rows_file):
         ({"name": "folder"}, "is a local folder: write './folder'"),
         ({"name": "no_such_package:rows.jsonl"}, "there is no package 'no_such_package'"),
         ({"name": "no_such_package.rows:make"}, "no_such_package"),
+        ({"name": "device.jsonl"}, "it is not a file"),
+        ({"name": "endless.jsonl"}, "line 1 of .*endless.jsonl has more than 67108864 bytes"),
+        ({"name": "deep.jsonl"}, "line 1 of .*deep.jsonl is not JSON: maximum recursion"),
         ([], "there are no rows"),
         ([1], "a row maps columns to values, and the first one is 1"),
         (5, "not int"),

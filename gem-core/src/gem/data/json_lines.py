@@ -4,10 +4,14 @@ import json
 import os
 import weakref
 from array import array
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from gem.errors import ConfigError
+
+_LONGEST = 64 * 2**20
+"""Most bytes of a line."""
 
 
 class JsonLines:
@@ -21,11 +25,15 @@ class JsonLines:
         self._path = path
         self._starts, self._lines = array("q"), array("q")
         start = 0
+        if not path.is_file():  # a device or a pipe may have no end
+            raise ConfigError(f"the rows in {path} cannot be read: it is not a file")
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             weakref.finalize(self, os.close, self._file)
             with open(self._file, "rb", closefd=False) as file:
-                for number, line in enumerate(file, 1):
+                for number, line in enumerate(iter(partial(file.readline, _LONGEST + 1), b""), 1):
+                    if len(line) > _LONGEST:
+                        raise ConfigError(f"line {number} of {path} has more than {_LONGEST} bytes")
                     if not line.isspace():
                         self._starts.append(start)
                         self._lines.append(number)
@@ -42,7 +50,7 @@ class JsonLines:
         end = self._starts[index + 1] if index + 1 < len(self) else self._end
         try:
             row = json.loads(os.pread(self._file, end - start, start))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"line {self._lines[index]} of {self._path} is not JSON: {error}") from error
         if not isinstance(row, dict):
             raise ConfigError(f"line {self._lines[index]} of {self._path} is not a JSON object: {row!r:.80}")
