@@ -82,3 +82,22 @@ def test_a_diagnostic_that_exits_crashes_or_sleeps_is_one_line(tmp_path: Path, n
     assert report["ok"]
     assert (found["status"], found["ok"]) == ("this diagnostic failed", False)
     assert reason in found["details"][0]
+
+
+def test_an_env_says_which_variable_and_which_program_it_lacks_and_its_checks_are_skipped(tmp_path: Path) -> None:
+    spec = "id='broken:A', entry_point='gem.packs.echo:Echo', needs_env=('NO_KEY',), needs_program=('no-program',)"
+    pack(tmp_path, HOOK + f"def gem_envs():\n    return [gem.EnvSpec({spec})]\n")
+    lacks = "the environment variable NO_KEY and the program no-program"
+
+    assert f"(needs {lacks})" in gemx(tmp_path, "list", "broken").stdout
+    assert f"It needs {lacks}." in gemx(tmp_path, "info", "broken:A").stdout
+    report = doctor(tmp_path)
+    assert report["ok"]
+    assert [row["lacks"] for row in report["packs"] if row["lacks"]] == [{"broken:A": lacks}]
+    assert f"broken:A needs {lacks}" in gemx(tmp_path, "doctor").stdout
+    checked = gemx(tmp_path, "check", "broken:A", "--json")
+    [env] = json.loads(checked.stdout)["envs"]
+    assert checked.returncode == 0
+    assert {each["state"] for each in env["checks"]} == {"skipped"}
+    assert {each["what"] for each in env["checks"] if each["state"] == "skipped"} == {f"'broken:A' needs {lacks}"}
+    assert f"'broken:A' needs {lacks}" in gemx(tmp_path, "play", "broken:A").stderr

@@ -119,6 +119,7 @@ def test_list_as_json_has_exactly_the_promised_fields() -> None:
                 "version": gem.__version__,
                 "description": echo.description,
                 "tags": ["single-turn", "smoke-test"],
+                "lacks": "",
             }
         ],
         "sources": [],

@@ -73,13 +73,16 @@ def _check(guard: Guard, entry: RegistryEntry, episodes: int, *, quiet: bool, de
 
 def _print_env(id: str, outcomes: Sequence[CheckOutcome], *, debug: bool) -> None:
     out = console()
-    failed = any(outcome.state == "failed" for outcome in outcomes)
-    word, style = _WORDS["failed" if failed else "passed"]
-    passed = sum(outcome.state == "passed" for outcome in outcomes)
-    skipped = [f"{outcome.check} ({outcome.what})" for outcome in outcomes if outcome.state == "skipped"]
+    failed, passed = (sum(outcome.state == state for outcome in outcomes) for state in ("failed", "passed"))
+    skipped: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.state == "skipped":
+            skipped.setdefault(outcome.what, []).append(outcome.check)
+    word, style = _WORDS["failed" if failed else "passed" if passed else "skipped"]
     out.print(word, style=style, end="")
-    note = f"; skipped: {', '.join(skipped)}" if skipped and not failed else ""
-    out.print(f"  {id}  {passed} of {len(outcomes)} checks passed{note}", soft_wrap=True)
+    notes = "" if failed else "".join(f"; {', '.join(names)} skipped: {why}" for why, names in skipped.items())
+    counted = f"{passed} of {len(outcomes)} checks passed{notes}" if failed or passed else next(iter(skipped))
+    out.print(f"  {id}  {counted}", soft_wrap=True)
     for outcome in outcomes if failed else ():
         _print(out, outcome, debug=debug)
 

@@ -84,6 +84,7 @@ def _row(pack: Pack, imports: IsolatedCall | None) -> dict[str, Any]:
         "envs": len(pack.envs),
         "seconds": round(pack.seconds, 4),
         "reason": "; ".join(faulty) or pack.reason,
+        "lacks": {spec.id: spec.lacks for spec in pack.envs if spec.lacks},
         "fix": fix,
     }
 
@@ -94,7 +95,14 @@ def _missing(packs: list[Pack]) -> list[dict[str, Any]]:
     for namespace in KNOWN_PACKS:
         for distribution in missing_owners(namespace, packs):
             namespaces.setdefault(distribution, []).append(namespace)
-    nothing = {"version": None, "state": "not installed", "envs": 0, "seconds": 0.0, "reason": None}
+    nothing: dict[str, Any] = {
+        "version": None,
+        "state": "not installed",
+        "envs": 0,
+        "seconds": 0.0,
+        "reason": None,
+        "lacks": {},
+    }
     return [
         {"pack": distribution, "namespaces": names, "fix": how_to_install(distribution), **nothing}
         for distribution, names in namespaces.items()
@@ -119,6 +127,11 @@ def _print(rows: list[dict[str, Any]], diagnostics: Sequence[tuple[str, Diagnost
             out.print(f"  {row['pack']}: {row['reason'] or provides}", soft_wrap=True)
             if row["fix"]:
                 out.print(f"    {row['fix']}", style="cyan", soft_wrap=True)
+    lacking = [item for row in rows for item in row["lacks"].items()]
+    if lacking:
+        out.print("\nNot playable here", style="yellow")
+    for id, lacks in lacking:
+        out.print(f"  {id} needs {lacks}", soft_wrap=True)
     for name, diagnostic in diagnostics:
         out.print(f"\n{name.capitalize()}: {diagnostic.status}", style="" if diagnostic.ok else "bold yellow")
         for line in diagnostic.details:

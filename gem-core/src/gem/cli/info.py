@@ -38,6 +38,8 @@ def info(id: str, arguments: Sequence[str], as_json: bool) -> None:
 
 def _first_observation(entry: RegistryEntry, given: Mapping[str, Any]) -> dict[str, Any]:
     """What an agent sees first, or why it cannot be shown."""
+    if lacks := entry.spec.lacks:
+        return {"observation": None, "unavailable": f"It needs {lacks}."}
     try:
         checked_class(bind(entry.spec, **given))
     except MissingArgument as error:
@@ -65,6 +67,7 @@ def _describe(entry: RegistryEntry) -> dict[str, Any]:
         "kwargs": dict(spec.kwargs),
         "tags": list(spec.tags),
         "extra": spec.extra,
+        "lacks": spec.lacks,
         "notes": list(spec.notes),
     }
 

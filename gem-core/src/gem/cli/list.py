@@ -74,7 +74,8 @@ def _matches(pattern: str, entry: RegistryEntry) -> bool:
 
 def _row(id: str, pack: Pack | None, of: EnvSpec | EnvSource, tags: Sequence[str] = ()) -> dict[str, Any]:
     owner, version = (pack.distribution, pack.version) if pack else (None, None)
-    return {"id": id, "pack": owner, "version": version, "description": of.description, "tags": list(tags)}
+    row = {"id": id, "pack": owner, "version": version, "description": of.description, "tags": list(tags)}
+    return row | {"lacks": of.lacks if isinstance(of, EnvSpec) else ""}
 
 
 def _sources(pattern: str | None, pack: str | None, tags: tuple[str, ...]) -> list[tuple[EnvSource, Pack]]:
@@ -100,7 +101,8 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         table.add_row(Text(f"{pack} {version}", style="bold default"))
         for row in rows:
             if row["pack"] == pack:
-                table.add_row(f"  {row['id']}", row["description"], ", ".join(row["tags"]))
+                lacking = f" (needs {row['lacks']})" if row["lacks"] else ""
+                table.add_row(f"  {row['id']}", row["description"] + lacking, ", ".join(row["tags"]))
     return table
 
 

@@ -34,9 +34,11 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
     Raises:
         UnknownId, PackError, SpecError: see `Registry.find`.
         SpecError: an argument of the environment or of a wrapper is unknown or missing.
-        MissingExtra: an optional dependency is not installed.
+        MissingExtra: an optional dependency is not installed, or a variable or a program that it needs is missing.
     """
     found = id if isinstance(id, EnvSpec) else get_spec(id)
+    if found.lacks:
+        raise MissingExtra(f"{found.id!r} needs {found.lacks}")
     spec = bind(found, wrappers=wrappers, **kwargs)
     env = checked_class(spec)(**_arguments(spec))
     env.spec = spec

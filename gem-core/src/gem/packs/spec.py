@@ -1,6 +1,8 @@
 """Ids and specs: the name of an environment and how to build it, without importing it."""
 
+import os
 import re
+import shutil
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -77,6 +79,10 @@ class EnvSpec(CheckedStruct, frozen=True):
     """Words for listing."""
     extra: str | None = None
     """The extra to install, such as `"gem-envs-math[data]"`."""
+    needs_env: tuple[str, ...] = ()
+    """Environment variables without which it is not made, such as the one with a key."""
+    needs_program: tuple[str, ...] = ()
+    """Programs without which it is not made, by the names that a shell finds them by."""
     notes: tuple[str, ...] = ()
     """Lines that `gemx info` prints, such as about what the library behind it does not allow."""
 
@@ -94,6 +100,13 @@ class EnvSpec(CheckedStruct, frozen=True):
             structs.force_setattr(self, "kwargs", rest)
         if self.max_turns is not None:
             check_int("max_turns", self.max_turns, 1)
+
+    @property
+    def lacks(self) -> str:
+        """What it needs and this machine lacks, in words; `""` if that is nothing."""
+        variables = [f"the environment variable {name}" for name in self.needs_env if not os.environ.get(name)]
+        programs = [f"the program {name}" for name in self.needs_program if shutil.which(name) is None]
+        return " and ".join([*variables, *programs])
 
     @property
     def namespace(self) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from gem import seeding
 from gem.core import Env
 from gem.dataset_env import to_download
-from gem.errors import ConfigError, PackError, UnknownId, did_you_mean
+from gem.errors import ConfigError, MissingExtra, PackError, UnknownId, did_you_mean
 from gem.packs.discovery import KNOWN_PACKS, OWN_PACKS, Pack, how_to_install
 from gem.packs.importing import module_hint
 from gem.packs.make import make
@@ -50,10 +50,12 @@ class Subject:
 
     @cached_property
     def unavailable(self) -> str | None:
-        """Why the rows of a data set cannot be asked without a download."""
+        """Why it cannot be made or played on this machine, or not without a download."""
         try:
             with self.make() as env:
                 source = to_download(env)
+        except MissingExtra as error:
+            return str(error)
         except Exception:  # the checks report it
             return None
         return source and f"The rows of {source} are not on this machine: see `gemx data {self.spec.id}`."
