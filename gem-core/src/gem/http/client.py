@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from msgspec import json
+
 from gem.checks import check_int, finite
 from gem.errors import ConfigError, MissingExtra
 from gem.http.answers import LONGEST_WAIT, Answer, Disconnected, NoAnswer, NotConnected, Unusable, if_not_busy
@@ -306,4 +308,7 @@ def proxy_for(url: str) -> str | None:
 
 def encoded(value: Any) -> bytes:
     """JSON in UTF-8. Half of a surrogate pair, which UTF-8 cannot express, becomes a question mark."""
-    return _encode(value).encode(errors="replace")
+    try:
+        return json.encode(value)
+    except (UnicodeEncodeError, TypeError):  # or what only Python's JSON takes
+        return _encode(value).encode(errors="replace")
