@@ -26,6 +26,8 @@ def messages_of(transcript: Transcript, *, reasoning: bool = False) -> list[Mess
         reasoning: whether to send the reasoning of earlier replies back, as `reasoning_content`.
     """
     by_api = bool(transcript.first_info.get("tools"))
+    if not by_api and not reasoning:
+        return cast("list[Message]", transcript.messages())
     described: Sequence[str] = transcript.first_info.get("tools_text", ())
     messages: list[Message] = []
     calls: list[Message] = []
