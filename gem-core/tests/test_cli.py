@@ -375,7 +375,6 @@ def test_a_command_of_a_pack_that_cannot_be_imported_is_one_clear_line(
 @pytest.mark.parametrize(
     ("wrappers", "tools", "arguments", "message"),
     [
-        ("", "", ["max_calls=3"], "--tool-arg needs --tools"),
         *(("", "python", [pair], "--tool-arg takes KEY=VALUE") for pair in ("max_calls", "=3", "a-b=3", "")),
         ("", "[python]", [], r"--tools \[python\] is not JSON"),
         ("", "python", ["tools=search"], "not for 'tools'"),

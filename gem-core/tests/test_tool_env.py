@@ -12,13 +12,14 @@ from tool_samples import Asks, Listener, book, broken, note, notes, now, python,
 import gem
 from gem.core import ContentPart
 from gem.errors import EpisodeOver, ResetNeeded
+from gem.packs.make import bind
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
 from gem.testing.spawned import SpawnedProcesses
 from gem.testing.subject import Subject
 from gem.tool import Tool, ToolCall, tool
 from gem.wrappers import ConcatWithAction, TurnLimit
-from gem.wrappers.tool_env import ToolEnv, ToolResult
+from gem.wrappers.tool_env import ToolEnv, ToolResult, tool_envs
 
 
 @pytest.fixture(autouse=True)
@@ -327,6 +328,30 @@ def test_envs_with_tools_keep_the_contract() -> None:
             assert [outcome for outcome in outcomes if outcome.state == "failed"] == []
             passed = sum(outcome.state == "passed" for outcome in outcomes)
             assert len(outcomes) - passed <= 1  # one check needs a pack that offers the env
+
+
+def test_tools_and_settings_around_an_env_join_its_own_tool_env() -> None:
+    lamp = EnvSpec(
+        id="tests:Lamp-v0",
+        entry_point="tool_samples:Lamp",
+        wrappers=({"name": "tool_env", "format": "hermes", "max_calls": 5}, "concat"),
+    )
+    given = [{"name": "tool_env", "tools": ["tool_samples:python"], "format": "openai"}, "episode_tracking"]
+    with gem.make(lamp, wrappers=given) as env:
+        [tools] = tool_envs(env)
+        assert env.spec is not None
+        assert env.spec.wrappers == (
+            {"name": "tool_env", "format": "openai", "max_calls": 5, "tools": ["tool_samples:python"]},
+            "concat",
+            "episode_tracking",
+        )
+        again = gem.make(env.spec)
+    bare = EnvSpec(id="tests:Lamp-v0", entry_point="tool_samples:Lamp")
+
+    assert (tools.format.name, tools.max_calls, "python" in tools.tools) == ("openai", 5, True)
+    assert len(tools.tools) > 1  # the lamp's own, too
+    assert again.spec == env.spec
+    assert [each["name"] for each in bind(bare, wrappers=[{"name": "tool_env"}] * 2).wrappers] == ["tool_env"] * 2
 
 
 def test_a_fault_of_a_tool_fails_its_episode_and_no_other_slot() -> None:

@@ -315,7 +315,6 @@ def test_the_groups_of_a_suite_are_played_each_in_its_own_way_and_resumed(tmp_pa
         ("[a]\nids = ['x:Y']\nepisodes = 3\neach_row = true", "[a]: each_row plays as many episodes as there are rows"),
         ("[a]\nids = ['x:Y']\nwrappers = [3]", "[a]: wrappers: 3 is neither a name nor"),
         ("[a]\nids = ['x:Y']\ntool_args = {}\ntools = [{}]", "[a]: tools: settings need a 'name' beside them"),
-        ("[a]\nids = ['x:Y']\ntool_args = {max_calls = 1}", "[a]: tool_args needs tools"),
     ],
 )
 def test_what_is_wrong_with_a_suite_is_one_line(text, message, tmp_path):

@@ -1,8 +1,14 @@
 """The calendar's environment: graded on what the calendar holds, and lenient with calls that cannot be carried out."""
 
+import json
+from contextlib import closing
+
 import pytest
 
 import gem
+from gem.llm import ChatPolicy
+from gem.rollout import rollout
+from gem.testing.chat_server import chat_server
 from gem.tool import FORMATS, ToolCall
 from gem_tools.calendar.env import Calendar
 from gem_tools.calendar.planner import next_call
@@ -140,3 +146,27 @@ def test_every_observation_has_the_tasks_until_the_turns_are_used_up():
     step = env.step(say("list_todos"))
     assert step.truncated
     assert "That was your last reply" in step.observation
+
+
+def test_its_tools_are_native_calls_of_a_chat_api_if_that_is_asked_and_then_nothing_else():
+    call = {"id": "c1", "type": "function", "function": {"name": "list_events", "arguments": "{}"}}
+
+    def answer(messages):
+        if len(messages) > 1:
+            return "\\boxed{done}"
+        return {"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
+
+    wrappers = [{"name": "tool_env", "format": "openai"}]
+    with (
+        chat_server(answer) as server,
+        gem.make_vec("tools:Calendar-v0", 1, wrappers=wrappers) as envs,
+        closing(ChatPolicy("any", base_url=server.url)) as policy,
+    ):
+        [episode] = rollout(policy, envs, [0])
+    first, last = server.bodies
+
+    assert episode.failure is None
+    assert "list_events" in {each["function"]["name"] for each in first["tools"]}
+    assert [message["role"] for message in last["messages"]] == ["user", "assistant", "tool"]
+    assert last["messages"][1]["tool_calls"] == [call]
+    assert "tool_call>" not in json.dumps(last["messages"])

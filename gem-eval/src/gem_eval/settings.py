@@ -55,7 +55,7 @@ class Group(_Data):
     wrappers: Refs = ()
     tools: Refs = ()
     tool_args: Mapping[str, Any] = {}
-    """Further arguments of `gem.ToolEnv`."""
+    """Further arguments of `gem.ToolEnv`, that of the environment if it has one."""
     kwargs: Mapping[str, Any] = {}
 
     @model_validator(mode="after")
@@ -64,15 +64,13 @@ class Group(_Data):
             raise ValueError("no id was given; `gemx list` shows every one")
         if self.each_row and self.episodes is not None:
             raise ValueError("each_row plays as many episodes as there are rows: leave episodes out")
-        if self.tool_args and not self.tools:
-            raise ValueError("tool_args needs tools")
         return self
 
     @property
     def layers(self) -> list[ComponentRef]:
         """The wrappers of its environments, that of the tools innermost."""
-        inner = [{"name": "tool_env", "tools": list(self.tools), **self.tool_args}] if self.tools else []
-        return [*inner, *self.wrappers]
+        settings = {**({"tools": list(self.tools)} if self.tools else {}), **self.tool_args}
+        return [*([{"name": "tool_env", **settings}] if settings else []), *self.wrappers]
 
 
 class Budget(_Data):

@@ -69,10 +69,8 @@ def parse_wrappers(wrappers: str, tools: str, tool_arguments: Sequence[str]) -> 
     if taken := settings.keys() & {"name", "tools"}:
         raise ConfigError(f"--tool-arg is for the other arguments of ToolEnv, not for {min(taken)!r}")
     if tools.strip():
-        return [{"name": "tool_env", "tools": components("--tools", tools), **settings}, *layers]
-    if settings:
-        raise ConfigError("--tool-arg needs --tools")
-    return layers
+        settings["tools"] = components("--tools", tools)
+    return [{"name": "tool_env", **settings}, *layers] if settings else layers
 
 
 def components(option: str, text: str) -> list[ComponentRef]:

@@ -4,7 +4,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct, structs, to_builtins
 
@@ -18,6 +18,7 @@ from gem.packs.spec import EnvSpec
 
 WrapperLike = ComponentRef | Callable[[Env], Env]
 """A reference to a wrapper, or a callable that takes an env and returns one."""
+_TOOL_ENV = "tool_env"
 Wrappers = ComponentRef | Sequence[WrapperLike]
 """One wrapper, several, or comma-separated names; the last is outermost."""
 
@@ -28,7 +29,8 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
     Args:
         id: an id, `"module.path:Class"`, or a spec.
         wrappers: names (`"a,b"` or a list), `{"name": …, **settings}`, or callables, applied in this order around those
-            of the spec: the last is outermost. `env.spec` names them all: `make(env.spec)` builds the same env.
+            of the spec: the last is outermost. Tools and settings for a `tool_env` that the spec has become its own: a
+            conversation has one call format. `env.spec` names them all: `make(env.spec)` builds the same env.
         kwargs: override the kwargs of the spec.
 
     Raises:
@@ -43,7 +45,7 @@ def make(id: str | EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> Env
     env = checked_class(spec)(**_arguments(spec))
     env.spec = spec
     try:
-        for wrapper in (*found.wrappers, *as_list(wrappers)):
+        for wrapper in _joined(found.wrappers, as_list(wrappers)):
             wrapped = (wrapper if callable(wrapper) else _build_wrapper(wrapper))(env)
             if not isinstance(wrapped, Env):  # pyright: ignore[reportUnnecessaryIsInstance]: it comes from anywhere
                 raise SpecError(f"the wrapper {_named(wrapper)!r} returns a {type(wrapped).__name__}, not a gem.Env")
@@ -63,13 +65,31 @@ def bind(spec: EnvSpec, /, *, wrappers: Wrappers = (), **kwargs: Any) -> EnvSpec
     arguments = {**_arguments(spec), **given}
     # max_turns=None means "no limit" among the kwargs, and "not given" in the field.
     max_turns = arguments.pop("max_turns") if arguments.get("max_turns") is not None else None
-    named = (*spec.wrappers, *(_named(wrapper) for wrapper in as_list(wrappers)))
+    named = tuple(map(_named, _joined(spec.wrappers, as_list(wrappers))))
     return structs.replace(spec, kwargs=arguments, max_turns=max_turns, wrappers=named)
 
 
 def _arguments(spec: EnvSpec) -> dict[str, Any]:
     limit = {} if spec.max_turns is None else {"max_turns": spec.max_turns}
     return {**spec.kwargs, **limit}
+
+
+def _joined(own: Sequence[WrapperLike], given: Sequence[WrapperLike]) -> list[WrapperLike]:
+    """The wrappers of a spec and those around them; tools and settings for a `tool_env` of the spec become its own."""
+    layers = list(own)
+    place = next((place for place, each in enumerate(own) if _is_tool_env(each)), None)
+    for wrapper in given:
+        if place is None or not _is_tool_env(wrapper):
+            layers.append(wrapper)
+            continue
+        settings, further = (name_and_settings(cast("ComponentRef", each))[1] for each in (layers[place], wrapper))
+        tools = [*as_list(settings.get("tools", ())), *as_list(further.get("tools", ()))]
+        layers[place] = {"name": _TOOL_ENV, **settings, **further, **({"tools": tools} if tools else {})}
+    return layers
+
+
+def _is_tool_env(wrapper: WrapperLike) -> bool:
+    return not callable(wrapper) and name_and_settings(wrapper)[0] == _TOOL_ENV
 
 
 def _named(wrapper: WrapperLike) -> ComponentRef:
