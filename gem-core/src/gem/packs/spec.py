@@ -65,6 +65,7 @@ class EnvSpec(CheckedStruct, frozen=True):
     """One environment as data, so that listing does not import it."""
 
     id: str
+    """See `EnvId`."""
     entry_point: str
     """`"module:Class"`, imported only when the environment is made."""
     kwargs: Mapping[str, Any] = {}
