@@ -1,6 +1,7 @@
 """What pytest does before the first test, whichever package it belongs to."""
 
 import gc
+import os
 import signal
 from collections.abc import Generator
 
@@ -10,10 +11,12 @@ gc.disable()  # until all is imported and collected: of that nothing is garbage
 
 
 def pytest_configure() -> None:
-    """Ctrl-C reaches the programs that tests start.
+    """Ctrl-C reaches the programs that tests start, and they write lines of any length into their pipes.
 
     A shell starts what runs in the background (`make test &`, `nohup`) with SIGINT ignored, and children inherit that.
+    COLUMNS is what `gemx` breaks its lines at, and some machines set it for every program.
     """
+    os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,8 +1,13 @@
-"""Sockets for HTTP servers."""
+"""Sockets for HTTP servers, and servers in a thread of this process."""
 
 import socket
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Protocol
 
 from gem.errors import ConfigError
+from gem.work.loops import EventLoop
 
 _BACKLOG = 1024
 """Connections that wait until the server accepts them."""
@@ -26,3 +31,36 @@ def address(listening: socket.socket, path: str) -> str:
     """The URL of `path` on a server with this socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"
+
+
+class Server(Protocol):
+    """A server as uvicorn's is one."""
+
+    started: bool
+    should_exit: bool
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve on these sockets until `should_exit`."""
+        ...
+
+
+@contextmanager
+def serving(server: Server, path: str) -> Generator[str]:
+    """Run a server in a thread of this process for the length of the block; yields the address of `path`.
+
+    Raises:
+        RuntimeError: it does not start.
+    """
+    loop = EventLoop("gem-http-server")
+    with listen("127.0.0.1", 0) as listening:
+        ended = loop.submit(server.serve([listening]))
+        try:
+            while not server.started:
+                if ended.done():
+                    raise RuntimeError("the server did not start; its log says why")
+                time.sleep(0.005)
+            yield address(listening, path)
+        finally:
+            server.should_exit = True
+            ended.result()
+            loop.close()

@@ -4,13 +4,10 @@ import ipaddress
 import logging
 import socket
 import sys
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
-from threading import Thread
+from contextlib import AbstractContextManager
 
 from gem.errors import ConfigError, MissingExtra
-from gem.http.listening import address, listen
+from gem.http import listening
 from gem_interop.serve.app import EnvServer
 
 try:
@@ -42,31 +39,18 @@ def check_exposure(host: str, token: str | None, *, open_to_all: bool) -> None:
         )
 
 
-def run(server: EnvServer, listening: socket.socket) -> None:
+def run(server: EnvServer, on: socket.socket) -> None:
     """Serve on this socket until Ctrl-C or SIGTERM, which is raised again once every env is closed."""
-    _server(server).run([listening])
+    _server(server).run([on])
 
 
-@contextmanager
-def serving(server: EnvServer) -> Generator[str]:
-    """Run a server in a thread of this process for the length of the block; yields its address.
+def serving(server: EnvServer) -> AbstractContextManager[str]:
+    """Run a server in a thread of this process for the length of the block, which gets its address.
 
     Raises:
         RuntimeError: it does not start.
     """
-    runner = _server(server)
-    with listen("127.0.0.1", 0) as listening:
-        thread = Thread(target=runner.run, args=([listening],), name="gemx serve")
-        thread.start()
-        try:
-            while not runner.started:
-                if not thread.is_alive():
-                    raise RuntimeError("the server did not start; its log says why")
-                time.sleep(0.005)
-            yield address(listening, "")
-        finally:
-            runner.should_exit = True
-            thread.join()
+    return listening.serving(_server(server), "")
 
 
 def log_to_stderr() -> None:

@@ -3,14 +3,12 @@
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from threading import Thread
-from time import sleep
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from gem.checks import check_int
 from gem.errors import Fault, MissingExtra
-from gem.http.listening import address, listen
+from gem.http import listening
 from gem.http.pages import refusal_of_page
 from gem_tools.search.protocol import MOST_HITS, MOST_QUERIES, PATH, limit, protocol_of
 from gem_tools.search.retriever import Hit, Retriever
@@ -168,31 +166,18 @@ def app(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Starlette:
     return Starlette(routes=[Route(PATH, retrieve, methods=["POST"]), Route("/health", health)])
 
 
-def serve(retriever: Retriever, listening: socket.socket, *, topk: int = DEFAULT_TOPK) -> None:
+def serve(retriever: Retriever, on: socket.socket, *, topk: int = DEFAULT_TOPK) -> None:
     """Serve on this socket until Ctrl-C or SIGTERM, then finish the requests under way."""
-    _server(retriever, topk).run([listening])
+    _server(retriever, topk).run([on])
 
 
-@contextmanager
-def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> Generator[str]:
-    """Run a server in a thread of this process for the length of the block; yields its address.
+def serving(retriever: Retriever, *, topk: int = DEFAULT_TOPK) -> AbstractContextManager[str]:
+    """Run a server in a thread of this process for the length of the block, which gets its address.
 
     Raises:
         RuntimeError: it does not start.
     """
-    server = _server(retriever, topk)
-    with listen("127.0.0.1", 0) as listening:
-        thread = Thread(target=server.run, args=([listening],), name="search server")
-        thread.start()
-        try:
-            while not server.started:
-                if not thread.is_alive():
-                    raise RuntimeError("the search server did not start; its log says why")
-                sleep(0.005)
-            yield address(listening, PATH)
-        finally:
-            server.should_exit = True
-            thread.join()
+    return listening.serving(_server(retriever, topk), PATH)
 
 
 def _server(retriever: Retriever, topk: int) -> uvicorn.Server:
