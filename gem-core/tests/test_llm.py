@@ -193,7 +193,7 @@ def test_the_request_has_the_settings_the_system_message_and_the_stop_texts():
         policy = ChatPolicy(
             "small", base_url=server.url, system="Be brief.", temperature=0.5, max_tokens=9, extra={"seed": 4}
         )
-        with gem.make_vec(ECHO, 1, wrappers=[{"name": "tool_env", "tools": "calculator"}]) as envs:
+        with gem.make_vec(ECHO, 1, wrappers=[{"name": "tool_env", "tools": "calculator", "format": "tags"}]) as envs:
             next(rollout(policy, envs, starts=[0], max_turns=1))
         policy.close()
 

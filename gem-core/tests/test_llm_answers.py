@@ -13,7 +13,7 @@ from gem.errors import ConfigError
 from gem.http.answers import Answer, NoAnswer
 from gem.llm import ChatClient, ChatPolicy
 from gem.llm.answers import read_reply, refusal
-from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault
+from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ServerFault, ToolsRefused
 from gem.llm.messages import completion_of
 from gem.rollout import rollout
 from gem.testing.chat_server import Trouble, chat_server
@@ -57,7 +57,7 @@ REFUSALS = [
     (
         400,
         {"object": "error", "message": '"auto" tool choice requires --enable-auto-tool-choice', "code": 400},
-        AccessRefused,
+        ToolsRefused,
         "format=hermes",
     ),
     (
@@ -66,6 +66,8 @@ REFUSALS = [
         AccessRefused,
         "leave logprobs out",
     ),
+    (400, error(message="registry.ollama.ai/library/gemma2 does not support tools"), ToolsRefused, "format=hermes"),
+    (400, error(message="tools param requires --jinja flag"), ToolsRefused, "format=hermes"),
     (400, error(message="invalid model ID", param="model"), AccessRefused, "check the name of the model"),
     (400, error(message="Invalid 'messages[1].content'", param="messages.[1].content"), RequestRefused, "messages"),
     (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "bad"}]}, RequestRefused, "bad"),

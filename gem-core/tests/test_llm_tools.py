@@ -1,15 +1,22 @@
 """Tool calls of a chat API: the env's tools go with the request, and calls and results have the form of the API."""
 
 import json
+from contextlib import closing
+from functools import partial
 
 import pytest
 import tool_samples
 from chat_samples import PICTURE, call, calling, look, play
 from tool_samples import Talk
 
+import gem
 from gem.episode import Completion
+from gem.llm import ChatPolicy
+from gem.llm.errors import ToolsRefused
 from gem.llm.messages import messages_of
+from gem.rollout import rollout
 from gem.rollout.transcript import Transcript
+from gem.testing.chat_server import chat_server
 from gem.wrappers.tool_env import ToolEnv
 
 
@@ -106,6 +113,54 @@ def test_tools_in_another_format_are_text():
     assert "tools" not in first
     assert "You can call" in first["messages"][0]["content"]
     assert [each["role"] for each in second["messages"]] == ["user", "assistant", "user"]
+
+
+def test_a_server_that_takes_tools_is_given_those_of_the_format_auto_and_no_text_about_them():
+    answers = [calling(call("a", "now")), "A hat."]
+    episode, [first, second] = play(answers, tool_samples.now, format="auto")
+
+    assert episode.success
+    assert [each["function"]["name"] for each in first["tools"]] == ["now"]
+    assert first["messages"] == [{"role": "user", "content": "What is there?\n\nYou have 10 calls."}]
+    assert "stop" not in first
+    assert second["messages"][2] == {"role": "tool", "tool_call_id": "a", "content": "noon"}
+    assert episode.turns[0].info["tools"] == first["tools"]
+
+
+def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on():
+    def answer(messages):
+        return "A hat." if "noon" in messages[-1]["content"] else "<now></now>"
+
+    wrappers = [partial(ToolEnv, tools=tool_samples.now)]
+    with (
+        chat_server(answer, tools=False) as server,
+        closing(ChatPolicy("any", base_url=server.url)) as policy,
+        gem.make_vec("tool_samples:Talk", 1, wrappers=wrappers) as envs,
+    ):
+        episodes = list(rollout(policy, envs, starts=[0, 1]))
+
+    assert [episode.success for episode in episodes] == [True, True]
+    refused, *others = server.bodies
+    assert "tools" in refused
+    assert len(others) == 4
+    for body in others:
+        assert "tools" not in body
+        assert body["stop"] == ["</now>"]
+        assert "<now></now>" in body["messages"][0]["content"]
+        assert {each["role"] for each in body["messages"]} <= {"user", "assistant"}
+    assert "tools" not in episodes[0].turns[0].info
+
+
+def test_tools_that_the_format_asks_for_and_the_server_refuses_end_the_rollout():
+    with (
+        chat_server(lambda messages: "A hat.", tools=False) as server,
+        closing(ChatPolicy("any", base_url=server.url)) as policy,
+        gem.make_vec(
+            "tool_samples:Talk", 1, wrappers=[partial(ToolEnv, tools=tool_samples.now, format="openai")]
+        ) as envs,
+        pytest.raises(ToolsRefused, match="--tool-arg format=hermes"),
+    ):
+        list(rollout(policy, envs, starts=[0]))
 
 
 def test_a_conversation_without_tools_keeps_the_json_that_a_model_writes():

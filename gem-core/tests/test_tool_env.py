@@ -11,7 +11,7 @@ from tool_samples import Asks, Listener, book, broken, note, notes, now, python,
 
 import gem
 from gem.core import ContentPart
-from gem.errors import EpisodeOver, ResetNeeded
+from gem.errors import ConfigError, EpisodeOver, ResetNeeded
 from gem.packs.make import bind
 from gem.packs.spec import EnvSpec
 from gem.testing.checks import run_checks
@@ -46,7 +46,7 @@ def test_a_call_goes_to_the_tool_and_anything_else_to_the_env() -> None:
 
 
 def test_the_first_observation_has_the_task_the_tools_and_the_number_of_calls() -> None:
-    env = ToolEnv(Listener(), [search, now], max_calls=1)
+    env = ToolEnv(Listener(), [search, now], format="tags", max_calls=1)
 
     observation, info = env.reset(seed=0)
 
@@ -69,7 +69,7 @@ def test_the_first_observation_has_the_task_the_tools_and_the_number_of_calls() 
 
 
 def test_async_tools_and_tools_without_arguments_are_called_in_the_same_way() -> None:
-    env = started(book, now)
+    env = started(book, now, format="tags")
 
     assert "booked 3, 9:00" in env.step('<book>{"day": 3, "hour": "9"}</book>').observation
     assert "noon" in env.step("<now></now>").observation
@@ -226,6 +226,19 @@ def test_nested_tool_envs_in_the_same_format_pass_on_each_others_calls() -> None
     refused = env.step(write(ToolCall("date", {})))
     assert "There is no tool 'date'." in refused.observation
     assert refused.info["stop"] == ["</tool_call>"]
+
+
+def test_two_formats_do_not_meet_in_one_conversation() -> None:
+    inner = ToolEnv(Listener(), [python], format="hermes")
+
+    assert ToolEnv(inner, [now]).format is inner.format
+    with pytest.raises(ConfigError, match="format 'tags' and the format 'hermes' of the ToolEnv inside: give both the"):
+        ToolEnv(inner, [now], format="tags")
+
+
+def test_in_text_the_format_auto_is_tags_or_hermes_where_a_tool_needs_arguments_by_name() -> None:
+    assert "</now>" in started(search, now).step("<now></now>").info["stop"]
+    assert "</tool_call>" in started(book, now).step("Hello.").info["stop"]
 
 
 def test_tools_are_found_by_name() -> None:

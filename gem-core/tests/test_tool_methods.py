@@ -18,13 +18,13 @@ DOWN = "<dim>{}</dim>"
 
 
 def lit(*tools: Tool, **settings) -> ToolEnv:
-    env = ToolEnv(Lamp(), tools, **settings)
+    env = ToolEnv(Lamp(), tools, format="tags", **settings)
     env.reset(seed=0)
     return env
 
 
 def test_an_agent_is_offered_the_methods_of_the_env_that_are_tools_and_they_work_on_its_state() -> None:
-    env = ToolEnv(Lamp(), [python])
+    env = ToolEnv(Lamp(), [python], format="tags")
     observation, info = env.reset(seed=0)
 
     assert list(env.tools) == ["brighten", "dim", "python"]
@@ -69,7 +69,7 @@ def test_a_method_runs_in_the_thread_that_steps_the_env_and_what_it_returns_and_
             """Return a number."""
             return 3
 
-    env = ToolEnv(Safe())
+    env = ToolEnv(Safe(), format="tags")
     env.reset(seed=0)
 
     assert threading.current_thread().name in env.step("<thread></thread>").observation
@@ -101,7 +101,7 @@ def test_a_subclass_may_change_a_tool_add_one_and_take_one_away() -> None:
             self.brightness += by
             return "Click."
 
-    env = ToolEnv(Torch())
+    env = ToolEnv(Torch(), format="tags")
     env.reset(seed=0)
 
     assert [(each.name, each.description) for each in env.tools.values()] == [
@@ -113,7 +113,7 @@ def test_a_subclass_may_change_a_tool_add_one_and_take_one_away() -> None:
 
 
 def test_of_two_tool_envs_only_the_inner_one_has_the_tools_of_the_env() -> None:
-    env = ToolEnv(ToolEnv(Lamp()), [python])
+    env = ToolEnv(ToolEnv(Lamp(), format="tags"), [python])
     observation, info = env.reset(seed=0)
 
     assert observation.count("Turn the lamp up.") == 1

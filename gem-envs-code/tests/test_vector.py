@@ -104,8 +104,9 @@ def test_nothing_outlives_a_vector_or_its_process(backend, level, folder):
     )
     assert (done.returncode, done.stderr) == (0, "")
     playing, closed = ([int(word) for word in line.split()] for line in done.stdout.split("\n")[:2])
-    # With sync and thread the envs share the sandbox of the process, which is kept for later envs.
-    assert closed == ([] if backend == "process" else playing)
+    # With sync and thread the envs share the sandbox of the process, which is kept for later envs. What had already
+    # played may still have been ending when `playing` was listed.
+    assert closed == [] if backend == "process" else closed and set(closed) <= set(playing)
     assert len(playing) >= 1
     assert all_end(playing)
     assert os.listdir(folder) == []

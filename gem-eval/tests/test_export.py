@@ -182,14 +182,15 @@ def write(path: Path, *episodes) -> Path:
     return path
 
 
-def test_calls_of_tools_are_those_that_the_api_was_sent(tmp_path):
+@pytest.mark.parametrize("format", ["openai", "auto"])
+def test_calls_of_tools_are_those_that_the_api_was_sent(tmp_path, format):
     answers = [
         calling(call("c1", "now"), call("c2", "book", '{"day": 1, "hour": 9}'), reasoning_content="Hm."),
         calling(call("c3", "search", '{"query": "hats"}')),
         "A hat.",
     ]
     tools = [tool_samples.now, tool_samples.book, tool_samples.search]
-    episode, requests = play(answers, tools, system="Be brief.", return_reasoning=True)
+    episode, requests = play(answers, tools, format=format, system="Be brief.", return_reasoning=True)
     path = write(tmp_path / "episodes.jsonl", episode)
     [row] = rows(tmp_path / "rows.jsonl", path, "--format", "sft", "--reasoning")
     [bare] = rows(tmp_path / "rows.jsonl", path, "--format", "sft")

@@ -10,6 +10,7 @@ from gem.llm import ChatPolicy
 from gem.rollout import rollout
 from gem.testing.chat_server import chat_server
 from gem.tool import FORMATS, ToolCall
+from gem.wrappers.tool_env import tool_envs
 from gem_tools.calendar.env import Calendar
 from gem_tools.calendar.planner import next_call
 
@@ -148,25 +149,43 @@ def test_every_observation_has_the_tasks_until_the_turns_are_used_up():
     assert "That was your last reply" in step.observation
 
 
-def test_its_tools_are_native_calls_of_a_chat_api_if_that_is_asked_and_then_nothing_else():
-    call = {"id": "c1", "type": "function", "function": {"name": "list_events", "arguments": "{}"}}
+def experts_replies(messages):
+    """What the expert says next, as calls of a chat API unless the conversation describes calls in text."""
+    asked = messages[0]["content"]
+    env = gem.make("tools:Calendar-v0-easy")
+    for seed in range(3):
+        observation, _ = env.reset(seed=seed)
+        if asked.startswith(observation.partition("\n\nYou can call")[0]):
+            break
+    else:
+        raise AssertionError(f"no seed asks this: {asked}")
+    for _ in range(sum(message["role"] == "assistant" for message in messages)):
+        env.step(env.expert_action())
+    reply = env.expert_action()
+    call = FORMATS["hermes"].read(reply, next(tool_envs(env)).tools)
+    if call is None or "<tool_call>" in asked:
+        return reply
+    return {"message": json.loads(FORMATS["openai"].write(call, {})), "finish_reason": "tool_calls"}
 
-    def answer(messages):
-        if len(messages) > 1:
-            return "\\boxed{done}"
-        return {"message": {"content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
 
-    wrappers = [{"name": "tool_env", "format": "openai"}]
+@pytest.mark.parametrize("native", [True, False])
+def test_a_server_with_tool_calls_and_one_without_solve_the_same_tasks_each_in_one_format(native):
     with (
-        chat_server(answer) as server,
-        gem.make_vec("tools:Calendar-v0", 1, wrappers=wrappers) as envs,
+        chat_server(experts_replies, tools=native) as server,
+        gem.make_vec("tools:Calendar-v0-easy", 3) as envs,
         closing(ChatPolicy("any", base_url=server.url)) as policy,
     ):
-        [episode] = rollout(policy, envs, [0])
-    first, last = server.bodies
+        episodes = list(rollout(policy, envs, [0, 1, 2]))
 
-    assert episode.failure is None
-    assert "list_events" in {each["function"]["name"] for each in first["tools"]}
-    assert [message["role"] for message in last["messages"]] == ["user", "assistant", "tool"]
-    assert last["messages"][1]["tool_calls"] == [call]
-    assert "tool_call>" not in json.dumps(last["messages"])
+    assert [(episode.success, episode.failure) for episode in episodes] == [(True, None)] * 3
+    refused = [] if native else [body for body in server.bodies if "tools" in body]
+    assert len(refused) <= 3  # the first request of each, which may be under way at the same time
+    for body in server.bodies:
+        if body not in refused:
+            assert ("tools" in body) == native
+            assert ("<tool_call>" in json.dumps(body["messages"])) == (not native)
+            assert ("tool" in {message["role"] for message in body["messages"][1:]}) == (
+                native and len(body["messages"]) > 1
+            )
+    for episode in episodes:
+        assert ("tools" in episode.turns[0].info) == native

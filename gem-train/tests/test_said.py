@@ -25,7 +25,7 @@ from gem_train.learning.packing import pack
 from gem_train.learning.scoring import score_tokens
 
 TURNS = 16
-WRAPPERS = [{"name": "tool_env", "max_calls": 9, "max_refused": None}]
+WRAPPERS = [{"name": "tool_env", "format": "tags", "max_calls": 9, "max_refused": None}]
 # The model's words, and how often it says each. Its end of a reply is not the one that the template writes.
 WORDS = {
     '<add>{"a":3,"b":4}</add>': 5.0,

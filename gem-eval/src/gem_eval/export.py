@@ -134,8 +134,12 @@ class _Attempt:
 
 def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[list[Message], list[Row] | None]:
     first = trace.turns[0].observation
-    # The info of a reset is not recorded, but the observation describes the tools.
-    tools, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
+    # The info of a reset is not recorded, but the observation describes the tools, or the first step with calls does.
+    info = next((turn.info for turn in trace.turns if turn.info.get("tools")), None)
+    if info is None:
+        tools, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
+    else:
+        tools, described = info["tools"], info["tools_text"]
     transcript = Transcript(first, {"tools": tools, "tools_text": described})
     following = [*(turn.observation for turn in trace.turns[1:]), episode.observation]
     for turn, observation in zip(trace.turns, following, strict=True):

@@ -27,7 +27,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             entry_point="gem_tools.calendar.env:Calendar",
             kwargs=kwargs,
             # The env's own limit on turns counts calls.
-            wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
+            wrappers=({"name": "tool_env", "max_calls": None, "max_refused": None},),
             description="Tasks in a calendar and a to-do list behind tools, graded by what these hold in the end "
             f"(events={kwargs['events']}, tasks={kwargs['tasks']})",
             tags=("tools", "multi-turn"),

@@ -13,7 +13,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             entry_point="gem_envs_sql.shop:Shop",
             kwargs={"customers": customers, "max_turns": max_turns},
             # The env counts turns itself.
-            wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
+            wrappers=({"name": "tool_env", "max_calls": None, "max_refused": None},),
             description=f"Answer a question about a shop of {customers} customers by querying its database",
             tags=("tools", "multi-turn", "sql"),
         )

@@ -20,7 +20,7 @@ from gem.tool import FORMATS, Tool, find_format
     "--format",
     "call_format",
     type=click.Choice(list(FORMATS)),
-    default="tags",
+    default="auto",
     show_default=True,
     help="How a call of NAME looks.",
 )
@@ -44,7 +44,8 @@ def tools(name: str | None, call_format: str, as_json: bool) -> None:
         described = [{name: getattr(tool, name) for name in ("name", "description", "parameters")} for tool in found]
         print_json({"tools": described})
         return
-    echo(find_format(call_format).describe({tool.name: tool for tool in found}))
+    by_name = {tool.name: tool for tool in found}
+    echo(find_format(call_format).for_tools(by_name).describe(by_name))
     for each, known in settings.items():
         if known:
             text = ", ".join(

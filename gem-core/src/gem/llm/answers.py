@@ -9,7 +9,7 @@ from typing import Any, cast
 from gem.episode import Usage
 from gem.errors import one_line
 from gem.http.answers import RETRIED, Answer, NoAnswer, pause
-from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused
+from gem.llm.errors import AccessRefused, ContextExceeded, RequestRefused, ToolsRefused
 
 _NO_ACCESS = frozenset({401, 402, 403, 404, 405})
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit")
@@ -23,9 +23,12 @@ BROKEN_OFF = frozenset({"abort", "error", "cancelled"})
 """Finish reasons of a server that could not complete the reply."""
 
 _IN_TEXT = (
-    "use a call format in text, such as format=hermes of tool_env (`--tool-arg format=hermes`); vLLM takes tools if it "
+    "use the call format auto, or one in text, such as hermes (`--tool-arg format=hermes`); vLLM takes tools if it "
     "is started with --enable-auto-tool-choice and --tool-call-parser"
 )
+_ABOUT_TOOLS = ("tools", "tool_choice")
+_NO_TOOLS = ("tool choice", "support tool", "tools param", "tool use", "function calling")
+"""Words of vLLM, Ollama, llama.cpp and OpenRouter about a model that does not take tools."""
 _INSTEAD: Mapping[str, str] = {
     "max_tokens": "set max_completion_tokens instead",
     "max_completion_tokens": "set max_tokens instead",
@@ -130,7 +133,8 @@ def refusal(answer: Answer, sent: Sequence[str]) -> Exception:
     field = _field(answer.body, text, [name for name in sent if name != "messages"])
     if field is not None:
         instead = _INSTEAD.get(field, f"leave {field} out")
-        return AccessRefused(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
+        error = ToolsRefused if field in _ABOUT_TOOLS else AccessRefused
+        return error(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
     return RequestRefused(f"{url} refuses this request: {what}")
 
 
@@ -146,8 +150,8 @@ def _field(content: bytes, text: str, fields: Sequence[str]) -> str | None:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         at = []
     named = [re.split(r"[.\[]", str(each))[0] for each in at if each]
+    if not named and any(words in text for words in _NO_TOOLS):
+        named = ["tools"]
     if not named and _UNSUPPORTED.search(text):
         named = re.findall(r"['\"`](\w+)['\"`]", text)
-    if not named and "tool choice" in text:  # vLLM
-        named = ["tools"]
     return next((name for name in named if name in fields), None)

@@ -17,3 +17,7 @@ class ContextExceeded(Fault):
 
 class AccessRefused(GemError, PermissionError):
     """The server refuses every request: a wrong key, model or address, or a field that it does not take."""
+
+
+class ToolsRefused(AccessRefused):
+    """The server or its model does not take tools."""

@@ -14,21 +14,34 @@ from gem.tool.content import map_texts, parts_of
 Message = dict[str, Any]
 
 
-def messages_of(transcript: Transcript, *, reasoning: bool = False) -> list[Message]:
+def tools_of(transcript: Transcript, *, optional: bool) -> list[dict[str, Any]]:
+    """The tools that a request has, as a chat API takes them; empty for tools that are called in text.
+
+    Args:
+        transcript: the conversation.
+        optional: whether to have those of the call format `auto` there, which can be called in text too.
+    """
+    info = transcript.first_info
+    return [*info.get("tools", ()), *(info.get("optional_tools", ()) if optional else ())]
+
+
+def messages_of(
+    transcript: Transcript, *, reasoning: bool = False, tools: Sequence[Mapping[str, Any]] | None = None
+) -> list[Message]:
     """The conversation as messages.
 
-    Where the env's tools are a chat API's (call format `openai`), calls and results have its form: an assistant's
-    message with `tool_calls`, and after it one `tool` message for each; the description of the tools is left out of the
-    observation, because it is in the request.
+    Where the request has the env's tools, calls and results have the API's form: an assistant's message with
+    `tool_calls`, and after it one `tool` message for each; the description of the tools is left out of the observation.
 
     Args:
         transcript: the conversation.
         reasoning: whether to send the reasoning of earlier replies back, as `reasoning_content`.
+        tools: those of the request; by default those that have to be there.
     """
-    by_api = bool(transcript.first_info.get("tools"))
+    by_api = bool(tools_of(transcript, optional=False) if tools is None else tools)
     if not by_api and not reasoning:
         return cast("list[Message]", transcript.messages())
-    described: Sequence[str] = transcript.first_info.get("tools_text", ())
+    described: Sequence[str] = transcript.first_info.get("tools_text", ()) if by_api else ()
     messages: list[Message] = []
     calls: list[Message] = []
     info: Info = {}

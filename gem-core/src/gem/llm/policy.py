@@ -7,8 +7,8 @@ from typing import Any
 from gem.episode import Completion
 from gem.errors import ConfigError, Failure, GemError
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
-from gem.llm.errors import AccessRefused, ContextExceeded
-from gem.llm.messages import Message, completion_of, messages_of
+from gem.llm.errors import AccessRefused, ContextExceeded, ToolsRefused
+from gem.llm.messages import Message, completion_of, messages_of, tools_of
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.transcript import Transcript
 
@@ -24,9 +24,10 @@ class ChatPolicy(FunctionPolicy):
     A request that fails in spite of retries fails that one episode; an error that every request would meet, such as a
     wrong key, ends the rollout. A conversation that is longer than the model's context truncates its episode.
 
-    Tools whose call format is `openai` are handed to the API, and calls and results have its own form; several calls in
-    a message are carried out. Calls in another format are text; where the reply stopped at the end of one, that text,
-    which these APIs leave out, is put back.
+    Tools whose call format is `auto` or `openai` are handed to the API, and calls and results have its own form;
+    several calls in a message are carried out. A server that refuses the tools of the first request gets those of
+    `auto` as text, in all conversations. Where such a reply stopped at the end of a call, that text, which these APIs
+    leave out, is put back.
 
     Args:
         model: the name of the model at the server.
@@ -85,6 +86,8 @@ class ChatPolicy(FunctionPolicy):
         self._fields |= extra or {}
         self._system: list[Message] = [] if system is None else [{"role": "system", "content": system}]
         self._stop, self._return_reasoning = stop, return_reasoning
+        self._takes_tools: bool | None = None
+        """Whether the server takes tools; None before the first answer to a request with them."""
         self._fatal: GemError | None = None
         self.client = ChatClient(
             base_url, api_key=os.environ.get(key_variable), concurrency=concurrency, timeout=timeout, retries=retries
@@ -94,17 +97,25 @@ class ChatPolicy(FunctionPolicy):
         super().__init__(self._reply, at_once=10**6, at_end=self.client.close)
 
     async def _reply(self, transcript: Transcript) -> Completion:
-        stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop else ()
-        body: dict[str, Any] = {
-            **self._fields,
-            "messages": self._system + messages_of(transcript, reasoning=self._return_reasoning),
-        }
-        if tools := transcript.first_info.get("tools"):
+        tools = tools_of(transcript, optional=self._takes_tools is not False)
+        messages = messages_of(transcript, reasoning=self._return_reasoning, tools=tools)
+        body: dict[str, Any] = {**self._fields, "messages": self._system + messages}
+        # A chat API ends a reply after its calls; the texts are those of calls in text.
+        stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and not tools else ()
+        if tools:
             body["tools"] = tools
         if stop:
             body["stop"] = list(stop[:MOST_STOPS])
         try:
-            return completion_of(await self.client.chat(body), stop)
+            completion = completion_of(await self.client.chat(body), stop)
+            self._takes_tools = bool(tools) or self._takes_tools
+            return completion
+        except ToolsRefused as error:
+            if self._takes_tools or tools_of(transcript, optional=False):
+                self._fatal = error
+                raise
+            self._takes_tools = False
+            return await self._reply(transcript)
         except ContextExceeded as error:
             if not transcript.turns and "max_tokens" in str(error) and body.keys() & _LENGTHS:
                 self._fatal = AccessRefused(f"the first observation leaves less room: lower max_tokens. {error}")

@@ -77,15 +77,24 @@ class ChatServer:
 
 
 @contextmanager
-def chat_server(answer: Answer, trouble: Trouble | None = None) -> Generator[ChatServer]:
-    """Serve `/v1/chat/completions` on a free port while the context is open; `MissingExtra` without aiohttp."""
+def chat_server(answer: Answer, trouble: Trouble | None = None, *, tools: bool = True) -> Generator[ChatServer]:
+    """Serve `/v1/chat/completions` on a free port while the context is open.
+
+    Args:
+        answer: makes the replies.
+        trouble: what goes wrong.
+        tools: False refuses requests with tools, as vLLM does without a parser for their calls.
+
+    Raises:
+        MissingExtra: aiohttp is not installed.
+    """
     try:
         from aiohttp import web
     except ImportError as error:
         raise MissingExtra(f"the chat server needs aiohttp ({error}): pip install 'gem-core[http]'") from error
 
     state = ChatServer("")
-    handler = _Handler(answer, trouble or Trouble(), state)
+    handler = _Handler(answer, trouble or Trouble(), state, tools)
 
     async def serve() -> web.AppRunner:
         app = web.Application(client_max_size=2**26)
@@ -113,6 +122,7 @@ _ERRORS: Mapping[str, tuple[int, Mapping[str, Any]]] = {
     "limit": (429, {"message": "slow down"}),
     "error": (200, {"code": 502, "message": "the provider is down"}),
 }
+_NO_TOOLS = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 _PASSES = 5
 """Of the event loop, in which it notices connections that clients have closed."""
 
@@ -120,8 +130,8 @@ _PASSES = 5
 class _Handler:
     """Answers one request, or does not."""
 
-    def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer) -> None:
-        self._answer, self._trouble, self._state = answer, trouble, state
+    def __init__(self, answer: Answer, trouble: Trouble, state: ChatServer, tools: bool) -> None:
+        self._answer, self._trouble, self._state, self._tools = answer, trouble, state, tools
         self._rng = random.Random(trouble.seed)
         shares = {kind: getattr(trouble, kind) for kind in _KINDS}
         self._kinds = [*shares, ""]
@@ -144,6 +154,8 @@ class _Handler:
 
         body = await request.json()
         self._state.bodies.append(body)
+        if "tools" in body and not self._tools:
+            return web.json_response({"object": "error", "code": 400, "message": _NO_TOOLS}, status=400)
         [kind] = self._rng.choices(self._kinds, self._weights)
         if kind:
             self._state.troubles[kind] = self._state.troubles.get(kind, 0) + 1

@@ -70,10 +70,10 @@ class ToolEnv(Wrapper):
     """An env whose agent can call tools.
 
     A reply with a call runs the tool, whose result is the next observation; text after the call is dropped. A reply
-    without a call goes to the env unchanged. A call is *refused* if it is malformed,
-    names an unknown tool, has invalid arguments, is one of several in a reply, or comes when all calls are used up: the
-    observation then says what was wrong, and the episode continues. The format `openai` allows for several calls in a
-    reply: they are carried out in order, and the info's `calls` has the name, the status and the answer of each.
+    without a call goes to the env unchanged. A call is *refused* if it is malformed, names an unknown tool, has invalid
+    arguments, is one of several in a text, or comes when all calls are used up: the observation then says what was
+    wrong, and the episode continues. A chat API's message may have several calls: they are carried out in order, and
+    the info's `calls` has the name, the status and the answer of each.
 
     The env's own turn limit counts the replies that reach it. `ToolEnv` counts calls: at most `max_calls` are carried
     out, and with the `max_refused`-th refused one the episode is truncated, so that it always ends.
@@ -86,12 +86,14 @@ class ToolEnv(Wrapper):
 
     The info has `use_tool` (whether the reply was a call), `tool_use_counter` and `tool_success_counter` as in gem-llm,
     `tool_refused_counter`, for a call `tool` with its name and status, and `stop`: the texts after which a policy may
-    stop, because a call ends there.
+    stop, because a call ends there. With the format `auto`, that of the first step with a chat API's calls also has the
+    `tools` that the policy was given, and `tools_text`, the description of them that it was not shown.
 
     Args:
         tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
             `[{"name": "search", "topk": 5}, {"name": "mcp", "config": "servers.json"}]`; empty for the env's own alone.
-        format: how calls look: a name from `gem.tool.FORMATS`, or a format.
+        format: how calls look: a name from `gem.tool.FORMATS`, or a format. With `auto` they are those of the policy's
+            API if that has tools, and text otherwise; around another `ToolEnv` it is that one's format.
         max_calls: calls of an episode that are carried out; None for no limit.
         max_refused: calls of an episode that are refused before it is truncated; None for no limit.
         tool_reward: for each call that is carried out.
@@ -101,7 +103,8 @@ class ToolEnv(Wrapper):
         runtime: what carries out the calls; by default the one that the process shares.
 
     Raises:
-        ConfigError: a setting is out of range, two tools have the same name, or there is no tool.
+        ConfigError: a setting is out of range, two tools have the same name, there is no tool, or another `ToolEnv`
+            around the same env has another format.
         UnknownId, SpecError: a tool, or a setting of one, does not exist.
     """
 
@@ -112,7 +115,7 @@ class ToolEnv(Wrapper):
         env: Env,
         tools: Tools = (),
         *,
-        format: str | CallFormat = "tags",
+        format: str | CallFormat = "auto",
         max_calls: int | None = 10,
         max_refused: int | None = 10,
         tool_reward: float = 0.0,
@@ -122,13 +125,21 @@ class ToolEnv(Wrapper):
         runtime: ToolRuntime | None = None,
     ) -> None:
         super().__init__(env)
-        self.format = format if isinstance(format, CallFormat) else find_format(format)
-        innermost = not any(tool_envs(env))
+        below = list(tool_envs(env))
+        innermost = not below
         self.tools = _by_name(tools, tools_of(env.unwrapped) if innermost else [])
         self._host = env.unwrapped if innermost and isinstance(env.unwrapped, ToolHost) else None
         # Calls of the tools of other `ToolEnv`s around the same env are passed on, not refused as unknown.
-        below = [each.tools for each in tool_envs(env) if each.format.name == self.format.name]
-        self._known = {name: tool for tools in (*below, self.tools) for name, tool in tools.items()}
+        self._known = {name: tool for each in (*below, self) for name, tool in each.tools.items()}
+        chosen = format if isinstance(format, CallFormat) else find_format(format)
+        if innermost:
+            chosen = chosen.for_tools(self.tools)
+        elif chosen.name not in ("auto", below[0].format.name):
+            raise ConfigError(
+                f"one conversation would have the format {chosen.name!r} and the format {below[0].format.name!r} of "
+                "the ToolEnv inside: give both the same, or this one none"
+            )
+        self.format = chosen if innermost else below[0].format
         self.max_calls = None if max_calls is None else check_int("max_calls", max_calls, 1)
         self.max_refused = None if max_refused is None else check_int("max_refused", max_refused, 1)
         self.tool_reward = finite("tool_reward", tool_reward)
@@ -140,22 +151,19 @@ class ToolEnv(Wrapper):
         self._session: ToolSession | None = None
         self._results: list[ToolResult] = []
         self._refused = 0
+        self._by_api = False
         self._over: bool | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         self._end()
-        self._results, self._refused = [], 0
+        self._results, self._refused, self._by_api = [], 0, False
         self._over = None
         observation, info = self.env.reset(seed=seed, options=options)
         self._over = False
-        described = instructions = self.format.describe(self.tools)
-        if self.format.by_api:
-            tools = [described_tool(tool) for tool in self.tools.values()]
-            info = {
-                **info,
-                "tools": [*info.get("tools", ()), *tools],
-                "tools_text": [*info.get("tools_text", ()), described],
-            }
+        instructions = self.format.describe(self.tools)
+        if self.format.tools_info:
+            described = self._described(self.format.tools_info)
+            info = {**info, **{name: [*info.get(name, ()), *each] for name, each in described.items()}}
         if self.max_calls is not None:
             instructions += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
         return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
@@ -171,6 +179,11 @@ class ToolEnv(Wrapper):
             if self._over:
                 self._end()
         return step
+
+    def _described(self, name: str) -> Info:
+        """The tools as chat APIs take them, under this name, and what the observation says about them."""
+        tools = [described_tool(tool) for tool in self.tools.values()]
+        return {name: tools, "tools_text": [self.format.describe(self.tools)]}
 
     def close(self) -> None:
         try:
@@ -214,12 +227,18 @@ class ToolEnv(Wrapper):
         if not calls:
             step = self.env.step(action)
             return step._replace(info=self._with_counts(step.info, use_tool=False))
+        format = self.format.of(action)
         steps: list[Step] = []
         for call in calls:
-            steps.append(self._carry_out(call))
-            if steps[-1].done:
+            step = self._carry_out(call)
+            steps.append(step._replace(observation=format.frame(step.observation)))
+            if step.done:
                 break
-        return _as_one(steps) if len(calls) > 1 else steps[0]
+        step = _as_one(steps) if len(calls) > 1 else steps[0]
+        if self._by_api or format is self.format or format.tools_info is None:
+            return step
+        self._by_api = True  # for exports: the info of a reset is not recorded
+        return step._replace(info={**step.info, **self._described("tools")})
 
     def _carry_out(self, parsed: ToolCall | BadCall) -> Step:
         if isinstance(parsed, ToolCall) and self._used_up:
@@ -286,7 +305,7 @@ class ToolEnv(Wrapper):
     def _after_call(self, shown: Content, reward: float, name: str | None, status: str) -> Step:
         step = Step.ongoing(shown) if self._host is None else self._host.after_call(shown)
         info = self._with_counts({**step.info, "tool": {"name": name, "status": status}}, use_tool=True)
-        return step._replace(observation=self.format.frame(step.observation), reward=step.reward + reward, info=info)
+        return step._replace(reward=step.reward + reward, info=info)
 
     def _with_counts(self, info: Info, *, use_tool: bool) -> Info:
         return {

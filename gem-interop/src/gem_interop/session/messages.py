@@ -6,7 +6,7 @@ from typing import Any
 from gem.episode import FinishReason, Usage
 from gem.errors import ConfigError, one_line
 from gem.llm.answers import BROKEN_OFF, ChatReply
-from gem.llm.messages import completion_of, messages_of
+from gem.llm.messages import completion_of, messages_of, tools_of
 from gem.vector.messages import SlotResult
 from gem_interop.session.dialogue import Dialogue, shown
 
@@ -20,7 +20,7 @@ class MessageDialogue(Dialogue):
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools that a request has, as a chat API takes them; empty for tools that are called in text."""
-        return list(self._transcript.first_info.get("tools", ()))
+        return tools_of(self._transcript, optional=False)
 
     @property
     def messages(self) -> list[Message]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gem.errors import ConfigError, did_you_mean
+from gem.tool.formats.auto import Auto
 from gem.tool.formats.base import BadCall, CallFormat, Problem, ToolCall
 from gem.tool.formats.fenced import Fenced
 from gem.tool.formats.hermes import Hermes
@@ -11,7 +12,7 @@ from gem.tool.formats.tags import Tags
 
 __all__ = ["FORMATS", "BadCall", "CallFormat", "Problem", "ToolCall", "find_format"]
 
-FORMATS: Mapping[str, CallFormat] = {each.name: each for each in (Tags(), Fenced(), Hermes(), OpenAI())}
+FORMATS: Mapping[str, CallFormat] = {each.name: each for each in (Auto(), Tags(), Fenced(), Hermes(), OpenAI())}
 """The formats by name."""
 
 

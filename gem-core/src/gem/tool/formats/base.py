@@ -42,9 +42,18 @@ class CallFormat(ABC):
 
     name: str
     """The name for `format=`."""
-    by_api: bool = False
-    """True if a chat API can carry tools and calls in fields of their own. The `info` of a reset then has `tools`, the
-    description of each as these APIs take it, and `tools_text`, what the observation says about them."""
+    tools_info: Literal["tools", "optional_tools"] | None = None
+    """Where a chat API can carry tools and calls in fields of their own: the name under which the `info` of a reset has
+    the description of each tool as these APIs take it. `tools` have to be handed over, `optional_tools` may be; what
+    the observation says about them is `tools_text`."""
+
+    def for_tools(self, tools: Mapping[str, Tool]) -> "CallFormat":
+        """The format as it is used for these tools."""
+        return self
+
+    def of(self, text: str) -> "CallFormat":
+        """The format that a reply is in, which is also that of the answer, where there is a choice."""
+        return self
 
     @abstractmethod
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:

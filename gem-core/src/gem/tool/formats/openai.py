@@ -24,7 +24,11 @@ class OpenAI(CallFormat):
     """
 
     name = "openai"
-    by_api = True
+    tools_info = "tools"
+
+    def is_message(self, text: str) -> bool:
+        """True for a reply that is a message with `tool_calls`, well-formed or not."""
+        return _MESSAGE.match(text) is not None
 
     def stops(self, tools: Mapping[str, Tool]) -> tuple[str, ...]:
         return ()
@@ -34,7 +38,7 @@ class OpenAI(CallFormat):
         return DOUBLED if len(calls) > 1 else calls[0] if calls else None
 
     def read_each(self, text: str, tools: Mapping[str, Tool]) -> Sequence[ToolCall | BadCall]:
-        if _MESSAGE.match(text) is None:
+        if not self.is_message(text):
             return ()
         try:
             calls = read_object(text)["tool_calls"]

@@ -51,7 +51,7 @@ def gem_envs() -> list[gem.EnvSpec]:
             entry_point="{{ cookiecutter.package }}.storeroom:Storeroom",
             kwargs={"things": things, "max_turns": 4 * things},
             # The env counts turns itself.
-            wrappers=({"name": "tool_env", "format": "hermes", "max_calls": None, "max_refused": None},),
+            wrappers=({"name": "tool_env", "max_calls": None, "max_refused": None},),
             description=f"Move one of {things} things to another shelf with tools",
             tags=("tools", "multi-turn"),
         )
