@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FRAMEWORKS_IN_TEST_ALL := trl
 FRAMEWORKS := $(FRAMEWORKS_IN_TEST_ALL) nemo_gym openenv openrlhf skyrl slime textarena tinker verifiers verl
 
-.PHONY: help demo test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) $(FRAMEWORKS:%=interop-%-pin) coverage pythons lint format docs dist clean
+.PHONY: help demo figures test test-all test-vllm interop $(FRAMEWORKS:%=interop-%) $(FRAMEWORKS:%=interop-%-newest) $(FRAMEWORKS:%=interop-%-pin) coverage pythons lint format docs dist clean
 
 help:
 	@echo "make demo     train a small model on Guess the Number, on CPU, in a few minutes"
@@ -31,6 +31,7 @@ help:
 	@echo "make interop-NAME-pin: the same on the newest versions, which are pinned if its tests pass"
 	@echo "make coverage count the lines that make test runs, and make test-all, in percent"
 	@echo "make pythons  set up the other Pythons of this machine, so that make test-all compares them"
+	@echo "make figures  measure what README and docs/benchmarks.md compare with other libraries, and write it there"
 	@echo "make lint     check style, types and layers"
 	@echo "make format   put the code into the one format"
 	@echo "make docs     build the site: the guides, and a reference from the docstrings"
@@ -50,6 +51,10 @@ test-all: $(VENV)/dev test-vllm $(FRAMEWORKS_IN_TEST_ALL:%=interop-%)
 # In one process: each would start a vLLM of its own. These files are not collected where vLLM is missing.
 test-vllm: $(VLLM)/made
 	$(VLLM)/bin/python -m pytest $(wildcard gem-train/tests/test_vllm*.py)
+
+# An hour, on a machine that does nothing else; the other libraries are installed on first use.
+figures: $(VENV)/dev
+	$(BIN)/python benchmarks/figures.py
 
 interop: $(FRAMEWORKS:%=interop-%)
 

@@ -113,9 +113,9 @@ def table(report):
     for name, by_side in report["solutions"].items():
         ours, theirs = (statistics.median(each["per second"] for each in by_side[side] or [_NONE]) for side in SIDES)
         wrong = [sum(each["wrong"] for each in by_side[side]) for side in SIDES]
-        cells = (
-            [f"{theirs:.1f}/s", f"{ours / theirs:.1f}", *map(str, wrong)] if theirs else ["—", "—", str(wrong[0]), "—"]
-        )
+        # What took longer than a limit of the clock says nothing of the speed.
+        ratio = "—" if not theirs or any(wrong) else f"{ours / theirs:.1f}"
+        cells = [f"{theirs:.1f}/s", ratio, *map(str, wrong)] if theirs else ["—", ratio, str(wrong[0]), "—"]
         lines.append(f"| {name} | {ours:.1f}/s | {' | '.join(cells)} |")
     lines += ["", "| infinite loop | on the clock, median | processor time, median | most |", "|---|--:|--:|--:|"]
     for name, seconds in report["late"].items():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PEERS = {
     "gem-llm": "gem-llm==0.1.0",
-    "gymnasium": "gymnasium==1.2.2",
+    "gymnasium": "gymnasium==1.4.0",
     "openenv": "openenv==0.10.0",
     "trl": "trl==1.16.0",
     "verifiers": "verifiers==0.1.14",
