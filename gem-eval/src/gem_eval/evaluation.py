@@ -181,9 +181,10 @@ class Evaluation:
                             yield self._known(each, episode, floors[floor], recorder)
 
     def _known(self, each: Plan, episode: Episode, tallies: dict[str, Tally], recorder: Recorder | None) -> Episode:
-        tallies.setdefault(episode.id, Tally()).add(episode)
+        # In this order, so that Ctrl-C in between leaves nothing that is reported and not in the file.
         if recorder:
             recorder.write(episode, {"group": each.group.name} if each.group.name else {})
+        tallies.setdefault(episode.id, Tally()).add(episode)
         self.phase_done += 1
         return episode
 
