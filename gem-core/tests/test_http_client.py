@@ -146,6 +146,15 @@ def redirect(location):
     return [b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %s\r\n\r\n" % location.encode()]
 
 
+def test_what_is_not_http_is_told_from_a_server_that_is_not_there():
+    with Server(lambda _: [b"nonsense\r\n\r\n"]) as server:
+        client = HttpClient(server.url, timeout=HANG_LIMIT)
+        with pytest.raises(NoAnswer, match="its answer is not HTTP") as raised:
+            client.call("GET")
+    assert not isinstance(raised.value, NotConnected)
+    assert client.reached
+
+
 def test_redirects_are_followed_within_the_server_where_they_are_asked_for():
     with Server(lambda _: [OK]) as other:
         moves = {"/a": "/b", "/b": "c?d=1", "/away": f"{other.url}/x", "/round": "/round", "/scheme": "https://x/"}
@@ -157,7 +166,11 @@ def test_redirects_are_followed_within_the_server_where_they_are_asked_for():
         with Server(pieces) as server:
             answer = call(server, path="/a", redirects=True)
             assert (answer.status, answer.url) == (200, f"{server.url}/c?d=1")
-            for path, why in (("/away", "another server"), ("/scheme", "another server"), ("/round", "TooMany")):
+            for path, why in (
+                ("/away", "another server"),
+                ("/scheme", "another server"),
+                ("/round", "redirects too often"),
+            ):
                 with pytest.raises(NoAnswer, match=why):
                     call(server, path=path, redirects=True)
             assert call(server, path="/a").status == 302

@@ -122,6 +122,17 @@ def test_a_pause_is_a_number_or_a_date(headers, seconds):
         ({"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, RequestRefused),
         ([], NoAnswer),
         *(
+            ({"choices": [{"message": {"role": "assistant", "content": "a", **odd}}]}, NoAnswer)
+            for odd in [
+                *({"content": content} for content in (5, {}, [5])),
+                *({"tool_calls": calls} for calls in ("x", [5], [{}], [{"function": None}], [{"function": {}}])),
+            ]
+        ),
+        *(
+            ({"choices": [{"message": {"content": "a"}, **odd}]}, NoAnswer)
+            for odd in ({"finish_reason": {}}, {"logprobs": "x"}, {"logprobs": {"content": ["x"]}})
+        ),
+        *(
             ({"choices": [{"message": {"content": "a"}}], "usage": usage}, None)
             for usage in [
                 *({"prompt_tokens": count} for count in ("?", 7.5, -3, 10**30, True, None)),

@@ -223,6 +223,12 @@ class HttpClient:
         except (aiohttp.ServerDisconnectedError, ConnectionError):
             self.reached = True
             raise Disconnected("it ended the connection before its answer", wait=0) from None
+        except aiohttp.TooManyRedirects:
+            self.reached = True
+            raise Unusable("it redirects too often") from None
+        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError) as error:
+            self.reached = True
+            raise NoAnswer(f"its answer is not HTTP ({_reason(error)})") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise NoAnswer(_reason(error)) from None
 

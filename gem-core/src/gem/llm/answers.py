@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from msgspec import Meta, Struct, convert
 
 from gem.episode import Usage
 from gem.errors import one_line
@@ -41,6 +43,36 @@ _UNSUPPORTED = re.compile("support|unrecogni[sz]ed|unknown|permitted|allowed|for
 """Words about a field that a server does not take."""
 
 
+class _Function(Struct):
+    name: str
+
+
+class _Call(Struct):
+    function: _Function
+
+
+class _Message(Struct):
+    """What is read of a message, which is kept as the server wrote it."""
+
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Logprobs(Struct):
+    content: list[dict[str, Any]] | None = None
+
+
+class _Choice(Struct):
+    message: dict[str, Any]
+    finish_reason: str | None = None
+    stop_reason: Any = None
+    logprobs: _Logprobs | None = None
+
+
+class _Completion(Struct):
+    choices: Annotated[list[_Choice], Meta(min_length=1)]
+
+
 @dataclass(frozen=True, slots=True)
 class ChatReply:
     """The answer to one request."""
@@ -68,23 +100,20 @@ def read_reply(answer: Answer, sent: Sequence[str]) -> ChatReply:
         raise refusal(answer, sent)
     try:
         said = json.loads(answer.body)
-        if error := said.get("error"):
+        if error := _object(said).get("error"):
             raise refusal(answer._replace(status=_status_of(error), headers={}), sent)
-        choice = said["choices"][0]
-        message = choice["message"]
-        if not isinstance(message, dict):
-            raise TypeError("the message is not an object")
-        reason = choice.get("finish_reason") or "stop"
-        stopped_at = choice.get("stop_reason")
-        reply = ChatReply(
-            cast("Mapping[str, Any]", message),
-            reason,
-            stopped_at if isinstance(stopped_at, str) else None,
-            _usage(_object(said.get("usage")), answer.seconds, answer.requests),
-            tuple(cast("Mapping[str, Any]", choice.get("logprobs") or {}).get("content") or ()),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        choice = convert(said, _Completion).choices[0]
+        convert(choice.message, _Message)
+    except (ValueError, RecursionError) as error:
         raise NoAnswer(f"the answer is not a chat completion ({one_line(error)}): {answer.body[:200]!r}") from None
+    reason = choice.finish_reason or "stop"
+    reply = ChatReply(
+        choice.message,
+        reason,
+        choice.stop_reason if isinstance(choice.stop_reason, str) else None,
+        _usage(_object(said.get("usage")), answer.seconds, answer.requests),
+        tuple((choice.logprobs.content if choice.logprobs else None) or ()),
+    )
     if reason in BROKEN_OFF:
         raise NoAnswer(f"the server ended the reply with {reason!r}")
     if reason == "content_filter":

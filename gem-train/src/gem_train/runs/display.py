@@ -70,6 +70,8 @@ class Display:
 
     def measuring(self, who: str, done: int, total: int) -> None:
         """Show how many episodes of an evaluation have been played."""
+        if not done and not self._console.is_terminal:
+            self.note(f"{who}: {total} episodes")
         self._advance(who, done, total, "", every=total + 1)
 
     def measured(self, who: str, result: Result | None) -> None:
