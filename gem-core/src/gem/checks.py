@@ -24,9 +24,13 @@ def is_int(value: object) -> bool:
 
 def finite(name: str, value: Any) -> float:
     """`value` as a finite `float`; else a `ConfigError` that calls it `name`."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        raise ConfigError(f"{name} is a finite number, not {value!r}")
-    return float(value)
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # an int beyond the largest float
+        number = math.inf
+    if not math.isfinite(number):
+        raise ConfigError(f"{name} is a finite number, not {value!r:.60}")
+    return number
 
 
 class CheckedStruct(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

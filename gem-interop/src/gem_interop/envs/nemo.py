@@ -5,16 +5,34 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
+from msgspec import Struct
+
 from gem.checks import finite
 from gem.core import Observation, Step
 from gem.data import open_table
 from gem.data.source import Data
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import chosen_row, plain, readable
+from gem_interop.envs.base import chosen_row, readable
 from gem_interop.envs.server import PATIENCE, TIMEOUT, ServerEnv, ServerFault
 
 NO_PROMPT: Mapping[str, Any] = {"responses_create_params": {"input": []}}
+
+
+class _Api(Struct):
+    paths: dict[str, Any]
+
+
+class _Answer(Struct):
+    """What a server says to a reset or to a reply."""
+
+    observation: str | None = None
+    terminated: bool | None = None
+    truncated: bool | None = None
+
+
+class _Graded(_Answer, kw_only=True):
+    reward: float
 
 
 class NemoEnv(ServerEnv):
@@ -56,8 +74,9 @@ class NemoEnv(ServerEnv):
         self._threshold = finite("success_at", success_at)
         self._other = False
         try:
-            paths = self._when_reached(lambda: self._fetch("openapi.json"))["paths"]
-        except (ServerFault, LookupError) as error:
+            paths = self._read(self._when_reached(lambda: self._fetch("openapi.json")), _Api).paths
+        except ServerFault as error:
+            super().close()
             raise ConfigError(f"no server of NeMo Gym answers at {self._url}: {error}") from error
         if not {"/reset", "/step"} <= paths.keys() and "/verify" not in paths:
             raise ConfigError(f"{self._url} is not a resources server: it has neither /reset and /step nor /verify")
@@ -74,7 +93,8 @@ class NemoEnv(ServerEnv):
         self._other = True
         path = "reset" if self._in_turns else "seed_session"
         answer = self._when_reached(lambda: self._fetch(path, self._row))
-        return "\n\n".join(filter(None, (_prompt(self._row), readable(answer.get("observation") or ""))))
+        shown = self._read(answer, _Answer).observation
+        return "\n\n".join(filter(None, (_prompt(self._row), readable(shown or ""))))
 
     def _answer(self, action: str) -> Step:
         said = {**self._row, "response": _response(readable(action))}
@@ -82,18 +102,17 @@ class NemoEnv(ServerEnv):
             answer = self._fetch("step" if self._in_turns else "verify", said)
         except Unreachable as error:  # this episode is lost; the next one finds out whether others are
             raise ServerFault(str(error)) from error
-        if answer.get("mask_sample"):
+        if answer.get("mask_sample") is True:
             raise ServerFault(f"{self._url} could not judge the reply: {answer.get('failure_reason')}")
-        try:
-            reward = finite("a reward", answer["reward"])
-        except (ConfigError, LookupError) as error:
-            raise ServerFault(f"{self._url} answered without a reward: {error}") from error
+        read = self._read(answer, _Graded)
+        reward, text = read.reward, readable(read.observation or "")
+        if not math.isfinite(reward):
+            raise ServerFault(f"{self._url} answered with the reward {reward}")
         self._total = math.fsum((self._total, reward))
-        text = readable(answer.get("observation") or "")
-        info = {"nemo": plain(answer["info"])} if answer.get("info") else {}
-        if answer.get("truncated") and not answer.get("terminated"):
+        info = {"nemo": self._plain(answer["info"])} if answer.get("info") else {}
+        if read.truncated and not read.terminated:
             return Step.cut_off(text, reward, **info)
-        if answer.get("terminated") or not self._in_turns:
+        if read.terminated or not self._in_turns:
             return Step.final(text, reward, success=self._total >= self._threshold, **info)
         return Step.ongoing(text, reward, **info)
 

@@ -16,6 +16,7 @@ from gem_interop.versions import check
 
 check("websockets", "14.0", "17.4")
 
+from msgspec import Struct
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus, WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
@@ -23,13 +24,32 @@ from gem.core import Observation, Step
 from gem.errors import ConfigError, Fault, GemError, Unreachable, one_line
 from gem.http.client import LARGEST
 from gem.packs.spec import EnvSpec
-from gem_interop.envs.base import plain, readable
+from gem_interop.envs.base import readable
 from gem_interop.envs.json_actions import JsonActions
 from gem_interop.envs.server import PATIENCE, TIMEOUT, UNREACHABLE, ServerEnv, ServerFault
 
 _NOT_READ = frozenset({"done", "reward", "metadata", "terminated", "truncated", "success"})
+_CLOSING = 0.5
+"""Seconds that a server has to agree to the end of a connection, after a deadline too."""
 _OF_THE_AGENT = frozenset({"VALIDATION_ERROR"})
 """The errors that an action may be answered with because of what it says."""
+
+
+class _Message(Struct):
+    type: str
+    data: dict[str, Any]
+
+
+class _Metadata(Struct):
+    info: dict[str, Any] = {}
+
+
+class _Answer(Struct):
+    """An observation and what goes with it."""
+
+    observation: dict[str, Any]
+    reward: float | bool | None = None
+    done: bool | None = None
 
 
 class OpenEnvEnv(ServerEnv):
@@ -77,6 +97,7 @@ class OpenEnvEnv(ServerEnv):
         try:
             self._when_reached(self._learn)
         except ServerFault as error:
+            super().close()
             raise ConfigError(f"no server of OpenEnv answers at {self._url}: {error}") from error
 
     _unsaved = ServerEnv._unsaved | {"_actions", "_connection", "_is_gem", "_up_to_date"}
@@ -118,20 +139,19 @@ class OpenEnvEnv(ServerEnv):
         if read is None:
             return self.malformed(f"I found no action in your reply. {self._actions.how}", reward=0.0)
         kind, answer = self._ask("step", read)
-        if kind == "error" and answer.get("code") in _OF_THE_AGENT:
+        if kind == "error" and str(answer.get("code")) in _OF_THE_AGENT:
             return self.malformed(f"The action was refused: {readable(str(answer.get('message')))}", reward=0.0)
         observation = self._observed(kind, answer)
-        reward = answer.get("reward") or 0.0
-        if not isinstance(reward, int | float) or not math.isfinite(reward):
-            raise ServerFault(f"{self._url} answered with the reward {reward!r:.60}")
-        said = answer["observation"]
-        info = self._info(answer)
-        if not answer.get("done"):
-            return Step.ongoing(observation, float(reward), **info)
+        seen = self._read(answer, _Answer)
+        said, reward, info = seen.observation, float(seen.reward or 0.0), self._info(answer)
+        if not math.isfinite(reward):
+            raise ServerFault(f"{self._url} answered with the reward {reward}")
+        if not seen.done:
+            return Step.ongoing(observation, reward, **info)
         if said.get("truncated") is True and not said.get("terminated"):
-            return Step.cut_off(observation, float(reward), **info)
+            return Step.cut_off(observation, reward, **info)
         success = said["success"] if isinstance(said.get("success"), bool) else reward > 0
-        return Step.final(observation, float(reward), success=bool(success), **info)
+        return Step.final(observation, reward, success=success, **info)
 
     def sample_action(self) -> str:
         return self._actions.sample(self.action_rng)
@@ -152,13 +172,13 @@ class OpenEnvEnv(ServerEnv):
             assert self._other is not None
             with contextlib.suppress(ConnectionClosed):  # a full server says so, and closes
                 self._other.send(json.dumps({"type": kind, "data": data}))
-            answer = json.loads(self._other.recv(timeout=self._timeout))
-            return answer["type"], answer["data"]
+            message = self._read(json.loads(self._other.recv(timeout=self._timeout)), _Message)
+            return message.type, message.data
         except BaseException as error:
             # Whatever comes later is not the answer to the next message, after Ctrl-C either.
             self.close()
             told = isinstance(error, Fault | GemError)
-            if told or not isinstance(error, OSError | WebSocketException | ValueError | LookupError | TypeError):
+            if told or not isinstance(error, OSError | WebSocketException | ValueError | RecursionError):
                 raise
             what = f"did not answer within {self._timeout:g} s" if isinstance(error, TimeoutError) else "broke off"
             raise ServerFault(f"{self._url} {what}: {type(error).__name__} {error}") from error
@@ -166,7 +186,7 @@ class OpenEnvEnv(ServerEnv):
     def _connect(self) -> None:
         self.close()
         address = f"ws{self._url.removeprefix('http')}/ws"
-        settings: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": 2, "max_size": LARGEST}
+        settings: dict[str, Any] = {"open_timeout": self._timeout, "close_timeout": _CLOSING, "max_size": LARGEST}
         if not self._up_to_date:  # another server may be at this address since
             self._learn()
         try:
@@ -188,10 +208,7 @@ class OpenEnvEnv(ServerEnv):
         if kind != "observation":
             self.close()  # the server may have ended the session
             raise ServerFault(f"{self._url}: {answer.get('code')}: {answer.get('message')}"[:500])
-        said = answer.get("observation")
-        if not isinstance(said, dict):
-            raise ServerFault(f"{self._url} answered with an observation that is not an object: {said!r:.100}")
-        said = cast("dict[str, Any]", said)
+        said = self._read(answer, _Answer).observation
         rest = {name: value for name, value in said.items() if name not in _NOT_READ}
         texts = [name for name, value in rest.items() if isinstance(value, str)]
         field = self._field or (texts[0] if len(texts) == 1 == len(rest) else "message" if self._is_gem else None)
@@ -208,8 +225,9 @@ class OpenEnvEnv(ServerEnv):
         """The info of a GEM server's env as it is, and the metadata of another one under one name."""
         metadata: Any = answer.get("metadata") or {}
         if self._is_gem:
-            return {name: value for name, value in metadata.get("info", {}).items() if name != "success"}
-        return {"openenv": plain(metadata)} if metadata else {}
+            info = self._read(metadata, _Metadata).info
+            return {name: value for name, value in info.items() if name != "success"}
+        return {"openenv": self._plain(metadata)} if metadata else {}
 
 
 def resolve(name: str) -> EnvSpec:

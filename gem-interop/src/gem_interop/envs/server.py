@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar, cast
 from urllib.parse import urlsplit
 
+from msgspec import ValidationError, convert
+
 from gem.checks import finite
 from gem.errors import ConfigError, Fault, Unreachable
 from gem.http.answers import Disconnected, NoAnswer, NotConnected
 from gem.http.client import HttpClient, encoded
 from gem.http.patience import Patience
-from gem_interop.envs.base import ForeignEnv
+from gem_interop.envs.base import ForeignEnv, plain
 
 _T = TypeVar("_T")
 
@@ -103,6 +105,20 @@ class ServerEnv(ForeignEnv):
         if not isinstance(said, dict):
             raise ServerFault(f"{url} answers with {said!r:.80}, which is not an object")
         return cast("dict[str, Any]", said)
+
+    def _read(self, said: object, kind: type[_T]) -> _T:
+        """What the server said as a msgspec struct; `ServerFault` if it is something else."""
+        try:
+            return convert(said, kind)
+        except ValidationError as error:
+            raise ServerFault(f"{self._url} answers with something else than is asked for: {error}") from error
+
+    def _plain(self, info: Any) -> Any:
+        """`plain`, of what the server says beside the observation; `ServerFault` if it is nested too deep for that."""
+        try:
+            return plain(info)
+        except RecursionError:
+            raise ServerFault(f"{self._url} answers with an info that is nested too deep") from None
 
     def _when_reached(self, begin: Callable[[], _T]) -> _T:
         """What `begin` returns, which is called until it reaches the server.

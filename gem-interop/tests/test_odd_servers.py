@@ -1,0 +1,127 @@
+"""Servers of environments that answer with something else: each answer is one clear failure of one episode."""
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+from websockets.sync.server import serve
+
+import gem
+from gem.rollout import rollout
+from gem.work.loops import EventLoop
+
+SCHEMA = {"action": {"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}}
+ASKED = json.dumps({"type": "observation", "data": {"observation": {"text": "Say something."}}})
+
+
+def observed(**fields):
+    return json.dumps(
+        {"type": "observation", "data": {"observation": {"text": "x"}, "reward": 1, "done": True, **fields}}
+    )
+
+
+OPENENV = {
+    "no object": "[]",
+    "no JSON": "hello",
+    "deep": "[" * 100_000,
+    "a type that is a number": '{"type": 5, "data": {}}',
+    "data that are null": '{"type": "observation", "data": null}',
+    "an observation that is null": observed(observation=None),
+    "a reward that is a text": observed(reward="x"),
+    "a reward beyond all floats": observed(reward=10**400),
+    "a reward that is NaN": observed(reward=float("nan")),
+    "done that is an object": observed(done={}),
+    "an error with a code that is a list": '{"type": "error", "data": {"code": [], "message": {}}}',
+    "an unknown type": '{"type": "what", "data": {}}',
+}
+NEMO = {
+    "no object": "[]",
+    "no JSON": "hello",
+    "deep": "[" * 100_000,
+    "no reward": "{}",
+    "a reward that is null": '{"reward": null}',
+    "a reward beyond all floats": '{"reward": 1' + "0" * 400 + "}",
+    "a reward that is NaN": '{"reward": NaN}',
+    "an observation that is a number": '{"reward": 1, "observation": 5}',
+    "terminated that is a text": '{"reward": 1, "terminated": "x"}',
+    "a deep info": '{"reward": 1, "terminated": true, "info": ' + "[" * 900 + "]" * 900 + "}",
+}
+
+
+@contextmanager
+def openenv(answer: str) -> Generator[str]:
+    """A server of OpenEnv that answers this to each step."""
+
+    def handle(connection):
+        for message in connection:
+            connection.send(ASKED if json.loads(message)["type"] == "reset" else answer)
+
+    def schema(connection, request):
+        if request.path == "/ws":
+            return None
+        body = json.dumps(SCHEMA).encode()
+        return Response(
+            200, "OK", Headers({"Content-Type": "application/json", "Content-Length": str(len(body))}), body
+        )
+
+    with serve(handle, "127.0.0.1", 0, process_request=schema) as server, in_thread(server):
+        yield f"openenv:http://127.0.0.1:{server.socket.getsockname()[1]}"
+
+
+@contextmanager
+def nemo(answer: str) -> Generator[str]:
+    """A resources server of NeMo Gym that answers this to each step."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            known = {"/openapi.json": '{"paths": {"/reset": {}, "/step": {}}}', "/step": answer}
+            body = known.get(self.path, '{"observation": "Say something."}').encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer  # noqa: N815
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, in_thread(server, 0.01):
+        yield f"nemo:http://127.0.0.1:{server.server_port}"
+
+
+@contextmanager
+def in_thread(server, *settings):
+    async def run():
+        server.serve_forever(*settings)
+
+    loop = EventLoop("odd-server")
+    ended = loop.submit(run())
+    try:
+        yield
+    finally:
+        server.shutdown()
+        ended.result()
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    ("server", "answer"),
+    [
+        *(pytest.param(openenv, answer, id=f"openenv: {name}") for name, answer in OPENENV.items()),
+        *(pytest.param(nemo, answer, id=f"nemo: {name}") for name, answer in NEMO.items()),
+    ],
+)
+def test_an_odd_answer_is_a_clear_failure_of_its_episode(server, answer):
+    with server(answer) as id, gem.make_vec(id, 1, env_kwargs={"timeout": 5, "patience": 0}) as envs:
+        [episode] = rollout(lambda transcript: "hi", envs, [0], max_turns=2)
+
+    assert episode.failure is not None
+    assert episode.failure.error.startswith("ServerFault: http://127.0.0.1:")
+    assert "\n" not in episode.failure.error
+    assert len(episode.failure.error) < 500
