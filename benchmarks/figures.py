@@ -3,8 +3,8 @@
     python benchmarks/figures.py [NAME ...]    # measures these, or all, and writes the pages
     python benchmarks/figures.py --write       # writes the pages from benchmarks/figures.json alone
 
-A table stands in a page between `<!-- figures: NAME -->` and `<!-- end of figures -->`, with the command that measured it,
-the commit, and the load of the machine before it.
+A table stands in a page between `<!-- figures: NAME -->` and `<!-- end of figures -->`, with the command that measured
+it, the commit, and how busy the machine was before it.
 """
 
 import argparse
@@ -50,9 +50,7 @@ def measure(name: str) -> Report:
         command = [sys.executable, str(ROOT / "benchmarks" / program), *arguments, "--json", str(kept)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         report = json.loads(kept.read_text())
-    said = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    said = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
     return {"commit": said.stdout.strip(), "load": load, "command": COMMANDS[name], "report": report}
 
 
@@ -73,8 +71,8 @@ def table(name: str, kept: Report) -> str:
     """A table as Markdown, with where it is from."""
     module = importlib.import_module(kept["command"].partition(".py")[0])
     about = (
-        f"`python benchmarks/{kept['command']}` at {kept['commit']}; other programs used {kept['load']:.0%} of the cores "
-        "before it."
+        f"`python benchmarks/{kept['command']}` at {kept['commit']}; before it, other programs used "
+        f"{kept['load']:.0%} of the cores."
     )
     return f"{about}\n\n{module.table(kept['report']).strip()}\n"
 
@@ -93,8 +91,8 @@ def in_readme(figures: dict[str, Report]) -> str:
     steps = {row["side"]: row["cpu_seconds"] for row in figures["grpo"]["report"]["results"] if row["size"] == "small"}
     rows = [
         (
-            "64 environments that wait 50 ms a step on average: steps per second, of those possible if nobody waited for "
-            "others",
+            "64 environments that wait 50 ms a step on average: steps per second, of those possible if nobody "
+            "waited for others",
             f"{waiting['ours', 'thread free']:.1%}",
             f"verifiers {waiting['verifiers', 'asyncio']:.1%}, gem-llm {waiting['gem-llm', 'async']:.1%}, "
             f"Gymnasium {waiting['gymnasium', 'async']:.1%}",

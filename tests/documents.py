@@ -9,6 +9,7 @@ runs a document's blocks in order, in the current folder, as a reader would who 
 - In `console` blocks the lines that begin with `$ ` are commands, and so are further lines of one, after a backslash;
   `COMMANDS` says how each is run. Whatever else appears there must be part of what the command before it prints; `…`
   matches anything. A command that ends in `# exit status 1` has to fail with it.
+- The blocks of docs/notebook.md are the cells of a notebook, run by a kernel.
 - A block under `<!-- not run: the reason -->` is not run, and neither is one in another language.
 """
 
@@ -41,6 +42,8 @@ COMMANDS = {
     "pip install -e .": (*PIP, "--target", SITE, "."),
 }
 """How a command is run: by this interpreter, and without a network."""
+
+NOTEBOOK = "notebook.md"
 
 LONGEST = 120
 """Seconds that a command may take."""
@@ -110,6 +113,9 @@ def run(document: Path) -> None:
             path = Path(block.file)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, "utf-8")
+    if document.name == NOTEBOOK:
+        _run_cells([block.text for block in found if block.run and block.language == "python"])
+        return
     # A module of its own, so that the classes in it can be pickled.
     module = sys.modules["document"] = ModuleType("document")
     for block in found:
@@ -123,6 +129,15 @@ def run(document: Path) -> None:
         elif block.language == "console":
             for command, shown in block.commands:
                 _run_command(command, shown)
+
+
+def _run_cells(cells: list[str]) -> None:
+    """Run the cells of a notebook in a kernel; `CellExecutionError` for one that raises."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=LONGEST, kernel_name="python3").execute()
 
 
 def _run_command(command: str, shown: list[str]) -> None:

@@ -45,6 +45,7 @@ LONG = {
     "docs/evaluating.md",
     "docs/imitation.md",
     "docs/mcp.md",
+    "docs/notebook.md",
     "docs/policies.md",
     "docs/recording.md",
     "docs/sandbox.md",
