@@ -154,7 +154,7 @@ def main() -> None:
     for name in [] if arguments.write else arguments.names or COMMANDS:
         print(f"{name}: python benchmarks/{COMMANDS[name]}", flush=True)
         figures[name] = measure(name)
-        FILE.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n")
+        FILE.write_text(json.dumps(figures, indent=1) + "\n")
     if missing := COMMANDS.keys() - figures.keys():
         sys.exit(f"The pages are not written: {', '.join(sorted(missing))} are not measured yet.")
     for page in PAGES:
