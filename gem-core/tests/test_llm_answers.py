@@ -67,7 +67,9 @@ REFUSALS = [
         "leave logprobs out",
     ),
     (400, error(message="registry.ollama.ai/library/gemma2 does not support tools"), ToolsRefused, "format=hermes"),
-    (400, error(message="tools param requires --jinja flag"), ToolsRefused, "format=hermes"),
+    (500, error(message="tools param requires --jinja flag"), ToolsRefused, "format=hermes"),
+    (404, error(message="No endpoints found that support tool use."), ToolsRefused, "format=hermes"),
+    (400, error(message="Function is wrong", param="tools[0].function.parameters"), AccessRefused, "the field 'tools'"),
     (400, error(message="invalid model ID", param="model"), AccessRefused, "check the name of the model"),
     (400, error(message="Invalid 'messages[1].content'", param="messages.[1].content"), RequestRefused, "messages"),
     (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "bad"}]}, RequestRefused, "bad"),
@@ -125,12 +127,18 @@ def test_a_pause_is_a_number_or_a_date(headers, seconds):
             ({"choices": [{"message": {"role": "assistant", "content": "a", **odd}}]}, NoAnswer)
             for odd in [
                 *({"content": content} for content in (5, {}, [5])),
+                {"refusal": 5},
                 *({"tool_calls": calls} for calls in ("x", [5], [{}], [{"function": None}], [{"function": {}}])),
             ]
         ),
         *(
             ({"choices": [{"message": {"content": "a"}, **odd}]}, NoAnswer)
-            for odd in ({"finish_reason": {}}, {"logprobs": "x"}, {"logprobs": {"content": ["x"]}})
+            for odd in [
+                {"finish_reason": {}},
+                {"logprobs": "x"},
+                *({"logprobs": {"content": [each]}} for each in ("x", {}, {"token": "a", "logprob": None})),
+                {"logprobs": {"content": [{"token": "a", "logprob": -1.0, "bytes": [300]}]}},
+            ]
         ),
         *(
             ({"choices": [{"message": {"content": "a"}}], "usage": usage}, None)

@@ -13,7 +13,7 @@ import gem
 from gem.episode import Completion
 from gem.llm import ChatPolicy
 from gem.llm.errors import ToolsRefused
-from gem.llm.messages import messages_of
+from gem.llm.messages import api_tools, messages_of
 from gem.rollout import rollout
 from gem.rollout.transcript import Transcript
 from gem.testing.chat_server import chat_server
@@ -124,7 +124,8 @@ def test_a_server_that_takes_tools_is_given_those_of_the_format_auto_and_no_text
     assert first["messages"] == [{"role": "user", "content": "What is there?\n\nYou have 10 calls."}]
     assert "stop" not in first
     assert second["messages"][2] == {"role": "tool", "tool_call_id": "a", "content": "noon"}
-    assert episode.turns[0].info["tools"] == first["tools"]
+    assert [list(turn.completion.tools.functions) for turn in episode.turns[:1]] == [first["tools"]]
+    assert episode.turns[1].completion.tools is None
 
 
 def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on():
@@ -148,7 +149,30 @@ def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on():
         assert body["stop"] == ["</now>"]
         assert "<now></now>" in body["messages"][0]["content"]
         assert {each["role"] for each in body["messages"]} <= {"user", "assistant"}
-    assert "tools" not in episodes[0].turns[0].info
+    assert episodes[0].turns[0].completion.tools is None
+
+
+def test_a_conversation_with_tools_keeps_them_when_the_server_refuses_those_of_another():
+    transcript = Transcript("What is there?", {"optional_tools": [{"type": "function"}], "tools_text": ["Tools."]})
+    given = api_tools(transcript, optional=True)
+    transcript.add(Completion("A hat.", tools=given), 0.0, "Is there?", {})
+    in_text = Transcript("What is there?", transcript.first_info)
+    in_text.add(Completion("A hat."), 0.0, "Is there?", {})
+
+    assert given is not None
+    assert api_tools(transcript, optional=False) is given
+    assert api_tools(in_text, optional=True) is None
+
+
+def test_a_field_that_the_user_gave_and_the_server_refuses_is_not_sent_again():
+    with (
+        chat_server(lambda messages: "A hat.", tools=False) as server,
+        closing(ChatPolicy("any", base_url=server.url, extra={"tools": []})) as policy,
+        gem.make_vec("tool_samples:Talk", 1) as envs,
+        pytest.raises(ToolsRefused),
+    ):
+        list(rollout(policy, envs, starts=[0]))
+    assert len(server.bodies) == 2
 
 
 def test_tools_that_the_format_asks_for_and_the_server_refuses_end_the_rollout():
@@ -168,4 +192,4 @@ def test_a_conversation_without_tools_keeps_the_json_that_a_model_writes():
     said = json.dumps(calling(call("a", "now"))["message"])
     transcript.add(Completion(said), 0.0, "More.", {})
 
-    assert [each["content"] for each in messages_of(transcript)] == ["Write a call.", said, "More."]
+    assert [each["content"] for each in messages_of(transcript, None)] == ["Write a call.", said, "More."]

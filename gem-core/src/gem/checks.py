@@ -29,7 +29,8 @@ def finite(name: str, value: Any) -> float:
     except OverflowError:  # an int beyond the largest float
         number = math.inf
     if not math.isfinite(number):
-        raise ConfigError(f"{name} is a finite number, not {value!r:.60}")
+        # Python refuses to write integers of thousands of digits.
+        raise ConfigError(f"{name} is a finite number, not {number if isinstance(value, int) else value!r}")
     return number
 
 

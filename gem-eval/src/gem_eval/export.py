@@ -8,7 +8,7 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from gem.episode import Episode, Trace
+from gem.episode import ApiTools, Episode, Trace
 from gem.episode.codec import PREFIXES
 from gem.errors import MissingExtra, RecordError, one_line
 from gem.files import replacing
@@ -134,17 +134,15 @@ class _Attempt:
 
 def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[list[Message], list[Row] | None]:
     first = trace.turns[0].observation
-    # The info of a reset is not recorded, but the observation describes the tools, or the first step with calls does.
-    info = next((turn.info for turn in trace.turns if turn.info.get("tools")), None)
-    if info is None:
-        tools, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
-    else:
-        tools, described = info["tools"], info["tools_text"]
-    transcript = Transcript(first, {"tools": tools, "tools_text": described})
+    tools = trace.turns[0].completion.tools
+    if tools is None:  # or a policy that makes no requests has written messages, as the observation says
+        functions, described = described_in("\n".join(part.get("text", "") for part in parts_of(first)))
+        tools = ApiTools(tuple(functions), tuple(described)) if functions else None
+    transcript = Transcript(first)
     following = [*(turn.observation for turn in trace.turns[1:]), episode.observation]
     for turn, observation in zip(trace.turns, following, strict=True):
         transcript.add(turn.completion, turn.reward, observation, turn.info)
-    messages = messages_of(transcript, reasoning=reasoning)
+    messages = messages_of(transcript, tools, reasoning=reasoning)
     while messages[-1]["role"] != "assistant":
         messages.pop()
     for message in messages:
@@ -153,7 +151,7 @@ def _said_and_tools(episode: Episode, trace: Trace, reasoning: bool) -> tuple[li
     policy = trace.policy
     if isinstance(policy, Mapping) and isinstance(policy.get("system"), str):
         messages.insert(0, {"role": "system", "content": policy["system"]})
-    return messages, tools or None
+    return messages, list(tools.functions) if tools else None
 
 
 def _check_text(attempt: _Attempt) -> None:

@@ -4,9 +4,10 @@ The one type of an episode in memory, in recordings and on pages; `gem.episode.c
 """
 
 from gem.episode.episode import Episode, PackVersion, Start, Trace
-from gem.episode.turn import Completion, FinishReason, TokenTexts, Turn, Usage
+from gem.episode.turn import ApiTools, Completion, FinishReason, TokenTexts, Turn, Usage
 
 __all__ = [
+    "ApiTools",
     "Completion",
     "Episode",
     "FinishReason",

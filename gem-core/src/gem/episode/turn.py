@@ -65,6 +65,15 @@ class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
         return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__struct_fields__))
 
 
+class ApiTools(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Tools that the request of a chat API has, in place of the text about them."""
+
+    functions: tuple[dict[str, Any], ...]
+    """The description of each as these APIs take it."""
+    text: tuple[str, ...] = ()
+    """What the first observation says about them, and the model does not read."""
+
+
 class Completion(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A reply of a policy: its `text`, its tokens, if it samples tokens, and its `finish_reason`.
 
@@ -91,6 +100,8 @@ class Completion(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     """Tokens and seconds that a server counted."""
     reasoning: str = ""
     """Text that the model wrote before the reply, if that is not part of it."""
+    tools: ApiTools | None = None
+    """Of the first reply of a conversation: the tools that its requests have, if they have any."""
 
     @property
     def out_of_context(self) -> bool:

@@ -226,7 +226,7 @@ class HttpClient:
         except aiohttp.TooManyRedirects:
             self.reached = True
             raise Unusable("it redirects too often") from None
-        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError) as error:
+        except aiohttp.ClientResponseError as error:
             self.reached = True
             raise NoAnswer(f"its answer is not HTTP ({_reason(error)})") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 from gem.errors import ConfigError
@@ -51,16 +51,14 @@ def serving(server: Server, path: str) -> Generator[str]:
     Raises:
         RuntimeError: it does not start.
     """
-    loop = EventLoop("gem-http-server")
-    with listen("127.0.0.1", 0) as listening:
+    with listen("127.0.0.1", 0) as listening, closing(EventLoop("gem-http-server")) as loop:
         ended = loop.submit(server.serve([listening]))
+        while not server.started:
+            if ended.done():
+                raise RuntimeError("the server did not start; its log says why") from ended.exception()
+            time.sleep(0.005)
         try:
-            while not server.started:
-                if ended.done():
-                    raise RuntimeError("the server did not start; its log says why")
-                time.sleep(0.005)
             yield address(listening, path)
         finally:
             server.should_exit = True
             ended.result()
-            loop.close()

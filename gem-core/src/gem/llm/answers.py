@@ -28,9 +28,8 @@ _IN_TEXT = (
     "use the call format auto, or one in text, such as hermes (`--tool-arg format=hermes`); vLLM takes tools if it "
     "is started with --enable-auto-tool-choice and --tool-call-parser"
 )
-_ABOUT_TOOLS = ("tools", "tool_choice")
-_NO_TOOLS = ("tool choice", "support tool", "tools param", "tool use", "function calling")
-"""Words of vLLM, Ollama, llama.cpp and OpenRouter about a model that does not take tools."""
+_NO_TOOLS = ("tool choice requires", "support tool", "tools param", "support function calling")
+"""Words of vLLM, Ollama, OpenRouter, llama.cpp and others about a server or a model that does not take tools."""
 _INSTEAD: Mapping[str, str] = {
     "max_tokens": "set max_completion_tokens instead",
     "max_completion_tokens": "set max_tokens instead",
@@ -55,11 +54,20 @@ class _Message(Struct):
     """What is read of a message, which is kept as the server wrote it."""
 
     content: str | list[dict[str, Any]] | None = None
+    refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
 
+class TokenLogprob(Struct):
+    """A sampled token with its log-probability, and its bytes, if the server says them."""
+
+    token: str
+    logprob: float
+    bytes: list[Annotated[int, Meta(ge=0, le=255)]] | None = None
+
+
 class _Logprobs(Struct):
-    content: list[dict[str, Any]] | None = None
+    content: list[TokenLogprob] | None = None
 
 
 class _Choice(Struct):
@@ -85,8 +93,8 @@ class ChatReply:
     """The text that ended the reply, which servers leave out of it; None if the server does not say so."""
     usage: Usage
     """Tokens, 0 if the server does not count them; time, and the requests that were made."""
-    logprobs: tuple[Mapping[str, Any], ...] = ()
-    """Each sampled token with its `token`, `logprob` and `bytes`, if the request asked for `logprobs`."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of each sampled token, if the request asked for `logprobs`."""
 
 
 def read_reply(answer: Answer, sent: Sequence[str]) -> ChatReply:
@@ -151,6 +159,8 @@ def refusal(answer: Answer, sent: Sequence[str]) -> Exception:
     what = f"status {status}: {text[:500]}"
     if 300 <= status < 400:
         return AccessRefused(f"{url} has moved to {answer.headers.get('Location')!r}; set base_url to that address")
+    if "tools" in sent and any(words in text.lower() for words in _NO_TOOLS):  # whatever the status
+        return ToolsRefused(f"{url} does not take tools: {_IN_TEXT}. It says: {what}")
     if status in _NO_ACCESS or any(word in text for word in _NO_MONEY):
         path = "" if status != 404 or "/v1" in url else ", which mostly ends in /v1"
         check = f"check the key, the model and the address (base_url{path})"
@@ -162,8 +172,7 @@ def refusal(answer: Answer, sent: Sequence[str]) -> Exception:
     field = _field(answer.body, text, [name for name in sent if name != "messages"])
     if field is not None:
         instead = _INSTEAD.get(field, f"leave {field} out")
-        error = ToolsRefused if field in _ABOUT_TOOLS else AccessRefused
-        return error(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
+        return AccessRefused(f"{url} does not take the field {field!r} as it is: {instead}. It says: {what}")
     return RequestRefused(f"{url} refuses this request: {what}")
 
 
@@ -179,8 +188,6 @@ def _field(content: bytes, text: str, fields: Sequence[str]) -> str | None:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         at = []
     named = [re.split(r"[.\[]", str(each))[0] for each in at if each]
-    if not named and any(words in text for words in _NO_TOOLS):
-        named = ["tools"]
     if not named and _UNSUPPORTED.search(text):
         named = re.findall(r"['\"`](\w+)['\"`]", text)
     return next((name for name in named if name in fields), None)

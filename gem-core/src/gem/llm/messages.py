@@ -6,28 +6,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from gem.core import Info, Observation
-from gem.episode import Completion, FinishReason, TokenTexts
-from gem.llm.answers import ChatReply
+from gem.episode import ApiTools, Completion, FinishReason, TokenTexts
+from gem.llm.answers import ChatReply, TokenLogprob
 from gem.rollout.transcript import Transcript
 from gem.tool.content import map_texts, parts_of
 
 Message = dict[str, Any]
 
 
-def tools_of(transcript: Transcript, *, optional: bool) -> list[dict[str, Any]]:
-    """The tools that a request has, as a chat API takes them; empty for tools that are called in text.
+def api_tools(transcript: Transcript, *, optional: bool) -> ApiTools | None:
+    """The tools that a request has; None for tools that are called in text. They are those of the conversation so far.
 
     Args:
         transcript: the conversation.
-        optional: whether to have those of the call format `auto` there, which can be called in text too.
+        optional: whether a new conversation has those of the call format `auto` there, which text can call too.
     """
+    if transcript.turns:
+        return transcript.turns[0].completion.tools
     info = transcript.first_info
-    return [*info.get("tools", ()), *(info.get("optional_tools", ()) if optional else ())]
+    functions = (*info.get("tools", ()), *(info.get("optional_tools", ()) if optional else ()))
+    return ApiTools(functions, tuple(info.get("tools_text", ()))) if functions else None
 
 
-def messages_of(
-    transcript: Transcript, *, reasoning: bool = False, tools: Sequence[Mapping[str, Any]] | None = None
-) -> list[Message]:
+def messages_of(transcript: Transcript, tools: ApiTools | None, *, reasoning: bool = False) -> list[Message]:
     """The conversation as messages.
 
     Where the request has the env's tools, calls and results have the API's form: an assistant's message with
@@ -35,19 +36,18 @@ def messages_of(
 
     Args:
         transcript: the conversation.
+        tools: those of the request.
         reasoning: whether to send the reasoning of earlier replies back, as `reasoning_content`.
-        tools: those of the request; by default those that have to be there.
     """
-    by_api = bool(tools_of(transcript, optional=False) if tools is None else tools)
-    if not by_api and not reasoning:
+    if tools is None and not reasoning:
         return cast("list[Message]", transcript.messages())
-    described: Sequence[str] = transcript.first_info.get("tools_text", ()) if by_api else ()
+    described: Sequence[str] = tools.text if tools else ()
     messages: list[Message] = []
     calls: list[Message] = []
     info: Info = {}
     for turn in transcript.turns:
         messages += _seen(_without(turn.observation, described), calls, info)
-        message: Message = _said(turn.action) if by_api else {"role": "assistant", "content": turn.action}
+        message: Message = _said(turn.action) if tools else {"role": "assistant", "content": turn.action}
         if reasoning and turn.completion.reasoning:
             message["reasoning_content"] = turn.completion.reasoning
         messages.append(message)
@@ -137,13 +137,13 @@ def _text_of(message: Mapping[str, Any]) -> tuple[str, str]:
     return "".join(str(part["text"]) for part in parts if "text" in part), thoughts
 
 
-def _tokens(logprobs: Sequence[Mapping[str, Any]]) -> TokenTexts | None:
+def _tokens(logprobs: Sequence[TokenLogprob]) -> TokenTexts | None:
     """The texts and log-probabilities of tokens. Tokens may share a character, which the last one then has."""
     if not logprobs:
         return None
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    texts = [each["token"] if each.get("bytes") is None else decoder.decode(bytes(each["bytes"])) for each in logprobs]
-    return TokenTexts(tuple(texts), tuple(min(0.0, float(each["logprob"])) for each in logprobs))
+    texts = [each.token if each.bytes is None else decoder.decode(bytes(each.bytes)) for each in logprobs]
+    return TokenTexts(tuple(texts), tuple(min(0.0, each.logprob) for each in logprobs))
 
 
 def _ending(text: str, stop: Sequence[str]) -> str:

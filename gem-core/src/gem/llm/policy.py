@@ -1,20 +1,24 @@
 """The policy `openai`: replies of a chat API."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gem.episode import Completion
+from msgspec import structs
+
+from gem.episode import ApiTools, Completion
 from gem.errors import ConfigError, Failure, GemError
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded, ToolsRefused
-from gem.llm.messages import Message, completion_of, messages_of, tools_of
+from gem.llm.messages import Message, api_tools, completion_of, messages_of
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.transcript import Transcript
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 MOST_STOPS = 4
 """Stop texts that OpenAI's API takes."""
+_log = logging.getLogger("gem.llm")
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 
 
@@ -86,8 +90,8 @@ class ChatPolicy(FunctionPolicy):
         self._fields |= extra or {}
         self._system: list[Message] = [] if system is None else [{"role": "system", "content": system}]
         self._stop, self._return_reasoning = stop, return_reasoning
-        self._takes_tools: bool | None = None
-        """Whether the server takes tools; None before the first answer to a request with them."""
+        self._in_text = False
+        """Whether new conversations call optional tools in text, because the server has refused tools."""
         self._fatal: GemError | None = None
         self.client = ChatClient(
             base_url, api_key=os.environ.get(key_variable), concurrency=concurrency, timeout=timeout, retries=retries
@@ -97,33 +101,37 @@ class ChatPolicy(FunctionPolicy):
         super().__init__(self._reply, at_once=10**6, at_end=self.client.close)
 
     async def _reply(self, transcript: Transcript) -> Completion:
-        tools = tools_of(transcript, optional=self._takes_tools is not False)
-        messages = messages_of(transcript, reasoning=self._return_reasoning, tools=tools)
-        body: dict[str, Any] = {**self._fields, "messages": self._system + messages}
-        # A chat API ends a reply after its calls; the texts are those of calls in text.
-        stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and not tools else ()
-        if tools:
-            body["tools"] = tools
-        if stop:
-            body["stop"] = list(stop[:MOST_STOPS])
+        tools = api_tools(transcript, optional=not self._in_text)
         try:
-            completion = completion_of(await self.client.chat(body), stop)
-            self._takes_tools = bool(tools) or self._takes_tools
-            return completion
-        except ToolsRefused as error:
-            if self._takes_tools or tools_of(transcript, optional=False):
-                self._fatal = error
-                raise
-            self._takes_tools = False
-            return await self._reply(transcript)
+            try:
+                completion = await self._ask(transcript, tools)
+            except ToolsRefused as error:
+                if transcript.turns or api_tools(transcript, optional=False):
+                    raise
+                if not self._in_text:
+                    _log.warning("Tools are called in text from here on, because the server takes none: %s", error)
+                self._in_text, tools = True, None
+                completion = await self._ask(transcript, None)
         except ContextExceeded as error:
-            if not transcript.turns and "max_tokens" in str(error) and body.keys() & _LENGTHS:
+            if not transcript.turns and "max_tokens" in str(error) and self._fields.keys() & _LENGTHS:
                 self._fatal = AccessRefused(f"the first observation leaves less room: lower max_tokens. {error}")
                 raise self._fatal from None
             return Completion("", finish_reason="context")
         except AccessRefused as error:
             self._fatal = error
             raise
+        return completion if transcript.turns or tools is None else structs.replace(completion, tools=tools)
+
+    async def _ask(self, transcript: Transcript, tools: ApiTools | None) -> Completion:
+        messages = messages_of(transcript, tools, reasoning=self._return_reasoning)
+        body: dict[str, Any] = {**self._fields, "messages": self._system + messages}
+        # A chat API ends a reply after its calls; the texts are those of calls in text.
+        stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and tools is None else ()
+        if tools is not None:
+            body["tools"] = tools.functions
+        if stop:
+            body["stop"] = list(stop[:MOST_STOPS])
+        return completion_of(await self.client.chat(body), stop)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:
         replies = super().recv(min_results, timeout)

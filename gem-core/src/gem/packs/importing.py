@@ -52,9 +52,10 @@ def import_object(entry_point: str) -> Any:
         raise PackError(f"{entry_point!r} cannot be imported: {_message(error)}", name=missing) from error
     for name in path.split("."):
         if not hasattr(target, name):
-            what = f"{entry_point!r}: {module_name} has no {name!r}.{did_you_mean(name, dir(target))}"
-            other = " Other processes cannot import what a notebook or a program defines: put it into a file."
-            raise PackError(what + (other if module_name == "__main__" else ""))
+            hint = did_you_mean(name, dir(target))
+            if not hint and module_name == "__main__":
+                hint = " Other processes cannot import what a notebook or a program defines: put it into a file."
+            raise PackError(f"{entry_point!r}: {module_name} has no {name!r}.{hint}")
         target = getattr(target, name)
     return target
 

@@ -86,8 +86,7 @@ class ToolEnv(Wrapper):
 
     The info has `use_tool` (whether the reply was a call), `tool_use_counter` and `tool_success_counter` as in gem-llm,
     `tool_refused_counter`, for a call `tool` with its name and status, and `stop`: the texts after which a policy may
-    stop, because a call ends there. With the format `auto`, that of the first step with a chat API's calls also has the
-    `tools` that the policy was given, and `tools_text`, the description of them that it was not shown.
+    stop, because a call ends there.
 
     Args:
         tools: tools, names of tools that packs offer, or such names with settings: `[tool]`, `"python,search"`,
@@ -137,7 +136,7 @@ class ToolEnv(Wrapper):
         elif chosen.name not in ("auto", below[0].format.name):
             raise ConfigError(
                 f"one conversation would have the format {chosen.name!r} and the format {below[0].format.name!r} of "
-                "the ToolEnv inside: give both the same, or this one none"
+                "the ToolEnv inside: give both the same, or the tools to the one inside (the wrapper tool_env by name)"
             )
         self.format = chosen if innermost else below[0].format
         self.max_calls = None if max_calls is None else check_int("max_calls", max_calls, 1)
@@ -151,19 +150,18 @@ class ToolEnv(Wrapper):
         self._session: ToolSession | None = None
         self._results: list[ToolResult] = []
         self._refused = 0
-        self._by_api = False
         self._over: bool | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observation, Info]:
         self._end()
-        self._results, self._refused, self._by_api = [], 0, False
+        self._results, self._refused = [], 0
         self._over = None
         observation, info = self.env.reset(seed=seed, options=options)
         self._over = False
-        instructions = self.format.describe(self.tools)
+        described = instructions = self.format.describe(self.tools)
         if self.format.tools_info:
-            described = self._described(self.format.tools_info)
-            info = {**info, **{name: [*info.get(name, ()), *each] for name, each in described.items()}}
+            further = {self.format.tools_info: map(described_tool, self.tools.values()), "tools_text": [described]}
+            info = {**info, **{name: [*info.get(name, ()), *each] for name, each in further.items()}}
         if self.max_calls is not None:
             instructions += f"\n\nYou have {self.max_calls} {'call' if self.max_calls == 1 else 'calls'}."
         return wrap("", observation, f"\n\n{instructions}"), self._with_counts(info, use_tool=False)
@@ -179,11 +177,6 @@ class ToolEnv(Wrapper):
             if self._over:
                 self._end()
         return step
-
-    def _described(self, name: str) -> Info:
-        """The tools as chat APIs take them, under this name, and what the observation says about them."""
-        tools = [described_tool(tool) for tool in self.tools.values()]
-        return {name: tools, "tools_text": [self.format.describe(self.tools)]}
 
     def close(self) -> None:
         try:
@@ -234,11 +227,7 @@ class ToolEnv(Wrapper):
             steps.append(step._replace(observation=format.frame(step.observation)))
             if step.done:
                 break
-        step = _as_one(steps) if len(calls) > 1 else steps[0]
-        if self._by_api or format is self.format or format.tools_info is None:
-            return step
-        self._by_api = True  # for exports: the info of a reset is not recorded
-        return step._replace(info={**step.info, **self._described("tools")})
+        return _as_one(steps) if len(calls) > 1 else steps[0]
 
     def _carry_out(self, parsed: ToolCall | BadCall) -> Step:
         if isinstance(parsed, ToolCall) and self._used_up:

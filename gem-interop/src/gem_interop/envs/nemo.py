@@ -102,7 +102,7 @@ class NemoEnv(ServerEnv):
             answer = self._fetch("step" if self._in_turns else "verify", said)
         except Unreachable as error:  # this episode is lost; the next one finds out whether others are
             raise ServerFault(str(error)) from error
-        if answer.get("mask_sample") is True:
+        if answer.get("mask_sample"):
             raise ServerFault(f"{self._url} could not judge the reply: {answer.get('failure_reason')}")
         read = self._read(answer, _Graded)
         reward, text = read.reward, readable(read.observation or "")

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import structs
+
 from gem.episode import FinishReason, Usage
 from gem.errors import ConfigError, one_line
 from gem.llm.answers import BROKEN_OFF, ChatReply
-from gem.llm.messages import completion_of, messages_of, tools_of
+from gem.llm.messages import api_tools, completion_of, messages_of
 from gem.vector.messages import SlotResult
 from gem_interop.session.dialogue import Dialogue, shown
 
@@ -20,12 +22,13 @@ class MessageDialogue(Dialogue):
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools that a request has, as a chat API takes them; empty for tools that are called in text."""
-        return tools_of(self._transcript, optional=False)
+        tools = api_tools(self._transcript, optional=False)
+        return list(tools.functions) if tools else []
 
     @property
     def messages(self) -> list[Message]:
         """The conversation before the next reply."""
-        return messages_of(self._transcript)
+        return messages_of(self._transcript, api_tools(self._transcript, optional=False))
 
     def _say(self, message: str | Mapping[str, Any], finish_reason: FinishReason | None) -> str:
         if finish_reason in (*BROKEN_OFF, "content_filter"):
@@ -41,6 +44,8 @@ class MessageDialogue(Dialogue):
                 f"a reply is a text, or an assistant's message as chat APIs write it in JSON, and not {shown(message)} "
                 f"({one_line(error)})"
             ) from error
+        if not self._transcript.turns:
+            completion = structs.replace(completion, tools=api_tools(self._transcript, optional=False))
         return self._reply(completion)
 
     def _messages(self, result: SlotResult) -> list[Message] | None:

@@ -11,9 +11,7 @@ function content(value) {
 
 const block = (style, who, ...inside) => make("div", { class: style }, make("div", { class: "who" }, ...who), ...inside);
 
-// The tools that the policy's API was given, and the description in the observation that the model was not shown.
-const given_tools = (episode) => episode.turns.map(({ info }) => info).find(({ tools, tools_text }) => Array.isArray(tools) && Array.isArray(tools_text));
-
+// Without the description of tools that the request had in a field of its own.
 function without(value, texts) {
   const cut = (text) => texts.reduce((rest, each) => rest.replace(`\n\n${each}`, ""), text);
   return typeof value === "string" ? cut(value) : value.map((part) => typeof part.text === "string" ? { ...part, text: cut(part.text) } : part);
@@ -24,7 +22,7 @@ function observed(value, index, after) {
   return block(tool ? "world tool" : "world", [tool ? `result of ${tool.name ?? "a tool"}` : index === null ? "last observation" : `observation ${index + 1}`], ...content(value));
 }
 
-const UNTOLD = ["tool", "stop", "success", "tools", "tools_text"], UNTOLD_OF_PLAYERS = [...UNTOLD, "player", "rewards"]; // they are shown elsewhere
+const UNTOLD = ["tool", "stop", "success"], UNTOLD_OF_PLAYERS = [...UNTOLD, "player", "rewards"]; // they are shown elsewhere
 function acted(turn, index) {
   const tool = turn.info.tool, untold = turn.player === "agent" ? UNTOLD : UNTOLD_OF_PLAYERS;
   const rest = Object.entries(turn.info).filter(([name]) => !untold.includes(name)).map(([name, value]) => [name, JSON.stringify(value)]);
@@ -43,9 +41,9 @@ function acted(turn, index) {
 }
 
 function turn_of(episode, index) {
-  const turn = episode.turns[index], given = index ? null : given_tools(episode);
-  const seen = observed(given ? without(turn.observation, given.tools_text) : turn.observation, index, episode.turns[index - 1]);
-  if (given) seen.append(make("details", {}, make("summary", {}, few(given.tools.length, "tool") + " of the chat API"), make("pre", {}, shown(JSON.stringify(given.tools, null, 2)))));
+  const turn = episode.turns[index], { tools } = turn;
+  const seen = observed(tools ? without(turn.observation, tools.text ?? []) : turn.observation, index, episode.turns[index - 1]);
+  if (tools) seen.append(make("details", {}, make("summary", {}, few(tools.functions.length, "tool") + " of the chat API"), make("pre", {}, shown(JSON.stringify(tools.functions, null, 2)))));
   return make("section", { class: "turn" }, seen, acted(turn, index));
 }
 
