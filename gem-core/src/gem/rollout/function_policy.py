@@ -4,7 +4,7 @@ import asyncio
 import functools
 import inspect
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -79,7 +79,7 @@ class FunctionPolicy(Policy):
         requests = {slot: (slot, object()) for slot in transcripts}
         self._pending |= requests
         if isinstance(self._runner, EventLoop):
-            self._runner.submit(self._answer_all(list(zip(requests.values(), transcripts.values(), strict=True))))
+            self._runner.start(self._answer_in_loop(requests[slot], each) for slot, each in transcripts.items())
             return
         for slot, transcript in transcripts.items():
             self._runner.start(partial(self._answer, requests[slot], transcript), self._answered.put)
@@ -119,11 +119,6 @@ class FunctionPolicy(Policy):
             return request, _completion(self._call(transcript))
         except BaseException as error:  # even sys.exit(): other calls need the thread
             return request, failure_of(error)
-
-    async def _answer_all(self, requests: Sequence[tuple[_Request, Transcript]]) -> None:
-        tasks = [asyncio.create_task(self._answer_in_loop(*request)) for request in requests]
-        for task in tasks:  # at less cost than `asyncio.gather`
-            await task
 
     async def _answer_in_loop(self, request: _Request, transcript: Transcript) -> None:
         async with self._semaphore:
