@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from gem.core import Info, Observation
-from gem.episode import ApiTools, Completion, FinishReason, TokenTexts
+from gem.episode import ApiTools, Completion, FinishReason, TokenTexts, Turn
 from gem.llm.answers import ChatReply, TokenLogprob
 from gem.rollout.transcript import Transcript
 from gem.tool.content import map_texts, parts_of
@@ -39,21 +39,36 @@ def messages_of(transcript: Transcript, tools: ApiTools | None, *, reasoning: bo
         tools: those of the request.
         reasoning: whether to send the reasoning of earlier replies back, as `reasoning_content`.
     """
-    if tools is None and not reasoning:
-        return cast("list[Message]", transcript.messages())
-    described: Sequence[str] = tools.text if tools else ()
-    messages: list[Message] = []
-    calls: list[Message] = []
-    info: Info = {}
-    for turn in transcript.turns:
-        messages += _seen(_without(turn.observation, described), calls, info)
-        message: Message = _said(turn.action) if tools else {"role": "assistant", "content": turn.action}
-        if reasoning and turn.completion.reasoning:
-            message["reasoning_content"] = turn.completion.reasoning
-        messages.append(message)
-        calls, info = message.get("tool_calls", []), turn.info
-        described = ()
-    return messages + _seen(_without(transcript.observation, described), calls, info)
+    history = ChatHistory(tools, reasoning=reasoning)
+    earlier = [message for turn in transcript.turns for message in history.add(turn)]
+    return earlier + history.asked(transcript.observation)
+
+
+class ChatHistory:
+    """The messages of a conversation that grows: of each turn once; see `messages_of`."""
+
+    def __init__(self, tools: ApiTools | None, *, reasoning: bool = False) -> None:
+        self.tools = tools
+        self.turns = 0
+        """Number of turns so far."""
+        self._reasoning = reasoning
+        self._described: Sequence[str] = tools.text if tools else ()
+        self._calls: Sequence[Message] = ()
+        self._info: Info = {}
+
+    def add(self, turn: Turn) -> list[Message]:
+        """The messages of the next turn: its observation and the reply."""
+        said: Message = _said(turn.action) if self.tools else {"role": "assistant", "content": turn.action}
+        if self._reasoning and turn.completion.reasoning:
+            said["reasoning_content"] = turn.completion.reasoning
+        messages = [*self.asked(turn.observation), said]
+        self._calls, self._info, self._described = said.get("tool_calls", ()), turn.info, ()
+        self.turns += 1
+        return messages
+
+    def asked(self, observation: Observation) -> list[Message]:
+        """The messages of an observation that waits for a reply."""
+        return _seen(_without(observation, self._described), self._calls, self._info)
 
 
 def _without(observation: Observation, described: Sequence[str]) -> Observation:

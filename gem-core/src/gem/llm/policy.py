@@ -5,14 +5,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import structs
+from msgspec import Raw, structs
 
 from gem.episode import ApiTools, Completion
 from gem.errors import ConfigError, Failure, GemError
+from gem.http.client import encoded
 from gem.llm.client import CONCURRENCY, OPENAI, ChatClient
 from gem.llm.errors import AccessRefused, ContextExceeded, ToolsRefused
-from gem.llm.messages import Message, api_tools, completion_of, messages_of
+from gem.llm.messages import ChatHistory, api_tools, completion_of
 from gem.rollout.function_policy import FunctionPolicy
+from gem.rollout.policy import Policy
 from gem.rollout.transcript import Transcript
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -20,6 +22,25 @@ MOST_STOPS = 4
 """Stop texts that OpenAI's API takes."""
 _log = logging.getLogger("gem.llm")
 _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
+
+
+class _Sent:
+    """The messages that a policy has sent of a conversation, as JSON: each is encoded once, and not in each request."""
+
+    def __init__(self, policy: Policy, history: ChatHistory, tools: ApiTools | None) -> None:
+        self.policy, self.history = policy, history
+        self.tools = None if tools is None else _raw(tools.functions)
+        self._earlier: list[Raw] = []
+
+    def messages(self, transcript: Transcript) -> list[Raw]:
+        """All of the conversation."""
+        for turn in transcript.turns[self.history.turns :]:
+            self._earlier += map(_raw, self.history.add(turn))
+        return [*self._earlier, *map(_raw, self.history.asked(transcript.observation))]
+
+
+def _raw(value: object) -> Raw:
+    return Raw(encoded(value))
 
 
 class ChatPolicy(FunctionPolicy):
@@ -85,10 +106,13 @@ class ChatPolicy(FunctionPolicy):
             "max_completion_tokens": max_completion_tokens,
             "logprobs": logprobs or None,
         }
-        self._fields: dict[str, Any] = {"model": model}
-        self._fields |= {name: value for name, value in given.items() if value is not None}
-        self._fields |= extra or {}
-        self._system: list[Message] = [] if system is None else [{"role": "system", "content": system}]
+        fields = {
+            "model": model,
+            **{name: value for name, value in given.items() if value is not None},
+            **(extra or {}),
+        }
+        self._fields: dict[str, Any] = {name: _raw(value) for name, value in fields.items()}
+        self._system = [] if system is None else [_raw({"role": "system", "content": system})]
         self._stop, self._return_reasoning = stop, return_reasoning
         self._in_text = False
         """Whether new conversations call optional tools in text, because the server has refused tools."""
@@ -123,14 +147,16 @@ class ChatPolicy(FunctionPolicy):
         return completion if transcript.turns or tools is None else structs.replace(completion, tools=tools)
 
     async def _ask(self, transcript: Transcript, tools: ApiTools | None) -> Completion:
-        messages = messages_of(transcript, tools, reasoning=self._return_reasoning)
-        body: dict[str, Any] = {**self._fields, "messages": self._system + messages}
+        sent = transcript.kept
+        if not isinstance(sent, _Sent) or sent.policy is not self or sent.history.tools is not tools:
+            sent = transcript.kept = _Sent(self, ChatHistory(tools, reasoning=self._return_reasoning), tools)
+        body = {**self._fields, "messages": self._system + sent.messages(transcript)}
         # A chat API ends a reply after its calls; the texts are those of calls in text.
         stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and tools is None else ()
-        if tools is not None:
-            body["tools"] = tools.functions
+        if sent.tools is not None:
+            body["tools"] = sent.tools
         if stop:
-            body["stop"] = list(stop[:MOST_STOPS])
+            body["stop"] = _raw(stop[:MOST_STOPS])
         return completion_of(await self.client.chat(body), stop)
 
     def recv(self, min_results: int = 1, timeout: float | None = None) -> dict[int, Completion | Failure]:

@@ -21,6 +21,8 @@ class Transcript:
     """The player whose conversation it is."""
     first_info: Info = field(init=False)
     """The info of the first observation."""
+    kept: Any = field(default=None, init=False, repr=False, compare=False)
+    """What the policy keeps with the conversation."""
 
     def __post_init__(self) -> None:
         self.first_info = self.info
