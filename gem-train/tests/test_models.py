@@ -26,7 +26,9 @@ class Touch:
         return Path.touch, (self.mark,)
 
 
-@pytest.mark.parametrize("door", ["code beside the model", "code of a tokenizer", "weights that are a pickle"])
+@pytest.mark.parametrize(
+    "door", ["code beside the model", "code of a tokenizer", "weights that are a pickle", "a kernel of the hub"]
+)
 def test_no_code_in_a_model_folder_is_run_even_if_the_user_would_agree(
     door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -39,6 +41,8 @@ def test_no_code_in_a_model_folder_is_run_even_if_the_user_would_agree(
         config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModelForCausalLM": "own.Model"}}
     elif door == "code of a tokenizer":
         tokenizer |= {"auto_map": {"AutoTokenizer": ["own.Model", "own.Model"]}, "tokenizer_class": "Own"}
+    elif door == "a kernel of the hub":
+        config |= {"_attn_implementation": "somebody/kernel"}
     else:
         (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Touch(mark), protocol=2))
     (folder / "config.json").write_text(json.dumps(config))
@@ -48,6 +52,7 @@ def test_no_code_in_a_model_folder_is_run_even_if_the_user_would_agree(
     )
     monkeypatch.setattr("builtins.input", lambda _: "y")
 
-    with pytest.raises(ConfigError, match="cannot load the model"):
+    why = "which is code of the hub" if door == "a kernel of the hub" else "cannot load the model"
+    with pytest.raises(ConfigError, match=why):
         load_model(str(folder), device="cpu")
     assert not mark.exists()

@@ -7,7 +7,14 @@ from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from gem.episode import Episode
 from gem.errors import ConfigError
@@ -94,11 +101,24 @@ def load_model(
         check_adapter(Path(name))
         name = str(Path(name).absolute())  # an adapter keeps the name of its base
     try:
+        _check_kernels(name)
         tokenizer = _tokenizer(name)
         model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, trust_remote_code=False)
     except (OSError, ValueError, UnpicklingError) as error:
         raise _not_loaded(name, error) from error
     return _prepared(cast("PreTrainedModel", model), tokenizer, target, dtype, weights, attention)
+
+
+def _check_kernels(name: str) -> None:
+    """Refuse a config that names a kernel of the hub, which transformers fetches and runs: `ValueError`."""
+    if not Path(name, "adapter_config.json").is_file():
+        layers: list[Any] = [PretrainedConfig.get_config_dict(name)[0]]
+        while layers:
+            layer = layers.pop()
+            for key, value in cast("dict[str, Any]", layer).items() if isinstance(layer, dict) else ():
+                layers.append(value)
+                if key.endswith("attn_implementation") and "/" in str(value):
+                    raise ValueError(f"its config names the kernel {value!r}, which is code of the hub")
 
 
 def make_tiny(

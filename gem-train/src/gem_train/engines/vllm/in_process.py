@@ -47,7 +47,7 @@ class VLLMSampler(RequestSampler):
         seed: int = 0,
     ) -> None:
         settings = settings or VLLMSettings()
-        config = AutoConfig.from_pretrained(model) if isinstance(model, str) else model.config
+        config = AutoConfig.from_pretrained(model, trust_remote_code=False) if isinstance(model, str) else model.config
         positions = settings.max_model_len or int(config.max_position_embeddings)
         super().__init__(chat, max_new_tokens=max_new_tokens, temperature=temperature, positions=positions, seed=seed)
         self._may_sleep, self._asleep = settings.sleep, False
