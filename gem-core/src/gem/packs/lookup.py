@@ -4,6 +4,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
+from gem.packs.discovery import how_to_install
 from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
 from gem.packs.registry import Kind, registry, tables
 
@@ -20,6 +21,9 @@ def find_offer(kind: Kind, name: str) -> str | None:
     return None
 
 
+_TOOLS = "gem-tools"
+
+
 def find_named(kind: Kind, name: str) -> Any:
     """The object that a pack registered under `name`, or the one at `"module.path:name"`.
 
@@ -32,7 +36,12 @@ def find_named(kind: Kind, name: str) -> Any:
     known = [each for pack in registry().load() for each in tables(pack)[kind]]
     hints = f"{did_you_mean(name, known)}{module_hint(name)}"
     article = "an" if kind == "algorithm" else "a"
-    raise UnknownId(f"no installed pack has {article} {kind} {name!r}.{hints} Known: {', '.join(sorted(known))}.")
+    if kind == "policy":
+        hints += " A model behind a chat API is openai:NAME."
+    if kind == "tool" and _TOOLS not in {pack.distribution for pack in registry().load()}:
+        hints += f" Tools such as python and search are in {_TOOLS}: {how_to_install(_TOOLS)}."
+    listed = f" Known: {', '.join(sorted(known))}." if known else ""
+    raise UnknownId(f"no installed pack has {article} {kind} {name!r}.{hints}{listed}")
 
 
 def find_tools(name: str, **settings: Any) -> "list[Tool]":
