@@ -4,6 +4,7 @@ gem-llm installs a folder `gem` too. In one environment, files of both lie in it
 `import gem` may find gem-llm's, or a mixture of both. This module imports nothing of GEM before it has to.
 """
 
+import os
 import sys
 
 try:
@@ -16,6 +17,8 @@ OWN = "gem-core"
 
 def main() -> None:
     """Run the command `gemx`; if `gem` cannot be imported because of a clash, say so and exit with status 1."""
+    # It reads the entry points of every installed package, of which one may be broken, and imports theirs.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     try:
         from gem.cli.main import main as run
     except KeyboardInterrupt:

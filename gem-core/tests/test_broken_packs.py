@@ -101,3 +101,14 @@ def test_an_env_says_which_variable_and_which_program_it_lacks_and_its_checks_ar
     assert {each["state"] for each in env["checks"]} == {"skipped"}
     assert {each["what"] for each in env["checks"] if each["state"] == "skipped"} == {f"'broken:A' needs {lacks}"}
     assert f"'broken:A' needs {lacks}" in gemx(tmp_path, "play", "broken:A").stderr
+
+
+def test_a_pack_that_replaces_a_function_of_gem_or_offers_what_is_disabled_is_named_by_doctor(tmp_path: Path) -> None:
+    offers = HOOK + "def gem_tools():\n    return {'mine': 'gem_tools.calculator:calculator'}\n"
+    replaces = "\n\ndef names_in(configuration):\n    return []\n\n\nimport gem_eval.trust as trust\n\n"
+    pack(tmp_path, f"{offers}{replaces}trust.names_in = names_in\n")
+    [row] = [row for row in doctor(tmp_path)["packs"] if row["pack"] == "broken-pack"]
+
+    assert row["state"] == "faulty"
+    assert "it replaces gem_eval.trust.names_in, by broken_pack.names_in" in row["reason"]
+    assert "the tool 'mine' is of gem-tools, which is disabled" in row["reason"]

@@ -119,3 +119,18 @@ def test_ctrl_c_in_gemx_eval_leaves_nothing(backend: str, tmp_path: Path) -> Non
     assert running.returncode == 130
     assert "Traceback" not in errors
     assert wait_for(lambda: not any(is_running(pid) for pid in pids))
+
+
+def test_another_package_whose_entry_points_are_not_text_does_not_keep_an_evaluation_from_running(
+    tmp_path: Path,
+) -> None:
+    metadata = tmp_path / "broken_pack-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-pack\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_bytes(b"\xff\xfe")
+    command = [sys.executable, "-m", "gem", "eval", ECHO, "--model", "expert", "--episodes", "2", "--json"]
+    environ = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ids"][0]["success"] == 1.0

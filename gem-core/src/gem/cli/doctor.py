@@ -12,6 +12,7 @@ import gem_core
 from gem import __version__
 from gem.cli.entry_points import offers
 from gem.cli.isolated import CallFailed, IsolatedCall
+from gem.cli.meddling import Meddling
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
@@ -40,7 +41,9 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         running = [(name, IsolatedCall("gem.cli.doctor:diagnose", at, _DIAGNOSTIC)) for name, at in offered]
         given = [offers(pack) for pack in packs]
         imports = [IsolatedCall("gem.cli.entry_points:faults", each, _IMPORTS) if each else None for each in given]
-        rows = [_row(pack, each) for pack, each in zip(packs, imports, strict=True)] + _missing(packs)
+        meddling = Meddling(packs)
+        changed = [meddling.of(pack, each) for pack, each in zip(packs, given, strict=True)]
+        rows = [_row(*each) for each in zip(packs, imports, changed, strict=True)] + _missing(packs)
         diagnostics = [(name, _diagnostic(each)) for name, each in running]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]
     if as_json:
@@ -68,11 +71,11 @@ def _diagnostic(call: IsolatedCall) -> Diagnostic:
         return Diagnostic(status="this diagnostic failed", ok=False, details=(str(error),))
 
 
-def _row(pack: Pack, imports: IsolatedCall | None) -> dict[str, Any]:
+def _row(pack: Pack, imports: IsolatedCall | None, changed: list[str]) -> dict[str, Any]:
     try:
-        faulty: list[str] = imports.result() if imports else []
+        faulty: list[str] = [*changed, *(imports.result() if imports else ())]
     except CallFailed as error:
-        faulty = [f"importing what it offers failed: {error}"]
+        faulty = [*changed, f"importing what it offers failed: {error}"]
     fix = how_to_install(pack.distribution, "--upgrade") if faulty else pack.fix
     if pack.distribution == gem_core.OWN and (others := gem_core.find_clash()):
         faulty, fix = [gem_core.reason(others)], gem_core.fix(others)
