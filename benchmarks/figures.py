@@ -135,7 +135,8 @@ def written(text: str, figures: dict[str, Report]) -> str:
 
     def block(found: re.Match[str]) -> str:
         name = found[2]
-        return found[1] + (in_readme(figures) if name == "readme" else table(name, figures[name])) + found[3]
+        shown = in_readme(figures) if name == "readme" else table(name, figures[name])
+        return f"{found[1]}\n{shown}\n{found[3]}"  # else Markdown would take the comments for a part of it
 
     return _BLOCK.sub(block, text)
 
