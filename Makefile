@@ -103,7 +103,7 @@ format: $(VENV)/dev
 
 docs: $(VENV)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
-	@echo "The site is in build/site. To look at it, search included: $(BIN)/mkdocs serve"
+	@echo "The site is in build/site: open its index.html. To see changes at once: $(BIN)/mkdocs serve"
 
 dist: $(VENV)/dev
 	$(BIN)/python .ci/dist.py

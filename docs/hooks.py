@@ -37,6 +37,7 @@ FILES = (
     "docs/frameworks/*.md",
     "docs/*.css",
     "docs/*.png",
+    "docs/*.js",
     "gem-*/README.md",
     "gem-*/src/**/*.md",
     "examples/*",
