@@ -37,7 +37,9 @@ TEMPERATURE = 0.7
 POSITIONS, LONGEST = 640, 24
 CLOSE = 1e-3
 IDS = ["game:GuessTheNumber-v0-easy", "game:Hangman-v0-easy", "sums:Sums"]
-ENVS = [Share(id, wrappers="tool_env" if id == "sums:Sums" else ()) for id in IDS]
+# A server stops at the text of a stop, and an engine at the end of its token, which in this tokenizer can be later in
+# the format hermes.
+ENVS = [Share(id, wrappers={"name": "tool_env", "format": "tags"} if id == "sums:Sums" else ()) for id in IDS]
 EPISODES, TURNS = 6, 5
 
 
