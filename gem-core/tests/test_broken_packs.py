@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 
+import gem
+
 HOOK = "import gem\n\nGEM_API = 1\n\n\n@gem.hookimpl\n"
 DIAGNOSTIC = HOOK + "def gem_diagnostics():\n    return {'broken': 'broken_pack:diagnose'}\n\n\ndef diagnose():\n    "
 MODULES = {
+    "a syntax error": "def",
+    "recursion without end": "def f():\n    f()\n\n\nf()\n",
+    "a missing module": "import no_such_module",
+    "another version of the hooks": "GEM_API = 99\n",
+    "a hook that returns a number": HOOK + "def gem_envs():\n    return 5\n",
+    "an id without a namespace": HOOK + "def gem_envs():\n    return [gem.EnvSpec(id='x', entry_point='a:b')]\n",
+    "a spec with an unknown field": HOOK + "def gem_envs():\n    return [gem.EnvSpec(id='broken:A', entry='a:b')]\n",
+    "a hook that does not exist": HOOK + "def gem_nothing():\n    return []\n",
     "exits on import": "raise SystemExit(3)",
     "exits in a hook": HOOK + "def gem_envs():\n    raise SystemExit(3)\n",
     "generator exit in a hook": HOOK + "def gem_commands():\n    raise GeneratorExit\n",
@@ -112,3 +122,14 @@ def test_a_pack_that_replaces_a_function_of_gem_or_offers_what_is_disabled_is_na
     assert row["state"] == "faulty"
     assert "it replaces gem_eval.trust.names_in, by broken_pack.names_in" in row["reason"]
     assert "the tool 'mine' is of gem-tools, which is disabled" in row["reason"]
+
+
+def test_another_distribution_called_gem_core_does_not_replace_the_core_and_is_named(tmp_path: Path) -> None:
+    pack(tmp_path, "raise SystemExit(3)")
+    metadata = (tmp_path / "broken_pack-1.0.dist-info").rename(tmp_path / "gem_core-9.9.dist-info")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: gem-core\nVersion: 9.9\n")
+
+    assert "core:Echo-v0" in gemx(tmp_path, "list", "core").stdout
+    rows = {row["version"]: row for row in doctor(tmp_path)["packs"] if row["pack"] == "gem-core"}
+    assert {version: row["state"] for version, row in rows.items()} == {gem.__version__: "loaded", "9.9": "failed"}
+    assert f"this is another distribution of that name, in {tmp_path}" in rows["9.9"]["reason"]

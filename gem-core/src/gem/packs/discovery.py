@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar, cast
 import pluggy
 from pluggy import HookCaller
 
+from gem import __version__
 from gem.errors import PackError, did_you_mean
 from gem.packs import hookspecs
 from gem.packs.hookspecs import API_VERSION, CommandSpec, EnvSource
@@ -26,6 +27,8 @@ GROUP = "gem.packs"
 """The group of entry points that packs declare."""
 CORE = "gem-core"
 """The distribution of this module."""
+_BUILTIN = "gem.packs.builtin"
+"""The plugin module of the core."""
 
 KNOWN_PACKS: Mapping[str, tuple[str, ...]] = {
     "core": (CORE,),
@@ -129,6 +132,10 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
         if name is None:
             damage = "its metadata has no name, as after an installation that was interrupted"
             pack.fail(damage, fix=how_to_install(pack.distribution, "--force-reinstall"))
+    if (CORE, _BUILTIN) not in found:  # Python sees one distribution of a name, the first on its path
+        others = {key: pack for key, pack in found.items() if pack.distribution != CORE}
+        found = {(CORE, _BUILTIN): Pack(CORE, __version__, _BUILTIN, ("core",)), **others}
+        damaged += _namesakes()
     packs = [*found.values(), *damaged]
     for pack in packs:
         if pack.distribution == CORE:
@@ -141,6 +148,17 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     return sorted(
         packs, key=lambda pack: (pack.distribution != CORE, pack.distribution not in OWN_PACKS, pack.distribution)
     )
+
+
+def _namesakes() -> list[Pack]:
+    """Other distributions that are called gem-core, as failed packs."""
+    packs: list[Pack] = []
+    for distribution in metadata.distributions(name=CORE):
+        if not distribution.entry_points.select(group=GROUP, value=_BUILTIN):
+            place = distribution.locate_file("")
+            packs.append(pack := Pack(CORE, distribution.version, "", ()))
+            pack.fail(f"this is another distribution of that name, in {place}", fix=f"remove it from {place}")
+    return packs
 
 
 def _entry_points(damaged: list[Pack]) -> Iterable[metadata.EntryPoint]:
