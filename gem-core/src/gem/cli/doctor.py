@@ -12,9 +12,9 @@ import gem_core
 from gem import __version__
 from gem.cli.entry_points import offers
 from gem.cli.isolated import CallFailed, IsolatedCall
-from gem.cli.meddling import Meddling
 from gem.cli.options import as_json
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr
+from gem.cli.tampering import Tampering
 from gem.packs.discovery import KNOWN_PACKS, Pack, how_to_install, missing_owners
 from gem.packs.hookspecs import Diagnostic
 from gem.packs.importing import import_object
@@ -41,8 +41,8 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         running = [(name, IsolatedCall("gem.cli.doctor:diagnose", at, _DIAGNOSTIC)) for name, at in offered]
         given = [offers(pack) for pack in packs]
         imports = [IsolatedCall("gem.cli.entry_points:faults", each, _IMPORTS) if each else None for each in given]
-        meddling = Meddling(packs)
-        changed = [meddling.of(pack, each) for pack, each in zip(packs, given, strict=True)]
+        tampering = Tampering(packs)
+        changed = [tampering.of(pack, each) for pack, each in zip(packs, given, strict=True)]
         rows = [_row(*each) for each in zip(packs, imports, changed, strict=True)] + _missing(packs)
         diagnostics = [(name, _diagnostic(each)) for name, each in running]
     failed = [row for row in rows if row["state"] in ("failed", "faulty")]

@@ -17,7 +17,7 @@ _WATCHED = ("gem_eval.trust",)
 """Modules that are looked at even if nothing has imported them yet."""
 
 
-class Meddling:
+class Tampering:
     """What the loaded packs have changed.
 
     Args:
