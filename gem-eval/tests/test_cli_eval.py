@@ -1,11 +1,13 @@
 """`gemx eval`: who plays, what is played, and what is left after an end in the middle."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import gem
 from gem.cli.main import main
 from gem.episode import Episode
 from gem.errors import PolicyError
-from gem.record import read
+from gem.record import Recorder, read
 from gem.rollout.function_policy import FunctionPolicy
 from gem.rollout.named_policies import make_policy
 from gem.testing.chat_server import Trouble, chat_server
@@ -362,20 +364,23 @@ def test_a_policy_that_breaks_leaves_the_report_so_far(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_a_full_disk_ends_the_evaluation_with_the_report_so_far(
+def test_a_full_disk_ends_the_evaluation_with_the_report_of_what_is_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gem_eval.folder.check_no_links", lambda folder: None)  # the link stands for a full disk
     path = tmp_path / "out" / "episodes.jsonl"
-    path.parent.mkdir()
-    run(ECHO, "--episodes", "1", "--out", str(path.parent))
-    path.unlink()
-    path.symlink_to("/dev/full")
+    write = Recorder.write
+
+    def until_full(recorder: Recorder, episode: Episode, labels: Mapping[str, Any] | None = None) -> None:
+        if len(list(read(path))) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write(recorder, episode, labels)
+
+    monkeypatch.setattr(Recorder, "write", until_full)
     done = gemx("eval", ECHO, "--episodes", "5", "--out", str(tmp_path / "out"), "--json")
     printed = json.loads(done.stdout)
 
     assert done.exit_code == 1
-    assert (printed["episodes"], printed["error"]) == (1, f"{path}: No space left on device")
+    assert (printed["episodes"], printed["error"]) == (2, f"{path}: No space left on device")
     assert done.stderr.endswith(f"gemx: {path}: No space left on device\n")
 
 

@@ -109,8 +109,9 @@ def listing(*columns: str, **settings: Any) -> "Table":
 
 
 def print_waiting(for_what: str) -> None:
-    """Print what the command waits for on standard error."""
-    echo(f"{for_what} …", err=True)
+    """Print what the command waits for on standard error, if that is a terminal."""
+    if sys.stderr.isatty():
+        echo(f"{for_what} …", err=True)
 
 
 def print_text(text: str) -> None:
