@@ -17,7 +17,6 @@ from typing import Any, Literal, TypeVar, cast
 import pluggy
 from pluggy import HookCaller
 
-from gem import __version__
 from gem.errors import PackError, did_you_mean
 from gem.packs import hookspecs
 from gem.packs.hookspecs import API_VERSION, CommandSpec, EnvSource
@@ -134,8 +133,9 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
             pack.fail(damage, fix=how_to_install(pack.distribution, "--force-reinstall"))
     if (CORE, _BUILTIN) not in found:  # Python sees one distribution of a name, the first on its path
         others = {key: pack for key, pack in found.items() if pack.distribution != CORE}
-        found = {(CORE, _BUILTIN): Pack(CORE, __version__, _BUILTIN, ("core",)), **others}
-        damaged += _namesakes()
+        core, namesakes = _cores()
+        found = {(CORE, _BUILTIN): core, **others}
+        damaged += namesakes
     packs = [*found.values(), *damaged]
     for pack in packs:
         if pack.distribution == CORE:
@@ -150,15 +150,17 @@ def find_packs(environ: Mapping[str, str] = os.environ) -> list[Pack]:
     )
 
 
-def _namesakes() -> list[Pack]:
-    """Other distributions that are called gem-core, as failed packs."""
-    packs: list[Pack] = []
+def _cores() -> tuple[Pack, list[Pack]]:
+    """The core, and other distributions of its name as failed packs."""
+    core, others = Pack(CORE, "", _BUILTIN, ("core",)), list[Pack]()
     for distribution in metadata.distributions(name=CORE):
-        if not distribution.entry_points.select(group=GROUP, value=_BUILTIN):
+        if distribution.entry_points.select(group=GROUP, value=_BUILTIN):
+            core.version = distribution.version
+        else:
             place = distribution.locate_file("")
-            packs.append(pack := Pack(CORE, distribution.version, "", ()))
+            others.append(pack := Pack(CORE, distribution.version, "", ()))
             pack.fail(f"this is another distribution of that name, in {place}", fix=f"remove it from {place}")
-    return packs
+    return core, others
 
 
 def _entry_points(damaged: list[Pack]) -> Iterable[metadata.EntryPoint]:
