@@ -10,7 +10,6 @@ it, the commit, and how busy the machine was before it.
 import argparse
 import importlib
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -123,7 +122,10 @@ def in_readme(figures: dict[str, Report]) -> str:
             "grpo",
         ),
     ]
-    lines = [f"| measured on {os.cpu_count()} cores | GEM | others | command |", "|---|--:|---|---|"]
+    lines = [
+        f"| measured on {figures['waiting']['report']['cores']} cores | GEM | others | command |",
+        "|---|--:|---|---|",
+    ]
     lines += [
         f"| {what} | {ours} | {others} | `python benchmarks/{COMMANDS[name]}` |" for what, ours, others, name in rows
     ]

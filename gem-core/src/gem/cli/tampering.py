@@ -18,7 +18,7 @@ _WATCHED = ("gem_eval.trust",)
 
 
 class Tampering:
-    """What the loaded packs have changed.
+    """Changes that the loaded packs have made to others.
 
     Args:
         packs: all of them.

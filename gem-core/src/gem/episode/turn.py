@@ -71,7 +71,7 @@ class ApiTools(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     functions: tuple[dict[str, Any], ...]
     """The description of each as these APIs take it."""
     text: tuple[str, ...] = ()
-    """What the first observation says about them, and the model does not read."""
+    """The parts of the first observation that describe them, and that the model does not read."""
 
 
 class Completion(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -101,7 +101,7 @@ class Completion(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     reasoning: str = ""
     """Text that the model wrote before the reply, if that is not part of it."""
     tools: ApiTools | None = None
-    """Of the first reply of a conversation: the tools that its requests have, if they have any."""
+    """The tools of a conversation's requests, if they have any; with its first reply only."""
 
     @property
     def out_of_context(self) -> bool:

@@ -27,8 +27,8 @@ _LENGTHS = frozenset({"max_tokens", "max_completion_tokens"})
 class _Sent:
     """The messages that a policy has sent of a conversation, as JSON: each is encoded once, and not in each request."""
 
-    def __init__(self, policy: Policy, history: ChatHistory, tools: ApiTools | None) -> None:
-        self.policy, self.history = policy, history
+    def __init__(self, policy: Policy, tools: ApiTools | None, *, reasoning: bool) -> None:
+        self.policy, self.history = policy, ChatHistory(tools, reasoning=reasoning)
         self.tools = None if tools is None else _raw(tools.functions)
         self._earlier: list[Raw] = []
 
@@ -149,7 +149,7 @@ class ChatPolicy(FunctionPolicy):
     async def _ask(self, transcript: Transcript, tools: ApiTools | None) -> Completion:
         sent = transcript.kept
         if not isinstance(sent, _Sent) or sent.policy is not self or sent.history.tools is not tools:
-            sent = transcript.kept = _Sent(self, ChatHistory(tools, reasoning=self._return_reasoning), tools)
+            sent = transcript.kept = _Sent(self, tools, reasoning=self._return_reasoning)
         body = {**self._fields, "messages": self._system + sent.messages(transcript)}
         # A chat API ends a reply after its calls; the texts are those of calls in text.
         stop: Sequence[str] = transcript.info.get("stop", ()) if self._stop and tools is None else ()

@@ -4,7 +4,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from gem.errors import PackError, SpecError, UnknownId, did_you_mean
-from gem.packs.discovery import how_to_install
+from gem.packs.discovery import how_to_install, missing_owners
 from gem.packs.importing import check_arguments, import_object, import_path, is_import_path, module_hint
 from gem.packs.registry import Kind, registry, tables
 
@@ -21,9 +21,6 @@ def find_offer(kind: Kind, name: str) -> str | None:
     return None
 
 
-_TOOLS = "gem-tools"
-
-
 def find_named(kind: Kind, name: str) -> Any:
     """The object that a pack registered under `name`, or the one at `"module.path:name"`.
 
@@ -33,13 +30,14 @@ def find_named(kind: Kind, name: str) -> Any:
         return import_path(kind, name)
     if (entry_point := find_offer(kind, name)) is not None:
         return import_object(entry_point)
-    known = [each for pack in registry().load() for each in tables(pack)[kind]]
+    packs = registry().load()
+    known = [each for pack in packs for each in tables(pack)[kind]]
     hints = f"{did_you_mean(name, known)}{module_hint(name)}"
     article = "an" if kind == "algorithm" else "a"
     if kind == "policy":
         hints += " A model behind a chat API is openai:NAME."
-    if kind == "tool" and _TOOLS not in {pack.distribution for pack in registry().load()}:
-        hints += f" Tools such as python and search are in {_TOOLS}: {how_to_install(_TOOLS)}."
+    for owner in missing_owners("tools", packs) if kind == "tool" else ():
+        hints += f" Tools such as python and search are in {owner}: {how_to_install(owner)}."
     listed = f" Known: {', '.join(sorted(known))}." if known else ""
     raise UnknownId(f"no installed pack has {article} {kind} {name!r}.{hints}{listed}")
 

@@ -129,7 +129,7 @@ class OpenEnvEnv(ServerEnv):
         if kind == "error" and answer.get("code") == "VALIDATION_ERROR":
             advice = f"; 'openenv:{self._url}#ID' is one of its ids" if self._is_gem and "id" not in data else ""
             raise ConfigError(f"{self._url} refuses the reset {json.dumps(data)}: {answer.get('message')}{advice}")
-        observation = self._observed(kind, answer)
+        observation = self._shown(self._observed(kind, answer).observation)
         if not self._actions.how or not isinstance(observation, str):
             return observation
         return f"{observation}\n\n{self._actions.how}"
@@ -141,8 +141,8 @@ class OpenEnvEnv(ServerEnv):
         kind, answer = self._ask("step", read)
         if kind == "error" and str(answer.get("code")) in _OF_THE_AGENT:
             return self.malformed(f"The action was refused: {readable(str(answer.get('message')))}", reward=0.0)
-        observation = self._observed(kind, answer)
-        seen = self._read(answer, _Answer)
+        seen = self._observed(kind, answer)
+        observation = self._shown(seen.observation)
         said, reward, info = seen.observation, float(seen.reward or 0.0), self._info(answer)
         if not math.isfinite(reward):
             raise ServerFault(f"{self._url} answered with the reward {reward}")
@@ -204,11 +204,15 @@ class OpenEnvEnv(ServerEnv):
             raise Unreachable(f"{self._url} cannot be reached: {one_line(error)}") from error
         self._up_to_date = False
 
-    def _observed(self, kind: str, answer: dict[str, Any]) -> Observation:
+    def _observed(self, kind: str, answer: dict[str, Any]) -> _Answer:
+        """The answer as an observation with what goes with it; `ServerFault` for another kind of answer."""
         if kind != "observation":
             self.close()  # the server may have ended the session
             raise ServerFault(f"{self._url}: {answer.get('code')}: {answer.get('message')}"[:500])
-        said = self._read(answer, _Answer).observation
+        return self._read(answer, _Answer)
+
+    def _shown(self, said: dict[str, Any]) -> Observation:
+        """The part of an observation that the agent reads."""
         rest = {name: value for name, value in said.items() if name not in _NOT_READ}
         texts = [name for name, value in rest.items() if isinstance(value, str)]
         field = self._field or (texts[0] if len(texts) == 1 == len(rest) else "message" if self._is_gem else None)
