@@ -129,3 +129,43 @@ def test_a_fault_of_the_sandbox_raises_and_is_not_a_judgement():
 
     with pytest.raises(SandboxLost, match="it died"):
         judge("print(1)", DOUBLE, Failing(slots=1))
+
+
+TELLS = {
+    "frames": "import sys\nfirst = sys._getframe(1).f_code.co_name == 'module'",
+    "a traceback": "try: 1 / 0\nexcept Exception as error:\n"
+    "    first = error.__traceback__.tb_frame.f_back.f_code.co_name == 'module'",
+    "standard input": "import sys\nfirst = type(sys.stdin.buffer).__name__ == 'BytesIO'",
+}
+"""Ways to know whether a test runs with others or alone."""
+
+
+@pytest.mark.parametrize("tell", TELLS.values(), ids=TELLS)
+@pytest.mark.parametrize("answers", [("no", "yes"), ("yes", "no")])
+def test_a_program_that_tells_how_it_is_run_answers_each_test_once(tell, answers, box):
+    together, alone = answers
+    rights = [alone, together, together, alone]
+    program = f"{tell}\nprint({together!r} if first else {alone!r})"
+    assert not judge(program, task((f"{n}\n", f"{right}\n") for n, right in enumerate(rights)), box).right
+
+
+SPOILING = {
+    "a module": "import math\nprint(math.prod([2, int(input())]))\nmath.prod = None",
+    "a builtin": "import builtins\nprint(2 * int(input()))\nbuiltins.int = None",
+    "a class": "import collections\nassert not hasattr(collections.Counter, 'seen')\nprint(2 * int(input()))\n"
+    "setattr(collections.Counter, 'seen', 1)",
+    "the outputs": "import sys\nprint(2 * int(input()))\nsys.stdout.close()\nsys.stdin.close()",
+    "another output": "import io, sys\nn = int(input())\nprint(2 * n)\nsys.stdout = io.StringIO()",
+    "a file": "import os\nassert not os.path.exists('seen')\nprint(2 * int(input()))\nopen('seen', 'w').close()",
+    "what it says at its end": "class Last:\n    def __del__(self): print(self.right)\nlast = Last()\n"
+    "last.right = 2 * int(input())",
+    "a context": "import decimal\nassert decimal.getcontext().prec == 28\ndecimal.getcontext().prec = 9\n"
+    "print(2 * int(input()))",
+    "a thread": "import threading\nthreading.Thread(target=print, args=(2 * int(input()),)).start()",
+    "a function at exit": "import atexit\natexit.register(print, 2 * int(input()))",
+}
+
+
+@pytest.mark.parametrize("program", SPOILING.values(), ids=SPOILING)
+def test_what_a_right_program_leaves_behind_does_not_reach_the_next_test(program, box):
+    assert judged(program, DOUBLE, box) == (4, None)

@@ -63,15 +63,20 @@ class Attempt:
             raise ConfigError(f"the task {task.name!r} tests functions, which it cannot do in {language.title}")
 
     def verdicts(self) -> Iterator[Verdict]:
-        """The verdict on each test, in order, each when it is asked for."""
+        """The verdict on each test, in order, each when it is asked for.
+
+        A program is asked once about each test: what it answers in one process with others counts, right or wrong, and
+        only a test to which it gave no answer there is run alone. So it gains nothing by telling the two apart.
+        """
         first, *rest = map(_simplest, self._task.tests)
         verdict = self._alone(first)
         yield verdict
-        quick = 0
-        if verdict.failed is None and len(rest) > 1:
-            quick = self._together(list(_until_assertions(rest)))
-        for number, test in enumerate(rest):
-            yield Verdict() if number < quick else self._alone(test)
+        answered: list[Verdict] = []
+        if verdict.failed is None and len(rest) > 1 and self._language.together(self._source):
+            answered = self._together(list(_until_assertions(rest)))
+        yield from answered
+        for test in rest[len(answered) :]:
+            yield self._alone(test)
 
     def _alone(self, test: Test) -> Verdict:
         """Run one test in a process of its own. What is right counts only if that ends by itself, with status 0."""
@@ -101,25 +106,22 @@ class Attempt:
         kind = last and _kind(last)
         return Verdict(None if held else kind or "a failed assertion", None, last)
 
-    def _together(self, tests: Sequence[StdinTest | CallTest]) -> int:
-        """Run tests in one process. Returns how many of them, from the first, were passed."""
-        plain = any(isinstance(test, StdinTest) for test in tests)
+    def _together(self, tests: Sequence[StdinTest | CallTest]) -> list[Verdict]:
+        """Run tests in one process. Returns the verdicts on those that the program answered: the first ones."""
         if not tests:
-            return 0
-        if plain and not (self._language.caller and self._language.together(self._source)):
-            return 0
+            return []
         seconds = min(self._task.limits.timeout, TOGETHER_SECONDS)
         ended = self._ask([_order(test) for test in tests], replace(self._task.limits, timeout=seconds, wall=None))
-        passed = 0
+        verdicts: list[Verdict] = []
         for answer, test in zip(ended.answers, tests, strict=False):
             if isinstance(test, StdinTest):
-                right = isinstance(answer, str) and self._prints(answer.encode("utf-8", "surrogateescape"), test)
+                said = answer if isinstance(answer, str) else ""
+                right, wrong = self._prints(_printed(said), test), "wrong output"
             else:
-                right = self._returns(answer, test)
-            if not right:
-                break
-            passed += 1
-        return passed
+                said = _shown([answer])
+                right, wrong = self._returns(answer, test), "a wrong result"
+            verdicts.append(Verdict(None if right else wrong, said))
+        return verdicts
 
     def _prints(self, printed: bytes, test: StdinTest) -> bool:
         return right_output(printed, test, self._task, self._box)
@@ -170,6 +172,14 @@ def _order(test: StdinTest | CallTest) -> dict[str, Any]:
         return {"stdin": test.input}
     keywords = encode(dict(test.keywords))
     return {"function": test.function, "arguments": encode(list(test.arguments)), "keywords": keywords}
+
+
+def _printed(answer: str) -> bytes:
+    """What a program printed, from the answer of `gem_envs_code.inside.caller`."""
+    try:
+        return answer.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # the program has written the answer itself
+        return b""
 
 
 def _kind(result: Result) -> str | None:

@@ -6,7 +6,7 @@ from io import BytesIO
 from itertools import zip_longest
 
 from gem.errors import ConfigError, Fault, did_you_mean
-from gem_envs_code.tasks import StdinTest, Task
+from gem_envs_code.tasks import Checker, StdinTest, Task
 from gem_sandbox import Limits, Sandbox, SandboxLost
 
 CHECKER_LIMITS = Limits(timeout=10.0, disk=64 * 2**20)
@@ -81,22 +81,36 @@ def close(ours: float, theirs: float, tolerance: float) -> bool:
 def right_output(printed: bytes, test: StdinTest, task: Task, box: Sandbox) -> bool:
     """Ask the checker of `task` about what a program printed on `test`.
 
+    An output that the checker cannot read, or that takes it too long, is not right, if it gets over the expected one.
+
     Raises:
-        Fault: the checker is a program that failed by itself.
+        Fault: the checker fails on the expected output, too.
         ConfigError: there is no checker of this name.
     """
     checker, right = task.checker, test.output.encode("utf-8", "replace")
-    if callable(checker):
-        return checker(test.input, printed.decode("utf-8", "replace"), test.output)
-    if checker in COMPARISONS:
+    if isinstance(checker, str) and checker in COMPARISONS:
         return COMPARISONS[checker](printed, right, task.tolerance)
-    if "\n" not in checker:
+    if isinstance(checker, str) and "\n" not in checker:
         near = did_you_mean(checker, list(COMPARISONS))
         raise ConfigError(f"there is no checker {checker!r}.{near} There are: {', '.join(COMPARISONS)}; or a program")
-    files: dict[str, str | bytes] = {"input.txt": test.input, "printed.txt": printed, "expected.txt": right}
+    said = printed.decode("utf-8", "replace")
+    verdict, failure = _checked(checker, said, test, box)
+    if failure is not None and _checked(checker, test.output, test, box)[1] is not None:
+        raise Fault(f"the checker of the task {task.name!r} failed: {failure}")
+    return verdict
+
+
+def _checked(checker: str | Checker, printed: str, test: StdinTest, box: Sandbox) -> tuple[bool, str | None]:
+    """The verdict of a checker; and how it failed, or None."""
+    if callable(checker):
+        try:
+            return bool(checker(test.input, printed, test.output)), None
+        except Exception as error:
+            return False, f"{type(error).__name__}: {error}"
+    files: dict[str, str | bytes] = {"input.txt": test.input, "printed.txt": printed, "expected.txt": test.output}
     ended = box.run(checker, files=files, limits=CHECKER_LIMITS)
     if ended.reason == "sandbox_error":
         raise SandboxLost(f"the sandbox failed under a checker: {ended.note}")
     if ended.reason not in ("ok", "error") or "Traceback" in ended.stderr:
-        raise Fault(f"the checker of the task {task.name!r} failed: {ended.note} {ended.stderr[-200:]}".rstrip())
-    return ended.ok
+        return False, f"{ended.note} {ended.stderr[-200:]}".rstrip()
+    return ended.ok, None

@@ -42,8 +42,8 @@ def judge(program: str, task: Task, box: Sandbox, *, language: str = "python", s
     """Run `program` on the tests of `task` in the sandbox `box`.
 
     A test is passed if the program ends with status 0 and the right output, or if its function returns the right
-    result. Tests after the first may run in one process, where that is quicker. One that is not passed there runs
-    again, alone, and only that counts.
+    result. Tests after the first may run in one process, where that is quicker and the program leaves nothing behind.
+    The program answers each test once: none is run again after an answer.
 
     Args:
         stop: what ends the judging before the last test: the first failure, the first test that runs out of time (a

@@ -8,6 +8,7 @@ from importlib import resources
 
 from gem.errors import ConfigError, did_you_mean
 from gem_envs_code.imports import with_imports
+from gem_envs_code.leftovers import leaves_nothing
 from gem_sandbox import Job
 from gem_sandbox import Language as Name
 
@@ -29,8 +30,8 @@ class Language:
     """A job that runs a program, from its source, on tests in one process: see `gem_envs_code.inside.caller`. Without
     it there are no function calls."""
     together: Callable[[str], bool] = lambda source: False
-    """Tell whether `caller` may run a program on standard input several times in one process, for speed: a
-    test that is not passed there runs again, alone."""
+    """Tell whether `caller` may run a program on several tests in one process, for speed: see
+    `gem_envs_code.leftovers`."""
 
 
 def find_language(name: str) -> Language:
@@ -54,10 +55,6 @@ def inside(name: str) -> str:
     return "\n".join([wire, *own])
 
 
-_ALONE = ("threading", "open(0", "os.read", "os.write", "os.dup", "__stdin__", "__stdout__", "/dev/std", "atexit")
-"""Signs of a program that needs standard streams with descriptors, or threads that outlive its last line."""
-
-
 PYTHON = Language(
     name="python",
     title="Python 3",
@@ -65,7 +62,7 @@ PYTHON = Language(
     printing=lambda word: f"print({word!r})",
     complete=with_imports,
     caller=lambda source: Job(code=inside("caller")),
-    together=lambda source: not any(sign in source for sign in _ALONE),
+    together=leaves_nothing,
 )
 CPP = Language(
     name="cpp",

@@ -52,13 +52,14 @@ def printed(code: CodeType, stdin: str) -> str:
     """The output of the program."""
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "replace")), "utf-8", "surrogateescape")
     stdout = io.BytesIO()
-    sys.stdout = io.TextIOWrapper(stdout, "utf-8", "surrogateescape")
+    sys.stdout = text = io.TextIOWrapper(stdout, "utf-8", "surrogateescape")
     try:
-        module(code, "__main__")
+        module(code, "__main__").clear()  # which ends its objects, as at the end of a process
     except SystemExit as end:
         if end.code not in (None, 0):
             raise
     sys.stdout.flush()
+    text.flush()  # should the program have put another one in its place
     return stdout.getvalue().decode("utf-8", "surrogateescape")
 
 
