@@ -7,7 +7,7 @@ NOTATIONS: dict[str, tuple[list[str], list[str]]] = {
     "fraction-07": ([r"\frac{-3}{4}", "-3/4", "-0.75", r"-\dfrac34"], ["3/4"]),
     "mixed-number-01": (["7 5/6"], [r"\frac{47}{6}", "47/6", "75/6"]),
     "ratio-01": (["2 : 3", r"2\!:\!3"], ["3:2"]),
-    "percent-01": (["75%", r"75\,\%", "0.75", r"\frac{3}{4}"], ["75", r"7.5\%"]),
+    "percent-01": (["75%", r"75\,\%", "75"], ["0.75", r"\frac{3}{4}", r"7.5\%"]),
     "money-01": (["$12.85", "12.85", r"12.85\text{ dollars}"], ["12.58", r"\$1285"]),
     "quantity-02": (["210 km", "210", r"210\,\mathrm{km}", "210000 m", r"210\text{ kilometers}"], ["210 m", "21 km"]),
     "quantity-06": ([r"2.7\ \mathrm{g/cm^3}"], [r"2.7\text{ kg/cm}^3"]),

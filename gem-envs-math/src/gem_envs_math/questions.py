@@ -26,9 +26,10 @@ class MathRow(NamedTuple):
 class MathQuestion(DatasetEnv[MathRow, str]):
     r"""A question of a data set. An action is a reply with the answer inside `\boxed{}`; the last box counts.
 
-    Rewards: 1 for an answer that `gem_envs_math.grading.grade` finds right, 0 for another. As in gem-llm, a reply
-    without a box earns 0; `format_error_reward` changes that. `info["rule"]` says by which rule it was graded. With
-    `max_attempts`, the agent reads that its answer is wrong and may try again; what is right it is never told.
+    Rewards: 1 for an answer that `gem_envs_math.grading.grade` finds right, given the question, 0 for another. As in
+    gem-llm, a reply without a box earns 0; `format_error_reward` changes that. `info["rule"]` says by which rule it was
+    graded. With `max_attempts`, the agent reads that its answer is wrong and may try again; what is right it is never
+    told.
 
     An answer that only repeats a formula of the question, such as the one to simplify, is wrong, and the rule is
     `copied`.
@@ -89,7 +90,7 @@ class MathQuestion(DatasetEnv[MathRow, str]):
 
     def _grade(self, answer: str) -> Step:
         row = self.row
-        right, rule = grade(answer, row.golds, tolerance=self.tolerance)
+        right, rule = grade(answer, row.golds, question=row.question, tolerance=self.tolerance)
         if right and not self.accept_copies and is_copied(answer, row.question, row.golds):
             right, rule = False, "copied"
         return Step.final("That is right." if right else "That is wrong.", float(right), success=right, rule=rule)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from gem_envs_math.grading import rational, values
+from gem_envs_math.grading.asked import NOTHING, Asked
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.real_sets import is_backwards, real_set
 
@@ -20,11 +21,13 @@ class Comparison:
     Args:
         digits: how many digits both have together.
         tolerance: the largest difference of two numbers, as a share of the gold.
+        asked: what the question asks for.
     """
 
-    def __init__(self, digits: int, tolerance: float) -> None:
+    def __init__(self, digits: int, tolerance: float, asked: Asked = NOTHING) -> None:
         self._digits = digits
         self._tolerance = tolerance
+        self._asked = asked
         self.rule = "value"
         """The rule that decided."""
 
@@ -39,6 +42,8 @@ class Comparison:
         if pair is None:
             return self._by("equation", False)
         gold, answer = pair
+        if self._asked.percent and _lifted(gold).op != "quantity":
+            gold, answer = _in_percent(gold), _in_percent(answer)
         pair = self._without_units(gold, answer)
         if pair is None:
             return self._by("unit", False)
@@ -102,11 +107,14 @@ class Comparison:
             other = answer if gold.op == "quantity" else gold
             if not (is_value(other) or other.op in ("several", "sequence")):
                 return None
-            degrees = _DEGREE in (gold.name, answer.name) and is_value(other)
+            unit = _unit_of_angle(gold if gold.op == "quantity" else answer)
+            if unit and self._asked.angle not in ("", unit) and answer.op == "quantity":
+                return None
+            degrees = unit == _DEGREE and self._asked.angle != _DEGREE and is_value(other)
             if degrees and not self._same(_unitless(gold), _unitless(answer)):
                 return _in_radians(gold), _in_radians(answer)
             return _unitless(gold), _unitless(answer)
-        if {gold.name, answer.name} == {_DEGREE, _RADIAN}:
+        if {gold.name, answer.name} == {_DEGREE, _RADIAN} and self._asked.angle in ("", answer.name):
             return _in_radians(gold), _in_radians(answer)
         if gold.name != answer.name:
             return None
@@ -121,6 +129,10 @@ class Comparison:
         right, given = rational.exact(gold), rational.exact(answer)
         if right is not None and given is not None:
             close = abs(right - given) <= Fraction(self._tolerance) * abs(right)
+            if not close and self._asked.place is not None and _is_decimal(answer):
+                unit = Fraction(1, 100) if "percent" in (gold.op, answer.op) else Fraction(1)
+                if self._asked.rounds(right, given, unit):
+                    return self._by("rounded", True)
             return self._by("percent" if "percent" in (gold.op, answer.op) else "number", close)
         if self._tolerance and not names(gold) and not names(answer):
             about, near = values.approximate(gold), values.approximate(answer)
@@ -276,6 +288,26 @@ def _in_radians(node: Node) -> Node:
     if node.op == "quantity" and node.name == _DEGREE:
         return Node("degree", node.args)
     return _unitless(node)
+
+
+def _unit_of_angle(node: Node) -> str:
+    return node.name if node.name in (_DEGREE, _RADIAN) else ""
+
+
+def _in_percent(node: Node) -> Node:
+    """20 as 20%, also in a list; what has a percent sign, a unit or variables remains as it is."""
+    if node.op in ("several", "set"):
+        return node._replace(args=tuple(map(_in_percent, node.args)))
+    return node if not is_value(node) or names(node) or _has_percent(node) else Node("percent", (node,))
+
+
+def _has_percent(node: Node) -> bool:
+    return node.op == "percent" or any(map(_has_percent, node.args))
+
+
+def _is_decimal(node: Node) -> bool:
+    """Tell whether it is a number, without anything left to calculate."""
+    return node.op == "number" or (node.op in ("neg", "percent") and _is_decimal(node.args[0]))
 
 
 def _unitless(node: Node) -> Node:

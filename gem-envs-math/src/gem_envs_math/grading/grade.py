@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gem.answers.number import read_number
+from gem_envs_math.grading import bases
 from gem_envs_math.grading.answers import Answer, read
+from gem_envs_math.grading.asked import NOTHING, Asked, asked_by
 from gem_envs_math.grading.compare import Comparison, Undecided
 from gem_envs_math.grading.pool import compare
 from gem_envs_math.grading.rational import TooLarge
@@ -27,12 +29,16 @@ class Verdict(NamedTuple):
     """The rule that decided: see the README of the pack."""
 
 
-def grade(answer: str, gold: str | Sequence[str], *, tolerance: float = 0.0, seconds: float = 2.0) -> Verdict:
+def grade(
+    answer: str, gold: str | Sequence[str], *, question: str = "", tolerance: float = 0.0, seconds: float = 2.0
+) -> Verdict:
     r"""Judge `answer`. Takes bounded time for any text; safe in threads and in forked processes.
 
     Args:
         answer: the answer alone, such as the content of the box: `\frac{1}{2}`, `x = 3`, `10 cm`.
         gold: the right answer; or several, each of which is right by itself.
+        question: the text of the question, if it is known. Then 20 is 20% where it asks for percents, and an answer may
+            have more digits than it asks for; see `gem_envs_math.grading.asked`.
         tolerance: the largest difference of two numbers, as a share of the gold: 0 for none. 0.01 accepts 3.14 for pi.
         seconds: how long math-verify may work on one answer. Waiting for a free process does not count.
 
@@ -41,20 +47,23 @@ def grade(answer: str, gold: str | Sequence[str], *, tolerance: float = 0.0, sec
     """
     golds = [gold] if isinstance(gold, str) else gold
     verdict = Verdict(False, "no gold")
+    asked = asked_by(question) if question else NOTHING
     for each in golds:
-        verdict = _grade(answer, each, tolerance, seconds)
+        verdict = _grade(answer, each, asked, tolerance, seconds)
         if verdict.right:
             break
     return verdict
 
 
-def _grade(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
+def _grade(answer: str, gold: str, asked: Asked, tolerance: float, seconds: float) -> Verdict:
     answer, gold = answer.strip(), gold.strip()
     if not answer:
         return Verdict(False, "empty")
     if answer == gold:
         return Verdict(True, "text")
-    if _PLAIN.fullmatch(answer) and _PLAIN.fullmatch(gold):
+    if (asked.base or "_" in gold) and (same := bases.same(answer, gold, asked.base)) is not None:
+        return Verdict(same, "base")
+    if asked.place is None and _PLAIN.fullmatch(answer) and _PLAIN.fullmatch(gold):
         value, right = read_number(answer), read_number(gold)
         if value is not None and right is not None:
             return Verdict(abs(value - right) <= tolerance * abs(right), "number")
@@ -62,7 +71,7 @@ def _grade(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
         verdict = _choice(answer, choice[1])
         if verdict is not None:
             return verdict
-    return _compared(answer, gold, tolerance, seconds)
+    return _compared(answer, gold, asked, tolerance, seconds)
 
 
 def _choice(answer: str, letter: str) -> Verdict | None:
@@ -78,7 +87,7 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     return Verdict((match[1] or match[2]).upper() == letter, "choice")
 
 
-def _compared(answer: str, gold: str, tolerance: float, seconds: float) -> Verdict:
+def _compared(answer: str, gold: str, asked: Asked, tolerance: float, seconds: float) -> Verdict:
     right, given = read(gold), read(answer)
     if right.tokens and right.tokens == given.tokens:
         return Verdict(True, "text")
@@ -90,7 +99,7 @@ def _compared(answer: str, gold: str, tolerance: float, seconds: float) -> Verdi
         return Verdict(False, "unreadable")
     if right.readings and given.readings:
         try:
-            return _read_alike(right, given, tolerance)
+            return _read_alike(right, given, asked, tolerance)
         except (TooLarge, RecursionError):
             return Verdict(False, "too large")
         except Undecided:
@@ -104,11 +113,11 @@ def _listed(answer: Answer) -> list[str]:
     return sorted(part.strip() for part in text.split(",") if part.strip())
 
 
-def _read_alike(gold: Answer, answer: Answer, tolerance: float) -> Verdict:
+def _read_alike(gold: Answer, answer: Answer, asked: Asked, tolerance: float) -> Verdict:
     rule = "value"
     for right in gold.readings:
         for given in answer.readings:
-            comparison = Comparison(gold.digits + answer.digits, tolerance)
+            comparison = Comparison(gold.digits + answer.digits, tolerance, asked)
             if comparison.same(right, given):
                 return Verdict(True, comparison.rule)
             rule = comparison.rule
