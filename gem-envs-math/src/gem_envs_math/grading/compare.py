@@ -7,6 +7,7 @@ from gem_envs_math.grading import rational, values
 from gem_envs_math.grading.asked import NOTHING, Asked
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.real_sets import is_backwards, real_set
+from gem_envs_math.grading.relations import same_equation, same_inequality
 
 _DEGREE, _RADIAN = "degree^1", "radian^1"
 
@@ -206,32 +207,21 @@ class Comparison:
             return self._sets(gold, answer)
         if "=" in (gold.name, answer.name):
             return self._by("kind", False)
-        if len(gold.args) == len(answer.args) == 2 and all(map(is_value, (*gold.args, *answer.args))):
-            return self._by("inequality", self._inequalities(gold, answer))
+        if "=" not in gold.name.split() + answer.name.split() and all(map(is_value, (*gold.args, *answer.args))):
+            same = same_inequality(gold, answer, self._digits)
+            if same is not None:
+                return self._by("inequality", same)
         if gold.name == answer.name and self._each(gold.args, answer.args):
             return self._by("inequality", True)
         raise Undecided
 
     def _equations(self, gold: Node, answer: Node) -> bool:
-        turned = answer.args[::-1]
         if not all(map(is_value, (*gold.args, *answer.args))):
-            return self._each(gold.args, answer.args) or self._each(gold.args, turned)
-        same = rational.proportional(_difference(gold), _difference(answer))
-        if same is None and (self._each(gold.args, answer.args) or self._each(gold.args, turned)):
-            return True
-        # Equations in one variable may have the same solutions, and others other denominators.
-        if same is None or (not same and names(gold) == names(answer) and (len(names(gold)) == 1 or _divides(answer))):
+            return self._each(gold.args, answer.args) or self._each(gold.args, answer.args[::-1])
+        same = same_equation(gold, answer, self._digits)
+        if same is None:
             raise Undecided
         return same
-
-    def _inequalities(self, gold: Node, answer: Node) -> bool:
-        sign = values.sign_of_ratio(_difference(gold), _difference(answer))
-        if sign is None:
-            raise Undecided
-        if sign == 0 or "!=" in (gold.name, answer.name):
-            return sign != 0 and gold.name == answer.name
-        turned = answer.name if sign > 0 else answer.name.translate(str.maketrans("<>", "><"))
-        return gold.name == turned
 
 
 def _is_named(node: Node) -> bool:
@@ -338,11 +328,3 @@ def _matrix(node: Node) -> Node | None:
 
 def _scaled(op: str, entry: Node, by: Node) -> Node:
     return Node(op, (entry,) if op == "neg" else (entry, by))
-
-
-def _difference(relation: Node) -> Node:
-    return Node("add", (relation.args[0], Node("neg", (relation.args[1],))))
-
-
-def _divides(node: Node) -> bool:
-    return (node.op == "div" and bool(names(node.args[1]))) or any(map(_divides, node.args))

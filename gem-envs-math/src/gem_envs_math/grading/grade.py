@@ -21,6 +21,16 @@ _CHOSEN = re.compile(
 )
 
 
+_HEDGED = re.compile(
+    r"""\([A-Ja-j]\)
+    |(?i:\b(?:or|and|not|but|nor|neither|either|maybe|perhaps|instead|rather|unless)\b|n't\b)
+    |^\s*(?i:is|was)\b(?!\s+(?i:the\s+)?(?i:correct|right|true|(?:correct|right)?\s*(?:answer|option|choice))\W*$)
+    |(?:^|[;,.:]|(?i:\b(?:is|are|option|choice|answer|choose|pick|then|so|to)\b:?))\s*\(?[A-J]\)?\s*(?:$|[;,.:)])""",
+    re.VERBOSE,
+)
+"""What takes back the choice before it: another one, or a word such as `not`."""
+
+
 class Verdict(NamedTuple):
     """A judgement on an answer."""
 
@@ -82,7 +92,7 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     rest = match["rest"].strip(" }$*")
     if rest and not (match[1] or rest[0] in ".:)"):
         return None
-    if re.search(r"\([A-Ja-j]\)|\b(?:or|and|not)\b", rest):
+    if _HEDGED.search(rest):
         return Verdict(False, "choice")
     return Verdict((match[1] or match[2]).upper() == letter, "choice")
 

@@ -99,9 +99,9 @@ class Field:
             return value.numerator * pow(value.denominator, -1, prime) % prime
         if op == "name":
             # pi is not a variable of that name
-            return self._value("." + node.name, which)
+            return self.value("." + node.name, which)
         if op == "constant":
-            return self._root if node.name == "i" else self._value(node.name, 0)
+            return self._root if node.name == "i" else self.value(node.name, 0)
         if op == "add":
             return (self.at(args[0], which) + self.at(args[1], which)) % prime
         if op == "mul":
@@ -116,7 +116,7 @@ class Field:
         if op == "percent":
             return self.at(args[0], which) * pow(100, -1, prime) % prime
         if op == "degree":
-            return self.at(args[0], which) * self._value("pi", 0) * pow(180, -1, prime) % prime
+            return self.at(args[0], which) * self.value("pi", 0) * pow(180, -1, prime) % prime
         if op == "pow":
             exponent = exact(args[1])
             if exponent is None or exponent.denominator != 1:
@@ -129,7 +129,8 @@ class Field:
             return counted(node) % prime
         raise NotRational
 
-    def _value(self, name: str, which: int) -> int:
+    def value(self, name: str, which: int) -> int:
+        """The random value of a name at point 0 or 1."""
         key = self._keys[which]
         return int.from_bytes(blake2b(name.encode(), key=key, digest_size=24).digest()) % self.prime
 

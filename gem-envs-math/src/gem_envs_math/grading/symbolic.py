@@ -9,6 +9,8 @@ from typing import Any
 from latex2sympy2_extended.latex2sympy2 import NormalizationConfig, latex2sympy, normalize_latex
 from math_verify import verify
 from math_verify.grader import should_treat_as_complex
+from sympy import solve
+from sympy.core.relational import Relational
 
 _NORMAL = NormalizationConfig(
     basic_latex=True, units=False, malformed_operators=True, nits=True, boxed="none", equations=False
@@ -36,7 +38,8 @@ def parse(text: str) -> Any:
 def same(gold: Any, answer: Any, tolerance: float) -> bool:
     """Tell whether two expressions are equal."""
     if verify(gold, answer, float_rounding=_ROUNDING, timeout_seconds=None):
-        return True
+        # Equations and inequalities without solutions do not say the same.
+        return gold == answer or not (isinstance(gold, Relational) and _is_unsolvable(gold))
     if not tolerance:
         return False
     try:
@@ -44,6 +47,13 @@ def same(gold: Any, answer: Any, tolerance: float) -> bool:
     except (AttributeError, TypeError, ValueError):
         return False
     return abs(right - given) <= tolerance * abs(right)
+
+
+def _is_unsolvable(relation: Relational) -> bool:
+    try:
+        return solve(relation) in ([], False)
+    except NotImplementedError:
+        return False
 
 
 def warm_up() -> None:
@@ -75,6 +85,7 @@ _EXAMPLES = (
     (r"\sum_{n=1}^{3} n", r"\sin(2x) + \ln 2", False),
     (r"\prod_{n=1}^{3} n", r"6", True),
     (r"x^2 = 4", r"x^2 = 9", False),
+    (r"e^x = -1", r"e^x + 2 = 0", False),
     (r"x > 1", r"(1, \infty)", True),
     (r"\lim_{x \to 0} \frac{\sin x}{x}", r"1", True),
     (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", r"\begin{pmatrix} 1 & 2 \\ 3 & 5 \end{pmatrix}", False),
