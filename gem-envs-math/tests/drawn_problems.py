@@ -30,7 +30,7 @@ def draws(kind, level, count=DRAWS):
 
 def formula(text, letters="x"):
     """A function from the text of a formula, such as `3x^2 e^(-2x) - 1`."""
-    code = re.sub(r"\|(.*)\|", r"abs(\1)", text).replace("^", "**")
+    code = re.sub(r"\|(.*?)\|", r"abs(\1)", text).replace("^", "**")
     code = re.sub(r"(sin|cos)\((\w*)\)\*\*2", r"(\1(\2))**2", code)
     code = re.sub(r"(\d) ?(?=[a-z(])", r"\1*", code)
     code = re.sub(r"(\)|\*\*\d+|\b[xtn]) ?(?=[a-z(])", r"\1*", code)
@@ -52,7 +52,7 @@ def real(answer):
     r"""The value of a gold answer such as `-4\pi`, `3e - 2` or `2\ln 5`."""
     if (read := read_number(answer)) is not None:
         return float(read)
-    answer = re.sub(r"\\ln (\d+)", r"ln(\1)", answer).replace("\\", "")
+    answer = answer.replace("\\", "").replace("^", "**").replace("{", "(").replace("}", ")")
     answer = re.sub(r"(\d)(?=[a-z])", r"\1*", answer)
     return eval(answer, dict(NAMES))
 

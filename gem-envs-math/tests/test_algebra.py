@@ -48,13 +48,13 @@ def linear(text):
     return line_root(sides(re.search(r"(?:Solve|if) (.*?)(?: for x)?[.?]", text)[1]))
 
 
-def like_terms(text):
-    return [formula(re.search("if (.*) = kx", text)[1])(1)]
+def brackets(text):
+    return [formula(re.search("If (.*) is written", text)[1])(0)]
 
 
 def sum_and_difference(text):
     total, gap = integers(text)
-    pair = [(a, b) for a, b in product(range(60), repeat=2) if a + b == total and a - b == gap]
+    pair = [(a, b) for a, b in product(range(200), repeat=2) if a + b == total and a - b == gap]
     return [pair[0][0] if "larger" in text else pair[0][1]]
 
 
@@ -63,10 +63,20 @@ def proportion(text):
     return [Fraction(cost, few) * many]
 
 
-def next_term(text):
-    terms = integers(text)
-    assert len({b - a for a, b in pairwise(terms)}) == 1
-    return [terms[-1] + terms[1] - terms[0]]
+def late_term(text):
+    *start, place = integers(text)
+    assert len({b - a for a, b in pairwise(start)}) == 1
+    return [[*range(start[0], 10**6 if start[1] > start[0] else -(10**6), start[1] - start[0])][place - 1]]
+
+
+def ages(text):
+    ratio, later, together = integers(text)
+    return [ratio * child for child in range(100) if (ratio + 1) * child + 2 * later == together]
+
+
+def tickets(text):
+    many, worth, dear, cheap = integers(text)
+    return [adults for adults in range(many + 1) if adults * dear + (many - adults) * cheap == worth]
 
 
 def system(text):
@@ -84,13 +94,18 @@ def polynomial_roots(text):
     return found
 
 
-def absolute_value(text):
-    return roots(sides(re.search(r"of (\|.*)\.", text)[1]))
+def biquadratic(text):
+    """Where the sign changes, as the zeros are simple."""
+    function = formula(re.search(r"of (.*) = 0", text)[1])
+    steps = [Fraction(step, 4) for step in range(-50, 51)]
+    changes = [x for x in steps if function(x - Fraction(1, 8)) * function(x + Fraction(1, 8)) < 0]
+    assert changes == [x for x in steps if function(x) == 0]
+    return changes
 
 
 def expansion(text):
     power, shown = re.search(r"x\^(\d+) in the expansion of (.*)\?", text).groups()
-    return [coefficients(formula(shown), 8)[int(power)]]
+    return [coefficients(formula(shown), 9)[int(power)]]
 
 
 def composition(text):
@@ -98,19 +113,57 @@ def composition(text):
     return [formula(f)(formula(g)(int(x)))]
 
 
-def root_symmetry(text):
+def values_at_roots(text):
+    """The value of a symmetric function of the roots, which are found by numbers."""
     shown, asked = re.search(r"roots of (.*) = 0\. What is (.*)\?", text).groups()
-    c, b, a = coefficients(formula(shown), 2)
-    r, s = ((-b + sign * cmath.sqrt(b * b - 4 * a * c)) / (2 * a) for sign in (1, -1))
-    value = eval(asked.replace("rs", "r*s").replace("^", "**"), {"r": r, "s": s})
-    return [pytest.approx(value, rel=1e-9, abs=1e-9)]
+    function, found = formula(shown), [complex(0.4, 0.9) ** power for power in range(3 if "t" in asked else 2)]
+    for _ in range(500):  # Durand and Kerner's method
+        for index, x in enumerate(found):
+            found[index] = x - function(x) / math.prod(x - other for other in found if other != x)
+    code = asked.replace("^", "**").replace(")(", ")*(")
+    value = eval(code, dict(zip("rst", found, strict=False)))
+    return [pytest.approx(value, rel=1e-6, abs=1e-6)]
 
 
-def terms(text):
-    *start, count = integers(text)
-    while len(start) < count:
-        start.append(2 * start[-1] - start[-2] if "arithmetic" in text else start[-1] * start[1] // start[0])
-    return start[:count]
+def symmetric_system(text):
+    total, squares = integers(text.replace("x^2 + y^2", ""))[:2]
+    x = (total + cmath.sqrt(2 * squares - total**2)) / 2
+    asked = re.search(r"What is (.*)\?", text)[1].replace("^", "**").replace("3 y", "3*y").replace("x y", "x*y")
+    return [pytest.approx(eval(asked, {"x": x, "y": total - x}), rel=1e-9)]
+
+
+def two_terms(text):
+    early, i, late, j, n = integers(text)
+    step = Fraction(late - early, j - i)
+    terms = [early + (place - i) * step for place in range(1, n + 1)]
+    return [sum(terms)] if "sum" in text else terms[-1:]
+
+
+def geometric_series(text):
+    early, i, late, _, n = integers(text)
+    (ratio,) = (ratio for ratio in range(-9, 10) if early * ratio**3 == late)
+    return [sum(Fraction(early) * Fraction(ratio) ** (place - i) for place in range(1, n + 1))]
+
+
+def least_value(text):
+    function = formula(re.search(r"value of (.*) for", text)[1])
+    # The vertex of a quadratic is in the middle between places of the same height.
+    width = function(1) - function(-1)
+    middle = Fraction(-width, 2 * (function(1) + function(-1) - 2 * function(0)))
+    assert function(middle + 1) == function(middle - 1)
+    assert ("smallest" in text) == (function(middle) < function(middle + 1))
+    return [function(middle)]
+
+
+def inverse_function(text):
+    shown, k = re.search(r"f\(x\) = (.*)\. For which x is f\(f\(x\)\) = (.*)\?", text).groups()
+    top, bottom = (formula(part) for part in shown.split("/"))
+    (a, b), (c, d) = ((part(1) - part(0), part(0)) for part in (top, bottom))
+    # f(f(x)) is (p x + q)/(r x + s), by the product of matrices.
+    p, q, r, s = a * a + b * c, a * b + b * d, c * a + d * c, c * b + d * d
+    x, k = Fraction(q - int(k) * s, int(k) * r - p), int(k)
+    assert top(top(x) / bottom(x)) / bottom(top(x) / bottom(x)) == k
+    return [x]
 
 
 def remainder(text):
@@ -123,17 +176,22 @@ def remainder(text):
 
 
 def exponential(text):
-    first, left, second, right = re.search(r"Solve (\d+)\^\((.*)\) = (\d+)\^\((.*)\) for x", text).groups()
-    base = next(prime for prime in (2, 3, 5) if int(first) % prime == 0)
-    powers = [round(math.log(int(number), base)) for number in (first, second)]
-    assert [base**power for power in powers] == [int(first), int(second)]
-    return line_root(lambda x: powers[0] * formula(left)(x) - powers[1] * formula(right)(x))
+    return [x for x in range(-9, 10) if sides(re.search(r"of (.*)\.", text)[1])(Fraction(x)) == 0]
+
+
+def exponents(text):
+    equation = sides(re.search(r"of (.*)\.", text)[1])
+    return [x for x in range(-20, 21) if equation(Fraction(x)) == 0]
 
 
 def logarithm(text):
-    base, inner, power = re.search(r"log_(\d+)\(x\) \+ log_\d+\((.*)\) = (\d+)", text).groups()
-    second = formula(inner)
-    return [x for x in range(1, 2000) if second(x) > 0 and x * second(x) == int(base) ** int(power)]
+    base, inner, other, power = re.search(r"log_(\d+)\((.*)\) \+ log_\d+\((.*)\) = (\d+)", text).groups()
+    first, second = formula(inner), formula(other)
+    return [
+        x
+        for x in range(-3000, 3000)
+        if min(first(x), second(x)) > 0 and first(x) * second(x) == int(base) ** int(power)
+    ]
 
 
 def radical(text):
@@ -141,12 +199,34 @@ def radical(text):
     return [x for x in range(-200, 200) if inner(x) >= 0 and outer(x) >= 0 and outer(x) ** 2 == inner(x)]
 
 
+def two_radicals(text):
+    left, right = re.search(r"Solve (.*) = (.*) for", text).groups()
+    inner = [formula(part) for part in re.findall(r"sqrt\((.*?)\)", left)]
+    places = [x for x in range(-300, 300) if min(part(x) for part in inner) >= 0]
+    return [x for x in places if abs(formula(left)(x) - int(right)) < 1e-9]
+
+
+def distances(text):
+    """The zeros of a function that is linear between its corners."""
+    function = sides(re.search(r"of (\|.*)\.", text)[1])
+    corners = sorted(line_root(formula(part))[0] for part in re.findall(r"\|(.*?)\|", text))
+    ends = [Fraction(-100), *corners, Fraction(100)]
+    found = set()
+    for low, high in pairwise(ends):
+        below, above = function(low), function(high)
+        found |= {low - below * (high - low) / (above - below)} if below * above <= 0 and below != above else set()
+    return sorted(found)
+
+
 SOLVERS = {
     "linear_both_sides": linear,
     "quadratic": polynomial_roots,
     "cubic": polynomial_roots,
-    "term_of_sequence": lambda text: terms(text)[-1:],
-    "series": lambda text: [sum(terms(text))],
+    "absolute_value": distances,
+    "two_distances": distances,
+    "two_binomials": expansion,
+    "root_symmetry": values_at_roots,
+    "cubic_symmetry": values_at_roots,
 }
 
 

@@ -23,7 +23,9 @@ def test_the_expert_answers_with_the_result_of_the_expression_in_the_question(id
     for seed in range(200):
         question, _ = env.reset(seed=seed)
         assert env.expert_action() == f"\\boxed{{{result_of(question)}}}"
-        assert env.step(env.expert_action()) == Step("That is right.", 1.0, True, False, {"success": True})
+        assert env.step(env.expert_action()) == Step(
+            "That is right.", 1.0, True, False, {"success": True, "steps": env.unwrapped.operands - 1}
+        )
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -61,7 +63,9 @@ def test_the_last_box_is_graded(form, success):
 def test_a_wrong_answer_earns_0_and_no_observation_gives_the_result():
     env = Arithmetic()
     right = result_of(env.reset(seed=5)[0])
-    assert env.step(f"\\boxed{{{right + 1}}}") == Step("That is wrong.", 0.0, True, False, {"success": False})
+    assert env.step(f"\\boxed{{{right + 1}}}") == Step(
+        "That is wrong.", 0.0, True, False, {"success": False, "steps": 2}
+    )
 
 
 @pytest.mark.parametrize(("use_format_error_reward", "reward"), [(False, 0.0), (True, -0.1)])

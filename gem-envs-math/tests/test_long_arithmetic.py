@@ -25,14 +25,18 @@ def test_the_product_of_the_factors_in_the_question_is_right_and_they_have_the_r
         question, _ = env.reset(seed=seed)
         first, second = re.match(r"What is ([0-9]+) \* ([0-9]+)\?\n", question).groups()
         assert (len(first), len(second)) == (digits, digits)
-        assert env.step(f"\\boxed{{{int(first) * int(second)}}}") == Step.final("That is right.", 1.0, success=True)
+        assert env.step(f"\\boxed{{{int(first) * int(second)}}}") == Step.final(
+            "That is right.", 1.0, success=True, steps=digits**2
+        )
 
 
 def test_another_integer_is_wrong_and_no_observation_gives_the_right_one():
     env = LongArithmetic(digits=500)
     env.reset(seed=0)
     first, second = env.factors
-    assert env.step(f"\\boxed{{{first * second + 1}}}") == Step.final("That is wrong.", 0.0, success=False)
+    assert env.step(f"\\boxed{{{first * second + 1}}}") == Step.final(
+        "That is wrong.", 0.0, success=False, steps=env.digits**2
+    )
 
 
 @pytest.mark.parametrize(("costs", "reward"), [(False, 0.0), (True, -0.1)])

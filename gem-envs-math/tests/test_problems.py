@@ -10,11 +10,11 @@ from drawn_problems import cases, draws, ids
 import gem
 from gem.core import Step
 from gem_envs_math.algebra import Algebra
-from gem_envs_math.calculus import Calculus
-from gem_envs_math.combinatorics import Combinatorics
+from gem_envs_math.calculus.env import Calculus
+from gem_envs_math.combinatorics.env import Combinatorics
 from gem_envs_math.geometry.env import Geometry
 from gem_envs_math.number_theory import NumberTheory
-from gem_envs_math.problem import EXPRESSION, IN_ORDER, INTEGER, NUMBER, NUMBERS, ProblemEnv, expression, read
+from gem_envs_math.problem import EXPRESSION, IN_ORDER, INTEGER, NUMBER, NUMBERS, Problem, ProblemEnv, read
 
 FAMILIES = (Algebra, NumberTheory, Combinatorics, Calculus, Geometry)
 KINDS = [case for family in FAMILIES for case in cases(family)]
@@ -23,19 +23,10 @@ KINDS = [case for family in FAMILIES for case in cases(family)]
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_difficulty_has_many_kinds_and_every_kind_many_problems(family):
     for level, kinds in enumerate(family.levels.values()):
-        assert len({kind.__name__ for kind in kinds}) == len(kinds) >= 5
+        assert len({kind.__name__ for kind in kinds}) == len(kinds) >= 6
         for kind in kinds:
-            asked = [f"{problem.given} {problem.question}" for problem in draws(kind, level, 100)]
-            # A sum of two dice, say, is one of eleven.
-            assert len(set(asked)) >= (10 if level == 0 else 16), kind.__name__
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_no_answer_is_frequent_enough_to_be_worth_guessing(family):
-    for difficulty in family.levels:
-        env = family(difficulty)
-        answers = [env.problem.answer for seed in range(200) if env.reset(seed=seed)]
-        assert max(map(answers.count, answers)) < 35
+            asked = {f"{problem.given} {problem.question}" for problem in draws(kind, level, 100)}
+            assert len(asked) >= 70, kind.__name__
 
 
 @pytest.mark.parametrize(("kind", "level"), KINDS, ids=ids)
@@ -71,7 +62,7 @@ class Fixed(ProblemEnv):
         self.form, self.answer = form, answer
 
     def _draw(self, rng, name):
-        return expression("Which?", self.answer).__class__("Which?", self.form, self.answer)
+        return Problem("Which?", self.form, self.answer, steps=1)
 
 
 Fixed.levels = {difficulty: Algebra.levels[difficulty] for difficulty in Algebra.levels}
@@ -165,7 +156,7 @@ def test_no_observation_of_a_wrong_answer_gives_the_right_one(family):
         step = env.step("\\boxed{123456789}")
         assert step.observation == "That is wrong.\nTry again: you have 1 attempt left."
         assert env.step("\\boxed{123456789}") == Step(
-            "That is wrong.", 0.0, True, False, step.info | {"success": False, "kind": env.kind}
+            "That is wrong.", 0.0, True, False, {"success": False, "kind": env.kind, "steps": env.problem.steps}
         )
 
 
@@ -185,9 +176,9 @@ def test_the_instruction_is_a_choice():
 
 
 def test_chosen_kinds_are_asked_and_no_others():
-    env = NumberTheory("easy", kinds=["division", "next_prime"])
-    assert {env.kind for seed in range(30) if env.reset(seed=seed)} == {"division", "next_prime"}
-    assert gem.make("math:NumberTheory-v0-easy", kinds="division").unwrapped.kinds == ("division",)
+    env = NumberTheory("easy", kinds=["clock", "prime_sum"])
+    assert {env.kind for seed in range(30) if env.reset(seed=seed)} == {"clock", "prime_sum"}
+    assert gem.make("math:NumberTheory-v0-easy", kinds="clock").unwrapped.kinds == ("clock",)
 
 
 @pytest.mark.parametrize("form", [INTEGER, NUMBER, NUMBERS, IN_ORDER, EXPRESSION])

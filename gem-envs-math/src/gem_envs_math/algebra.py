@@ -1,221 +1,385 @@
 """Algebra: equations, systems, polynomials, sequences, functions."""
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
-from math import comb
 from typing import ClassVar
 
+from gem_envs_math.counted import Number, choose, counted, like, log, root
 from gem_envs_math.notation import draw_polynomial, nonzero, polynomial, product, total, value
 from gem_envs_math.problem import Levels, Problem, ProblemEnv, in_order, integer, number, numbers
 
 
 def evaluate(rng: random.Random, level: int) -> Problem:
-    """The value of a polynomial."""
-    if level == 0:
-        p, x = [rng.randint(1, 9), rng.randint(1, 5)], rng.randint(1, 5)
-    else:
-        p, x = draw_polynomial(rng, 3, 9), nonzero(rng, 5)
-    name = polynomial(p)
-    return integer(
-        rng.choice((f"What is {name} for x = {x}?", f"Let f(x) = {name}. What is f({x})?")), int(value(p, x))
-    )
+    """The value of a quadratic."""
+    p, x = [nonzero(rng, 9), nonzero(rng, 9), rng.randint(2, 5)], rng.choice((-6, -5, -4, -3, -2, 2, 3, 4, 5, 6))
+    name, (*q, at) = polynomial(p), counted(*p, x)
+    return integer(rng.choice((f"What is {name} for x = {x}?", f"Let f(x) = {name}. What is f({x})?")), value(q, at))
 
 
 def linear(rng: random.Random, level: int) -> Problem:
     """a x + b = c, with an integer solution."""
-    x, a, b = rng.randint(1, 9), rng.randint(1, 5), nonzero(rng, 9)
+    x, a, b = nonzero(rng, 15), rng.randint(2, 9), nonzero(rng, 30)
     equation = f"{total([(a, 'x'), (b, '')])} = {a * x + b}"
-    return integer(rng.choice((f"Solve {equation} for x.", f"What is x if {equation}?")), x)
+    slope, left, right = counted(a, b, a * x + b)
+    return integer(rng.choice((f"Solve {equation} for x.", f"What is x if {equation}?")), (right - left) / slope)
 
 
-def like_terms(rng: random.Random, level: int) -> Problem:
-    """Adding multiples of x."""
-    a, b, c = rng.randint(1, 9), rng.randint(1, 9), nonzero(rng, 5)
-    return integer(f"What is k if {total([(a, 'x'), (b, 'x'), (c, 'x')])} = kx for every x?", a + b + c)
+def brackets(rng: random.Random, level: int) -> Problem:
+    """The constant of a sum of two products."""
+    a, b, c, d = rng.randint(2, 9), nonzero(rng, 9), nonzero(rng, 9), nonzero(rng, 9)
+    one, other = (f"({total([(1, 'x'), (shift, '')])})" for shift in (b, d))
+    p, q, r, s = counted(a, b, c, d)
+    return integer(f"If {total([(a, one), (c, other)])} is written as kx + n, what is n?", p * q + r * s)
 
 
 def sum_and_difference(rng: random.Random, level: int) -> Problem:
     """Two numbers from their sum and difference."""
-    small, gap = rng.randint(0, 9), rng.randint(1, 9)
-    which, answer = rng.choice((("larger", small + gap), ("smaller", small)))
-    return integer(f"Two numbers have the sum {2 * small + gap} and the difference {gap}. What is the {which}?", answer)
+    small, gap = rng.randint(5, 60), rng.randint(3, 40)
+    both, apart = counted(2 * small + gap, gap)
+    which, answer = rng.choice((("larger", lambda: (both + apart) / 2), ("smaller", lambda: (both - apart) / 2)))
+    return integer(f"Two numbers have the sum {both} and the difference {apart}. What is the {which}?", answer())
 
 
 def proportion(rng: random.Random, level: int) -> Problem:
     """The rule of three."""
-    each, few, many = rng.randint(1, 9), rng.randint(2, 5), rng.randint(2, 9)
-    return integer(f"If {few} pens cost {each * few} coins, what do {many} pens cost?", each * many)
+    each, (few, many) = rng.randint(3, 19), rng.sample(range(2, 31), 2)
+    n, price, m = counted(few, each * few, many)
+    what, how = rng.choice((("pens", "cost"), ("tickets", "cost"), ("days of work", "earn"), ("stamps", "cost")))
+    return integer(f"If {few} {what} {how} {price} coins, how many coins do {many} {what} {how}?", price / n * m)
 
 
-def next_term(rng: random.Random, level: int) -> Problem:
-    """The next term of an arithmetic sequence."""
-    start, step = rng.randint(-5, 9), nonzero(rng, 6)
-    terms = ", ".join(str(start + step * index) for index in range(4))
-    return integer(f"What comes next: {terms}?", start + 4 * step)
+def late_term(rng: random.Random, level: int) -> Problem:
+    """A late term of an arithmetic sequence."""
+    start, step, place = rng.randint(-20, 40), nonzero(rng, 12), rng.randint(9, 40)
+    first, second, n = counted(start, start + step, place)
+    shown = ", ".join(str(start + step * index) for index in range(3))
+    question = f"An arithmetic sequence begins {shown}. What is term number {place}?"
+    return integer(question, first + (n - 1) * (second - first))
+
+
+def ages(rng: random.Random, level: int) -> Problem:
+    """Two ages, one a multiple of the other today, from their sum in some years."""
+    child, ratio, later = rng.randint(3, 15), rng.randint(2, 6), rng.randint(2, 12)
+    together, k, t = counted(child * (ratio + 1) + 2 * later, ratio, later)
+    older, younger = rng.sample(("Ann", "Bob", "Eve", "Tom", "Ida", "Max"), 2)
+    question = (
+        f"{older} is {ratio} times as old as {younger}. In {later} years they will be {together} years old together. "
+        f"How old is {older} now?"
+    )
+    return integer(question, (together - 2 * t) / (k + 1) * k)
 
 
 def linear_both_sides(rng: random.Random, level: int) -> Problem:
     """a(x + b) + c = d x + e."""
-    a, b, c, e = nonzero(rng, 9), nonzero(rng, 9), nonzero(rng, 9), rng.randint(-20, 20)
+    a, b, c, e = rng.choice((-1, 1)) * rng.randint(2, 9), nonzero(rng, 9), nonzero(rng, 9), nonzero(rng, 20)
     d = rng.choice([d for d in range(-9, 10) if d not in (0, a)])
     left = total([(a, f"({total([(1, 'x'), (b, '')])})"), (c, "")])
-    return number(f"Solve {left} = {total([(d, 'x'), (e, '')])} for x.", Fraction(e - c - a * b, a - d))
+    p, q, r, s, t = counted(a, b, c, d, e)
+    return number(f"Solve {left} = {total([(d, 'x'), (e, '')])} for x.", (t - r - p * q) / (p - s))
+
+
+def tickets(rng: random.Random, level: int) -> Problem:
+    """How many of two kinds, from their number and their worth."""
+    dear, cheap = sorted(rng.sample(range(2, 16), 2), reverse=True)
+    many, few = rng.randint(5, 60), rng.randint(5, 60)
+    n, worth, p, q = counted(many + few, many * dear + few * cheap, dear, cheap)
+    question = f"{n} tickets cost {worth} coins: {dear} for an adult, {cheap} for a child. How many are for adults?"
+    return integer(question, (worth - q * n) / (p - q))
 
 
 def system(rng: random.Random, level: int) -> Problem:
     """Linear equations in two unknowns, or in three at the hard level."""
     letters = "xyz"[: 2 + (level == 2)]
-    solution = [rng.randint(-9, 9) for _ in letters]
+    solution = [nonzero(rng, 9) for _ in letters]
     while True:
-        rows = [[rng.randint(-6, 6) for _ in letters] for _ in letters]
-        if all(any(row) for row in rows) and _determinant(rows):
+        rows: list[Sequence[Number]] = [[nonzero(rng, 6) for _ in letters] for _ in letters]
+        sides = [sum(a * x for a, x in zip(row, solution, strict=True)) for row in rows]
+        flat = counted(*(entry for row, side in zip(rows, sides, strict=True) for entry in (*row, side)))
+        width = len(letters) + 1
+        if found := _solved([flat[index : index + width] for index in range(0, len(flat), width)]):
             break
-    lines = [
-        f"{total(list(zip(row, letters, strict=True)))} = {sum(a * x for a, x in zip(row, solution, strict=True))}"
-        for row in rows
-    ]
+    lines = [f"{total(list(zip(row, letters, strict=True)))} = {side}" for row, side in zip(rows, sides, strict=True)]
     return in_order(
-        f"Solve the system {'; '.join(lines)}. Give {', '.join(letters[:-1])} and {letters[-1]}, in this order.",
-        solution,
+        f"Solve the system {'; '.join(lines)}. Give {', '.join(letters[:-1])} and {letters[-1]}, in this order.", found
     )
 
 
-def _determinant(rows: list[list[int]]) -> int:
+def _solved(rows: list[list[Fraction]]) -> list[Fraction]:
+    """The solution of linear equations by elimination; none if it is not unique. The last column is the right side."""
     if len(rows) == 1:
-        return rows[0][0]
-    minors = ([row[:column] + row[column + 1 :] for row in rows[1:]] for column in range(len(rows)))
-    return sum((-1) ** column * rows[0][column] * _determinant(minor) for column, minor in enumerate(minors))
+        return [rows[0][1] / rows[0][0]] if rows[0][0] else []
+    first = next((row for row in rows if row[0]), None)
+    if first is None:
+        return []
+    others = [row for row in rows if row is not first]
+    shares = [row[0] / first[0] for row in others]
+    below = [
+        [own - share * top for own, top in zip(row[1:], first[1:], strict=True)]
+        for row, share in zip(others, shares, strict=True)
+    ]
+    if not (found := _solved(below)):
+        return []
+    known = [factor * x for factor, x in zip(first[1:], found, strict=False)]
+    return [(first[-1] - sum(known)) / first[0], *found]
 
 
 def quadratic(rng: random.Random, level: int) -> Problem:
-    """All roots of a quadratic: integers, or rational at the hard level."""
-    if level == 1:
-        first, second = [-rng.randint(-9, 9), 1], [-rng.randint(-9, 9), 1]
-    else:
-        first, second = [nonzero(rng, 9), rng.randint(2, 5)], [nonzero(rng, 9), nonzero(rng, 4)]
-    roots = {Fraction(-b, a) for b, a in (first, second)}
-    return numbers(f"Find all real solutions of {polynomial(product(first, second))} = 0.", sorted(roots))
+    """Both roots of a quadratic: an integer and a fraction, or two integers."""
+    first, second = [nonzero(rng, 9), 1], [nonzero(rng, 9), rng.randint(1, 3)]
+    while second[0] == first[0] * second[1]:
+        second = [nonzero(rng, 9), rng.randint(1, 3)]
+    p = product(first, second)
+    return numbers(f"Find all real solutions of {polynomial(p)} = 0.", _roots(*counted(*p)))
+
+
+def _roots(c: Fraction, b: Fraction, a: Fraction) -> list[Fraction]:
+    """The rational roots of a x^2 + b x + c, the larger one first if a > 0."""
+    if (side := root(b * b - 4 * a * c)) is None:
+        return []
+    below = 2 * a
+    return [(-b + side) / below, (-b - side) / below] if side else [-b / below]
 
 
 def absolute_value(rng: random.Random, level: int) -> Problem:
     """|a x + b| = c."""
-    a, b, c = rng.randint(1, 6), nonzero(rng, 9), rng.randint(0, 15)
-    solutions = {Fraction(c - b, a), Fraction(-c - b, a)}
-    return numbers(f"Find all real solutions of |{total([(a, 'x'), (b, '')])}| = {c}.", sorted(solutions))
+    a, b, c = counted(rng.randint(2, 6), nonzero(rng, 12), rng.randint(1, 20))
+    question = f"Find all real solutions of |{total([(a, 'x'), (b, '')])}| = {c}."
+    return numbers(question, [(c - b) / a, (-c - b) / a])
 
 
 def expansion(rng: random.Random, level: int) -> Problem:
-    """A coefficient of a product of two polynomials, or of a power of a binomial at the hard level."""
-    if level == 1:
-        first, second = draw_polynomial(rng, 2, 6), draw_polynomial(rng, rng.randint(1, 2), 6)
-        power = rng.randint(1, len(first) + len(second) - 3)
-        shown, answer = f"({polynomial(first)})({polynomial(second)})", product(first, second)[power]
-    else:
-        a, b, n = rng.randint(1, 3), nonzero(rng, 4), rng.randint(4, 8)
-        power = rng.randint(1, n - 1)
-        shown, answer = f"({total([(a, 'x'), (b, '')])})^{n}", comb(n, power) * a**power * b ** (n - power)
-    return integer(f"What is the coefficient of x^{power} in the expansion of {shown}?", answer)
+    """A coefficient of a product of two polynomials."""
+    first, second = [nonzero(rng, 6) for _ in range(4)], [nonzero(rng, 6) for _ in range(3)]
+    power = rng.randint(2, 3)
+    factors = counted(*first, *second)
+    found = sum(factors[power - low] * factors[4 + low] for low in range(3))
+    shown = f"({polynomial(first)})({polynomial(second)})"
+    return integer(f"What is the coefficient of x^{power} in the expansion of {shown}?", found)
+
+
+def two_binomials(rng: random.Random, level: int) -> Problem:
+    """A coefficient of a product of powers of two binomials."""
+    (a, b), (c, d) = ((rng.randint(1, 3), nonzero(rng, 4)) for _ in range(2))
+    m, n = rng.randint(3, 6), rng.randint(2, 3)
+    power = rng.randint(2, m + n - 2)
+    p, q, r, s, k, j = counted(a, b, c, d, m, n)
+    shown = f"({total([(a, 'x'), (b, '')])})^{m} ({total([(c, 'x'), (d, '')])})^{n}"
+    found = sum(
+        p**low * q ** (m - low) * choose(k, low) * r ** (power - low) * s ** (n - power + low) * choose(j, power - low)
+        for low in range(max(0, power - n), min(m, power) + 1)
+    )
+    return integer(f"What is the coefficient of x^{power} in the expansion of {shown}?", found)
 
 
 def composition(rng: random.Random, level: int) -> Problem:
     """f(g(x)) at a point."""
-    f, g, x = draw_polynomial(rng, level, 5), draw_polynomial(rng, 2, 4), nonzero(rng, 3)
+    f, g, x = [nonzero(rng, 9), nonzero(rng, 5), nonzero(rng, 3)], [nonzero(rng, 9), nonzero(rng, 5)], nonzero(rng, 5)
+    *factors, at = counted(*f, *g, x)
     question = f"Let f(x) = {polynomial(f)} and g(x) = {polynomial(g)}. What is f(g({x}))?"
-    return integer(question, int(value(f, value(g, x))))
+    return integer(question, value(factors[:3], value(factors[3:], at)))
 
 
 def root_symmetry(rng: random.Random, level: int) -> Problem:
     """A symmetric function of the roots of a quadratic, by Vieta's formulas; the roots may be complex."""
-    b, c = nonzero(rng, 9), nonzero(rng, 9)
-    if level == 1:
-        asked = {"r + s": -b, "rs": c, "r^2 + s^2": b * b - 2 * c, "(r - s)^2": b * b - 4 * c}
-    else:
-        asked = {
-            "r^3 + s^3": -(b**3) + 3 * b * c,
-            "1/r + 1/s": Fraction(-b, c),
-            "r/s + s/r": Fraction(b * b - 2 * c, c),
-            "r^4 + s^4": (b * b - 2 * c) ** 2 - 2 * c * c,
-        }
-    what, answer = rng.choice(list(asked.items()))
-    return number(f"Let r and s be the complex roots of {polynomial([c, b, 1])} = 0. What is {what}?", answer)
+    b, c = counted(nonzero(rng, 12), nonzero(rng, 12))
+    what, answer = rng.choice(
+        (
+            ("r^2 + s^2", lambda: b * b - 2 * c),
+            ("(r - s)^2", lambda: b * b - 4 * c),
+            ("r^3 + s^3", lambda: 3 * b * c - b**3),
+            ("1/r^2 + 1/s^2", lambda: (b * b - 2 * c) / c**2),
+            ("r/s + s/r", lambda: (b * b - 2 * c) / c),
+        )
+    )
+    return number(f"Let r and s be the complex roots of {polynomial([c, b, 1])} = 0. What is {what}?", answer())
 
 
-def term_of_sequence(rng: random.Random, level: int) -> Problem:
-    """A late term of an arithmetic or geometric sequence."""
-    shown, terms = _sequence(rng)
-    return integer(f"{shown}. What is term number {len(terms)}?", terms[-1])
-
-
-def series(rng: random.Random, level: int) -> Problem:
-    """The sum of the first terms of an arithmetic or geometric sequence."""
-    shown, terms = _sequence(rng)
-    return integer(f"{shown}. What is the sum of its first {len(terms)} terms?", sum(terms))
-
-
-def _sequence(rng: random.Random) -> tuple[str, list[int]]:
-    """A sequence in words, and its terms."""
+def two_terms(rng: random.Random, level: int) -> Problem:
+    """A term, or the sum of the first terms, of an arithmetic sequence of which two terms are given."""
+    start, step = rng.randint(-30, 30), nonzero(rng, 12)
+    i, j, n = sorted(rng.sample(range(2, 40), 3))
+    early, late, low, high, last = counted(start + i * step - step, start + j * step - step, i, j, n)
+    shown = f"An arithmetic sequence has {early} as term number {i} and {late} as term number {j}."
+    slope = (late - early) / (high - low)
     if rng.random() < 0.5:
-        start, step = rng.randint(-20, 20), nonzero(rng, 12)
-        terms, name = [start + step * index for index in range(rng.randint(10, 60))], "An arithmetic"
-    else:
-        start, ratio = nonzero(rng, 6), rng.choice((-3, -2, 2, 3))
-        terms, name = [start * ratio**index for index in range(rng.randint(5, 9))], "A geometric"
-    return f"{name} sequence begins {', '.join(map(str, terms[:3]))}", terms
+        return integer(f"{shown} What is term number {n}?", late + (last - high) * slope)
+    first = early - (low - 1) * slope
+    return integer(f"{shown} What is the sum of its first {n} terms?", (2 * first + (last - 1) * slope) * last / 2)
+
+
+def least_value(rng: random.Random, level: int) -> Problem:
+    """The extreme value of a quadratic."""
+    c, b, a = counted(nonzero(rng, 20), nonzero(rng, 12), nonzero(rng, 4))
+    what = "smallest" if a > 0 else "largest"
+    return number(f"What is the {what} value of {polynomial([c, b, a])} for real x?", c - b * b / (4 * a))
+
+
+def symmetric_system(rng: random.Random, level: int) -> Problem:
+    """A sum of cubes from the sum and the sum of squares."""
+    first, second = nonzero(rng, 12), nonzero(rng, 20)
+    s, q = counted(first, first * first - 2 * second)
+    product_ = (s * s - q) / 2
+    what, answer = rng.choice(
+        (
+            ("x^3 + y^3", lambda: s**3 - 3 * product_ * s),
+            ("x^4 + y^4", lambda: q * q - 2 * product_**2),
+            ("x^3 y + x y^3", lambda: product_ * q),
+        )
+    )
+    question = f"The complex numbers x and y satisfy x + y = {s} and x^2 + y^2 = {q}. What is {what}?"
+    return integer(question, answer())
 
 
 def cubic(rng: random.Random, level: int) -> Problem:
-    """All roots of a cubic with integer roots."""
-    roots = [rng.randint(-6, 6) for _ in range(3)]
-    p = [1]
-    for root in roots:
-        p = product(p, [-root, 1])
-    return numbers(f"Find all real solutions of {polynomial(p)} = 0.", sorted(set(roots)))
+    """All roots of a cubic: an integer is found by trying, the others from a quadratic."""
+    p: Sequence[Number] = [1]
+    for root_, below in ((nonzero(rng, 5), 1), (nonzero(rng, 6), 1), (nonzero(rng, 7), rng.randint(1, 3))):
+        p = product(p, [-root_, below])
+    d, c, b, a = counted(*p)
+    tried = (sign * size for size in range(1, 8) for sign in (1, -1) if p[0] % size == 0)
+    first = next(x for x in tried if not ((a * x + b) * x + c) * x + d)
+    slope = a * first + b
+    return numbers(
+        f"Find all real solutions of {polynomial(p)} = 0.", [*_roots(slope * first + c, slope, a), like(first, a)]
+    )
+
+
+def biquadratic(rng: random.Random, level: int) -> Problem:
+    """A quadratic in x^2, of which a negative root gives no real solution."""
+    m, n = rng.sample(range(1, 10), 2)
+    p = product([-m * m, 0, 1], rng.choice(([-n * n, 0, 1], [n, 0, rng.randint(1, 4)])))
+    c, _, b, _, a = counted(*p)
+    squares = [root(z) for z in _roots(c, b, a)]
+    found = [sign * x for x in squares if x is not None for sign in (1, -1)]
+    return numbers(f"Find all real solutions of {polynomial(p)} = 0.", found)
+
+
+def inverse_function(rng: random.Random, level: int) -> Problem:
+    """f(f(x)) = k for a fraction of linear functions: two inversions."""
+    while True:
+        *drawn, k = (nonzero(rng, 5) for _ in range(5))
+        a, b, c, d = drawn
+        if a * d - b * c and c * k - a and c * (b - d * k) - a * (c * k - a):
+            break
+    a, b, c, d, k = counted(*drawn, k)
+    inner = (b - d * k) / (c * k - a)
+    shown = f"({polynomial([b, a])})/({polynomial([d, c])})"
+    return number(f"Let f(x) = {shown}. For which x is f(f(x)) = {k}?", (b - d * inner) / (c * inner - a))
+
+
+def cubic_symmetry(rng: random.Random, level: int) -> Problem:
+    """A symmetric function of the roots of a cubic, by Vieta's and Newton's formulas."""
+    b, c, d = counted(nonzero(rng, 6), nonzero(rng, 6), nonzero(rng, 9))
+    what, answer = rng.choice(
+        (
+            ("r^3 + s^3 + t^3", lambda: c * b - b * (b * b - 2 * c) - 3 * d),
+            ("r^4 + s^4 + t^4", lambda: (b * b - 2 * c) ** 2 - 2 * (c * c - 2 * b * d)),
+            ("1/r^2 + 1/s^2 + 1/t^2", lambda: (c * c - 2 * b * d) / d**2),
+            ("(r^2 + 1)(s^2 + 1)(t^2 + 1)", lambda: (b - d) ** 2 + (c - 1) ** 2),
+        )
+    )
+    shown = polynomial([d, c, b, 1])
+    return number(f"Let r, s and t be the complex roots of {shown} = 0. What is {what}?", answer())
 
 
 def remainder(rng: random.Random, level: int) -> Problem:
     """The remainder of a polynomial divided by (x - a)(x - b)."""
     p = draw_polynomial(rng, rng.randint(3, 5), 5)
-    a, b = rng.sample([-2, -1, 0, 1, 2, 3], 2)
-    slope = Fraction(value(p, a) - value(p, b), a - b)
+    a, b = rng.sample([-3, -2, -1, 1, 2, 3], 2)
     divisor = polynomial(product([-a, 1], [-b, 1]))
+    *q, first, second = counted(*p, a, b)
+    high, low = value(q, first), value(q, second)
+    slope = (high - low) / (first - second)
     return in_order(
         f"The remainder of {polynomial(p)} divided by {divisor} is mx + n. Give m and n, in this order.",
-        [slope, value(p, a) - slope * a],
+        [slope, high - slope * first],
+    )
+
+
+def geometric_series(rng: random.Random, level: int) -> Problem:
+    """The sum of the first terms of a geometric sequence of which two terms are given."""
+    start, ratio, i, n = nonzero(rng, 9), rng.choice((-3, -2, 2, 3)), rng.randint(2, 4), rng.randint(5, 9)
+    early, late = counted(start * ratio ** (i - 1), start * ratio ** (i + 2))
+    r = root(late / early, 3) or Fraction(0)
+    return integer(
+        f"A geometric sequence of real numbers has {early} as term number {i} and {late} as term number {i + 3}. "
+        f"What is the sum of its first {n} terms?",
+        early / r ** (i - 1) * (r**n - 1) / (r - 1),
     )
 
 
 def exponential(rng: random.Random, level: int) -> Problem:
-    """An equation between powers of one base."""
+    """A quadratic in a power with the exponent x, of which a root may be negative and then does not count."""
+    base = rng.choice((2, 3, 5))
+    m, n = rng.sample(range(-2, 4), 2)
+    first, second = Fraction(base) ** m, rng.choice((Fraction(base) ** n, Fraction(-rng.randint(1, 9))))
+    p = product([-first.numerator, first.denominator], [-second.numerator, second.denominator])
+    c, b, a = counted(*p)
+    shown = total([(a, f"({base**2}^x)"), (b, f"({base}^x)"), (c, "")])
+    found = [log(power, base) for power in _roots(c, b, a)]
+    return numbers(f"Find all real solutions of {shown} = 0.", [x for x in found if x is not None])
+
+
+def exponents(rng: random.Random, level: int) -> Problem:
+    """An equation between powers of powers of one base, with a quadratic exponent."""
     base = rng.choice((2, 3, 5))
     p, q = rng.sample((1, 2, 3), 2)
-    a, b = nonzero(rng, 4), nonzero(rng, 6)
-    while True:
-        c, d = nonzero(rng, 4), nonzero(rng, 6)
-        if p * a != q * c:
-            break
-    left, right = total([(a, "x"), (b, "")]), total([(c, "x"), (d, "")])
-    return number(f"Solve {base**p}^({left}) = {base**q}^({right}) for x.", Fraction(q * d - p * b, p * a - q * c))
+    r, s = rng.sample(range(-8, 9), 2)
+    slope, shift = p * nonzero(rng, 4), p * nonzero(rng, 6)
+    # p (x^2 + b x + c) - q (slope x + shift) is p (x - r)(x - s).
+    b, c = q * slope // p - r - s, q * shift // p + r * s
+    left, right, k, m, d, e = counted(base**p, base**q, b, c, slope, shift)
+    first, second = log(left, base) or Fraction(0), log(right, base) or Fraction(0)
+    found = _roots(first * m - second * e, first * k - second * d, first)
+    shown = f"{left}^({polynomial([c, b, 1])}) = {right}^({polynomial([shift, slope])})"
+    return numbers(f"Find all real solutions of {shown}.", found)
 
 
 def logarithm(rng: random.Random, level: int) -> Problem:
-    """log(x) + log(x + a) = c, where one root of the quadratic does not count."""
-    base = rng.choice((2, 3, 5, 6))
-    c = rng.randint(2, 4 if base < 5 else 3)
-    x = rng.choice([x for x in range(1, base**c + 1) if base**c % x == 0])
-    shift = base**c // x - x
-    inner = total([(1, "x"), (shift, "")])
-    return integer(f"Solve log_{base}(x) + log_{base}({inner}) = {c} for real x.", x)
+    """log(x + s) + log(x + t) = c, where one root of the quadratic does not count."""
+    base = rng.choice((2, 3, 5, 6, 10))
+    power = rng.randint(2, 4 if base < 5 else 3)
+    one = rng.choice([d for d in range(1, base**power + 1) if base**power % d == 0 and d * d != base**power])
+    first = nonzero(rng, 9)
+    s, t, c = counted(first, base**power // one - one + first, power)
+    inner = [total([(1, "x"), (shift, "")]) for shift in (s, t)]
+    found = _roots(s * t - like(base, c) ** power, s + t, like(1, c))
+    answer = next(x for x in found if x + s > 0 and x + t > 0)
+    return integer(f"Solve log_{base}({inner[0]}) + log_{base}({inner[1]}) = {power} for real x.", answer)
 
 
 def radical(rng: random.Random, level: int) -> Problem:
-    """sqrt(x + a) = x - b: squaring may bring in another root."""
-    side, b = rng.randint(0, 9), rng.randint(-9, 9)
-    x = side + b
-    a = side * side - x
-    inner, outer = total([(1, "x"), (a, "")]), total([(1, "x"), (-b, "")])
-    # (x - b)^2 = x + a has a second root, where the side is 1 - side: it counts only if that is not negative.
-    solutions = {x, 1 - side + b} if side <= 1 else {x}
-    return numbers(f"Find all real solutions of sqrt({inner}) = {outer}.", sorted(solutions))
+    """sqrt(a x + b) = x - c: squaring may bring in another root."""
+    side, outer, slope = rng.randint(0, 9), nonzero(rng, 9), nonzero(rng, 9)
+    a, b, c = counted(slope, side * side - slope * (side + outer), outer)
+    found = _roots(c * c - b, -2 * c - a, like(1, a))
+    shown = f"sqrt({total([(a, 'x'), (b, '')])}) = {total([(1, 'x'), (-c, '')])}"
+    return numbers(f"Find all real solutions of {shown}.", [x for x in found if x - c >= 0])
+
+
+def two_radicals(rng: random.Random, level: int) -> Problem:
+    """sqrt(x + a) + sqrt(x + b) = c, or their difference."""
+    x, larger = rng.randint(-30, 30), rng.randint(2, 12)
+    smaller = rng.randrange(1, larger)
+    sign = rng.choice((-1, 1))
+    a, b, c = counted(larger**2 - x, smaller**2 - x, larger + sign * smaller)
+    first = (c + (a - b) / c) / 2
+    inner = [f"sqrt({total([(1, 'x'), (shift, '')])})" for shift in (a, b)]
+    return integer(f"Solve {inner[0]} {'+' if sign > 0 else '-'} {inner[1]} = {c} for real x.", first * first - a)
+
+
+def two_distances(rng: random.Random, level: int) -> Problem:
+    """|p x - a| + |x - b| = c: each case gives a candidate, which must lie in its interval."""
+    while True:
+        p, a, b, c = counted(rng.randint(1, 4), nonzero(rng, 9), nonzero(rng, 9), rng.randint(3, 20))
+        cases = [(one, other) for one in (-1, 1) for other in (-1, 1) if one * p + other]
+        tried = [(one, other, (c + one * a + other * b) / (one * p + other)) for one, other in cases]
+        found = [x for one, other, x in tried if one * (p * x - a) >= 0 and other * (x - b) >= 0]
+        if len(set(found)) == 2:
+            break
+    shown = f"|{total([(p, 'x'), (-a, '')])}| + |{total([(1, 'x'), (-b, '')])}| = {c}"
+    return numbers(f"Find all real solutions of {shown}.", found)
 
 
 class Algebra(ProblemEnv):
@@ -225,13 +389,13 @@ class Algebra(ProblemEnv):
     """
 
     levels: ClassVar[Levels] = {
-        "easy": (evaluate, linear, like_terms, sum_and_difference, proportion, next_term),
+        "easy": (evaluate, linear, brackets, sum_and_difference, proportion, late_term, ages),
         "medium": (
-            evaluate, linear_both_sides, system, quadratic, absolute_value, expansion, composition, root_symmetry,
-            term_of_sequence,
+            linear_both_sides, tickets, system, quadratic, absolute_value, expansion, composition, root_symmetry,
+            two_terms, least_value,
         ),
         "hard": (
-            system, quadratic, cubic, expansion, composition, root_symmetry, remainder, series, exponential, logarithm,
-            radical,
+            system, symmetric_system, cubic, biquadratic, inverse_function, cubic_symmetry, remainder,
+            geometric_series, two_binomials, exponential, exponents, logarithm, radical, two_radicals, two_distances,
         ),
     }  # fmt: skip

@@ -49,6 +49,11 @@ class Arithmetic(NumberQuestion):
     def _result(self) -> int:
         return expressions.value(self.expression)
 
+    @property
+    def steps(self) -> int:
+        """The operations of the expression."""
+        return self.operands - 1
+
     def sample_action(self) -> str:
         """The result of another expression of the same kind: an answer of plausible size."""
         other = expressions.draw(self.action_rng, self.operands, self.max_number, self.operators)

@@ -24,7 +24,7 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
     "Combinatorics": (
-        "gem_envs_math.combinatorics:Combinatorics",
+        "gem_envs_math.combinatorics.env:Combinatorics",
         {
             "easy": "Counting choices, orders and pairs of a few things",
             "medium": "Counting words, paths, committees and seatings; probabilities",
@@ -32,7 +32,7 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
     "Calculus": (
-        "gem_envs_math.calculus:Calculus",
+        "gem_envs_math.calculus.env:Calculus",
         {
             "easy": "Derivatives and integrals of polynomials with small numbers",
             "medium": "Derivatives, integrals, limits, tangents and the rules between them",

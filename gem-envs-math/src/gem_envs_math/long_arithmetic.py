@@ -49,6 +49,11 @@ class LongArithmetic(NumberQuestion):
         first, second = self.factors
         return first * second
 
+    @property
+    def steps(self) -> int:
+        """The products of two digits in long multiplication."""
+        return self.digits**2
+
     def sample_action(self) -> str:
         """The product of two other factors: an answer of plausible size."""
         first, second = self._draw(self.action_rng)

@@ -3,8 +3,12 @@
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from math import lcm
+from typing import TypeVar
 
-Number = int | Fraction
+from gem_envs_math.counted import Number
+
+N = TypeVar("N", int, Fraction)
 
 
 def in_a_box(answer: Number | str) -> str:
@@ -37,38 +41,51 @@ def total(terms: Sequence[tuple[Number, str]]) -> str:
     return text
 
 
+def quotient(terms: Sequence[tuple[Number, str]]) -> str:
+    """A sum of products over their common denominator: of (7/2, "e") and (-1, "") it is `(7e - 2)/2`."""
+    below = lcm(*(factor.denominator for factor, _ in terms))
+    text = total([(int(Fraction(factor) * below), letters) for factor, letters in terms])
+    return text if below == 1 else f"({text})/{below}"
+
+
 def polynomial(coefficients: Sequence[Number], letter: str = "x") -> str:
     """A polynomial, highest power first, from its coefficients, lowest first: `[1, 0, -3]` is `-3x^2 + 1`."""
     powers = ["", letter, *(f"{letter}^{power}" for power in range(2, len(coefficients)))]
     return total(list(zip(coefficients, powers, strict=False))[::-1])
 
 
-def value(coefficients: Sequence[Number], x: Number) -> Number:
-    """The value of a polynomial at `x`."""
-    result: Number = 0
-    for coefficient in reversed(coefficients):
+def value(coefficients: Sequence[N], x: N) -> N:
+    """The value of a polynomial at `x`, by Horner's rule."""
+    *others, result = coefficients
+    for coefficient in reversed(others):
         result = result * x + coefficient
     return result
 
 
-def product(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def product(first: Sequence[N], second: Sequence[N]) -> list[N]:
     """The coefficients of a product of polynomials."""
-    result = [0] * (len(first) + len(second) - 1)
+    result = [first[0] * 0] * (len(first) + len(second) - 1)
     for low, one in enumerate(first):
         for high, other in enumerate(second):
             result[low + high] += one * other
     return result
 
 
-def derivative(coefficients: Sequence[int]) -> list[int]:
+def derivative(coefficients: Sequence[N]) -> list[N]:
     """The coefficients of the derivative."""
-    return [power * coefficient for power, coefficient in enumerate(coefficients)][1:] or [0]
+    return [power * coefficient for power, coefficient in enumerate(coefficients)][1:] or [coefficients[0] * 0]
 
 
-def area_below(coefficients: Sequence[Number], start: Number, end: Number) -> Fraction:
+def antiderivative(coefficients: Sequence[Fraction]) -> list[Fraction]:
+    """The coefficients of the antiderivative that is 0 at 0."""
+    raised = [coefficient / power for power, coefficient in enumerate(coefficients, 1)]
+    return [coefficients[0] * 0, *raised]
+
+
+def area_below(coefficients: Sequence[Fraction], start: Fraction, end: Fraction) -> Fraction:
     """The integral of a polynomial from `start` to `end`."""
-    raised = [Fraction(0), *(Fraction(one) / power for power, one in enumerate(coefficients, 1))]
-    return Fraction(value(raised, end) - value(raised, start))
+    raised = antiderivative(coefficients)
+    return value(raised, end) - value(raised, start)
 
 
 def nonzero(rng: random.Random, most: int) -> int:

@@ -22,8 +22,8 @@ def gem_envs() -> list[gem.EnvSpec]:
         gem.EnvSpec(
             id="math:Arithmetic-v0-easy",
             entry_point=ARITHMETIC,
-            kwargs={"operands": 2, "digits": 1, "operators": "+-"},
-            description="Add or subtract two numbers below 10",
+            kwargs={"operands": 2, "digits": 2, "operators": "+-"},
+            description="Add or subtract two numbers below 100",
             tags=("math", "single-turn", "procedural"),
         ),
         gem.EnvSpec(

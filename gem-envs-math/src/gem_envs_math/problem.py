@@ -12,8 +12,9 @@ from gem.answers.parsing import boxed
 from gem.core import Observation, Step
 from gem.dataset_env import QuestionEnv
 from gem.errors import ConfigError, did_you_mean
+from gem_envs_math.counted import Number, steps_of
 from gem_envs_math.figures import Figure
-from gem_envs_math.notation import Number, in_a_box, written
+from gem_envs_math.notation import in_a_box, written
 
 DIFFICULTIES = ("easy", "medium", "hard")
 
@@ -44,6 +45,8 @@ class Problem:
     question: str
     form: Form
     answer: str
+    steps: int
+    """The operations of its solution, as `gem_envs_math.counted` counts them."""
     given: str = ""
     """The premises of the question in words; or else the figure shows them."""
     figure: Figure | None = None
@@ -56,29 +59,31 @@ Levels = Mapping[str, Sequence[Kind]]
 """The kinds of each difficulty."""
 
 
-def integer(question: str, answer: int) -> Problem:
-    """A problem whose answers are integers."""
-    return Problem(question, INTEGER, written(answer))
+def integer(question: str, answer: Number) -> Problem:
+    """A problem whose answers are integers. Here and below, `answer` is a counted number and brings its steps along."""
+    return Problem(question, INTEGER, written(answer), steps_of(answer))
 
 
 def number(question: str, answer: Number) -> Problem:
     """A problem whose answers are integers or fractions."""
-    return Problem(question, NUMBER, written(answer))
+    return Problem(question, NUMBER, written(answer), steps_of(answer))
 
 
 def numbers(question: str, answers: Sequence[Number]) -> Problem:
     """A problem with several answers, all of which are asked for."""
-    return Problem(question, NUMBERS, ", ".join(map(written, sorted(answers))))
+    return Problem(
+        question, NUMBERS, ", ".join(map(written, sorted(set(map(Fraction, answers))))), steps_of(answers[0])
+    )
 
 
 def in_order(question: str, answers: Sequence[Number]) -> Problem:
     """A problem that asks for several numbers in an order."""
-    return Problem(question, IN_ORDER, ", ".join(map(written, answers)))
+    return Problem(question, IN_ORDER, ", ".join(map(written, answers)), steps_of(answers[0]))
 
 
-def expression(question: str, answer: str) -> Problem:
+def expression(question: str, answer: str, steps: int) -> Problem:
     """A problem whose answers are expressions."""
-    return Problem(question, EXPRESSION, answer)
+    return Problem(question, EXPRESSION, answer, steps)
 
 
 _NAMES = re.compile(r"\(?\s*[A-Za-z]\s*(,\s*[A-Za-z]\s*)+\)?\s*=")
@@ -129,7 +134,7 @@ class ProblemEnv(QuestionEnv[Answer]):
 
     The env's generator draws a kind of problem, and then a problem of it. The question says how to answer. A number is
     right in any notation that `gem.answers` reads, if it is exactly equal; what is left to calculate (`2 + 3`) is not
-    read. The info of the last step has the `kind`.
+    read. The info of the last step has the `kind`, and the `steps` of the solution.
 
     Rewards: 1 for the right answer, 0 for another. A reply without an answer in a box earns `format_error_reward`.
 
@@ -177,6 +182,11 @@ class ProblemEnv(QuestionEnv[Answer]):
         """The difficulty as a number from 0."""
         return DIFFICULTIES.index(self.difficulty)
 
+    @property
+    def steps(self) -> int:
+        """The steps of the solution."""
+        return self.problem.steps
+
     def _draw(self, rng: random.Random, name: str) -> Problem:
         kind = next(kind for kind in self.levels[self.difficulty] if kind.__name__ == name)
         return kind(rng, self.level)
@@ -221,7 +231,9 @@ class ProblemEnv(QuestionEnv[Answer]):
 
     def _step(self, action: str) -> Step:
         step = super()._step(action)
-        return step._replace(info={**step.info, "kind": self.kind}) if step.done else step
+        if not step.done:
+            return step
+        return step._replace(info={**step.info, "kind": self.kind, "steps": self.steps})
 
     def sample_action(self) -> str:
         """The answer to another problem of the same kind."""

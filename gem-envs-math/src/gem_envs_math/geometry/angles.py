@@ -1,9 +1,9 @@
 """Problems about angles."""
 
 import random
-from math import radians, sin
-from typing import Any
+from math import cos, radians, sin
 
+from gem_envs_math.counted import counted
 from gem_envs_math.figures import Figure
 from gem_envs_math.geometry.shapes import named, on_circle, problem, triangle
 from gem_envs_math.problem import Problem
@@ -11,81 +11,115 @@ from gem_envs_math.problem import Problem
 
 def third_angle(rng: random.Random, level: int) -> Problem:
     """The third angle of a triangle."""
-    alpha, beta = 5 * rng.randint(5, 18), 5 * rng.randint(4, 13)
+    alpha, beta = rng.randint(25, 90), rng.randint(20, 65)
     a, b, c = triangle(alpha, beta)
     figure = Figure(
         polygons=((a, b, c),), points=named("ABC", a, b, c), angles=((a, b, c, str(alpha)), (b, a, c, str(beta)))
     )
     given = f"The angle at A has {alpha} degrees, the angle at B has {beta}."
-    return problem(given, "How many degrees has the angle at C of the triangle ABC?", 180 - alpha - beta, figure)
+    one, other = counted(alpha, beta)
+    return problem(given, "How many degrees has the angle at C of the triangle ABC?", 180 - one - other, figure)
 
 
-def straight_angle(rng: random.Random, level: int) -> Problem:
-    """Two angles beside each other on a line."""
-    alpha = 5 * rng.randint(4, 32)
-    m, a, b, c = (0.0, 0.0), (1.0, 0.0), (-1.0, 0.0), on_circle(alpha)
-    figure = Figure(lines=((a, b), (m, c)), points=named("MABC", m, a, b, c), angles=((m, a, c, str(alpha)),))
-    question = "M is on the line AB. How many degrees has the angle BMC?"
-    return problem(f"The angle AMC has {alpha} degrees.", question, 180 - alpha, figure)
+def on_a_line(rng: random.Random, level: int) -> Problem:
+    """Three angles beside each other on a line, of which one is bisected."""
+    alpha = rng.randint(20, 100)
+    half = rng.randint(20, (160 - alpha) // 2)
+    m, a, b = (0.0, 0.0), (-1.0, 0.0), (1.0, 0.0)
+    c, d, e = on_circle(180 - alpha), on_circle(180 - alpha - half), on_circle(180 - alpha - 2 * half)
+    figure = Figure(
+        lines=((a, b), (m, c), (m, d), (m, e)),
+        points=named("MABCDE", m, a, b, c, d, e),
+        angles=((m, a, c, str(alpha)), (m, c, d, str(half))),
+    )
+    given = f"The angle AMC has {alpha} degrees, and the angle CMD has {half}."
+    question = "M is on the line AB, and MD bisects the angle CME. How many degrees has the angle EMB?"
+    one, other = counted(alpha, half)
+    return problem(given, question, 180 - one - 2 * other, figure)
 
 
 def isosceles(rng: random.Random, level: int) -> Problem:
-    """An angle of an isosceles triangle."""
-    base = 5 * rng.randint(5, 16)
+    """An angle in an isosceles triangle that is divided."""
+    base, part = rng.randint(25, 70), rng.randint(15, 60)
+    part = min(part, 165 - 2 * base)
     a, b, c = triangle(base, base)
-    top = 180 - 2 * base
-    known, asked, vertex, arms, answer = rng.choice(((base, "C", a, (b, c), top), (top, "A", c, (a, b), base)))
-    where = "A" if asked == "C" else "C"
-    figure = Figure(polygons=((a, b, c),), points=named("ABC", a, b, c), angles=((vertex, *arms, str(known)),))
-    return problem(
-        f"The angle at {where} has {known} degrees.",
-        f"In the triangle ABC, CA and CB are equal. How many degrees has the angle at {asked}?",
-        answer,
-        figure,
+    # D is where a line from C, turned by `part` from CA, meets AB.
+    d = (c[0] * sin(radians(part)) / (cos(radians(base)) * sin(radians(base + part))), 0.0)
+    figure = Figure(
+        polygons=((a, b, c),),
+        lines=((c, d),),
+        points=named("ABCD", a, b, c, d),
+        angles=((b, a, c, str(base)), (c, a, d, str(part))),
     )
+    given = f"The angle at B has {base} degrees, and the angle ACD has {part}."
+    question = "In the triangle ABC, CA and CB are equal. D is on AB. How many degrees has the angle DCB?"
+    one, other = counted(base, part)
+    return problem(given, question, 180 - 2 * one - other, figure)
 
 
 def exterior_angle(rng: random.Random, level: int) -> Problem:
-    """An exterior angle of a triangle."""
+    """The bisector of an exterior angle of a triangle."""
     alpha, gamma = rng.randint(30, 80), rng.randint(30, 80)
+    gamma += (alpha + gamma) % 2
     a, b, c = triangle(alpha, 180 - alpha - gamma)
-    d = (1.5, 0.0)
-    known = (a, b, c, str(alpha)), (c, a, b, str(gamma))
-    figure = Figure(polygons=((a, b, c),), lines=((b, d),), points=named("ABCD", a, b, c, d), angles=known)
+    d, half = (1.6, 0.0), (alpha + gamma) / 2
+    along = on_circle(half, 0.8)
+    e = (1 + along[0], along[1])
+    figure = Figure(
+        polygons=((a, b, c),),
+        lines=((b, d), (b, e)),
+        points=named("ABCDE", a, b, c, d, e),
+        angles=((a, b, c, str(alpha)), (c, a, b, str(gamma))),
+    )
     given = f"In the triangle ABC, the angle at A has {alpha} degrees and the angle at C has {gamma}."
-    question = "D is on the line AB beyond B. How many degrees has the angle CBD?"
-    return problem(given, question, alpha + gamma, figure)
+    question = "D is on the line AB beyond B, and BE bisects the angle CBD. How many degrees has the angle ABE?"
+    one, other = counted(alpha, gamma)
+    return problem(given, question, 180 - (one + other) / 2, figure)
 
 
 def inscribed_angle(rng: random.Random, level: int) -> Problem:
-    """The inscribed angle and the central angle of a chord."""
-    inscribed = rng.randint(20, 80)
-    a, b, c = on_circle(-90 - inscribed), on_circle(-90 + inscribed), on_circle(90 + rng.randint(-30, 30))
-    m = (0.0, 0.0)
-    central = 2 * inscribed
-    picture: dict[str, Any] = {"circles": ((m, 1.0),), "lines": ((m, a), (m, b), (c, a), (c, b))}
-    names = named("MABC", m, a, b, c)
-    question = "A circle around M goes through A, B and C. M and C are on the same side of AB. How many degrees has"
-    if rng.random() < 0.5:
-        figure = Figure(**picture, points=names, angles=((m, a, b, str(central)),))
-        return problem(f"The angle AMB has {central} degrees.", f"{question} the angle ACB?", inscribed, figure)
-    figure = Figure(**picture, points=names, angles=((c, a, b, str(inscribed)),))
-    return problem(f"The angle ACB has {inscribed} degrees.", f"{question} the angle AMB?", central, figure)
+    """A triangle in a circle: the inscribed angle is half of the central one."""
+    gamma = rng.randint(25, 75)
+    alpha = rng.randint(30, 150 - gamma)
+    # The arc from A to B that C does not lie on has twice the angle at C; that from B to C twice the angle at A.
+    m, a, b = (0.0, 0.0), on_circle(-90 - gamma), on_circle(gamma - 90)
+    c = on_circle(gamma - 90 + 2 * alpha)
+    figure = Figure(
+        circles=((m, 1.0),),
+        polygons=((a, b, c),),
+        lines=((m, a), (m, b)),
+        points=named("MABC", m, a, b, c),
+        angles=((m, a, b, str(2 * gamma)), (a, b, c, str(alpha))),
+    )
+    given = f"The angle AMB has {2 * gamma} degrees, and the angle CAB has {alpha}."
+    question = (
+        "A circle around M goes through A, B and C. M and C are on the same side of AB. How many degrees has the angle "
+        "ABC?"
+    )
+    central, at_a = counted(2 * gamma, alpha)
+    return problem(given, question, 180 - central / 2 - at_a, figure)
 
 
 def two_tangents(rng: random.Random, level: int) -> Problem:
-    """The angle of two tangents, and an inscribed angle."""
+    """An angle between two tangents, and a triangle in the circle."""
     alpha = 2 * rng.randint(15, 50)
-    m, p = (0.0, 0.0), (1 / sin(radians(alpha / 2)), 0.0)
-    a, b, c = on_circle(90 - alpha / 2), on_circle(alpha / 2 - 90), on_circle(180 + rng.randint(-25, 25))
+    at_c = 90 - alpha // 2
+    beta = rng.randint(25, 150 - at_c)
+    p = (1 / sin(radians(alpha / 2)), 0.0)
+    a, b = on_circle(at_c), on_circle(-at_c)
+    # The arc from B to C away from A has twice the angle at A.
+    c = on_circle(-at_c - 2 * beta)
     figure = Figure(
-        circles=((m, 1.0),),
-        lines=((p, a), (p, b), (c, a), (c, b)),
+        circles=(((0.0, 0.0), 1.0),),
+        polygons=((a, b, c),),
+        lines=((p, a), (p, b)),
         points=named("PABC", p, a, b, c),
-        angles=((p, a, b, str(alpha)),),
+        angles=((p, a, b, str(alpha)), (a, b, c, str(beta))),
     )
     question = (
         "PA and PB touch a circle at A and B. C is on the circle, on the other side of AB than P. "
-        "How many degrees has the angle ACB?"
+        "How many degrees has the angle ABC?"
     )
-    return problem(f"The angle APB has {alpha} degrees.", question, 90 - alpha // 2, figure)
+    given = f"The angle APB has {alpha} degrees, and the angle CAB has {beta}."
+    outside, at_a = counted(alpha, beta)
+    return problem(given, question, 180 - (180 - outside) / 2 - at_a, figure)

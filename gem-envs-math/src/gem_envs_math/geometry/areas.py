@@ -1,27 +1,29 @@
 """Problems about areas and perimeters."""
 
 import random
-from fractions import Fraction
-from math import atan2
+from math import atan2, sqrt
 
+from gem_envs_math.counted import counted
 from gem_envs_math.figures import Figure, Point
 from gem_envs_math.geometry.shapes import named, of_sides, problem
+from gem_envs_math.notation import quotient, total
 from gem_envs_math.problem import EXPRESSION, INTEGER, NUMBER, Problem
 
 
 def rectangle(rng: random.Random, level: int) -> Problem:
     """The area or the perimeter of a rectangle."""
-    a, b = rng.randint(2, 12), rng.randint(2, 12)
+    a, b = rng.randint(3, 40), rng.randint(3, 40)
     corners = (0, 0), (a, 0), (a, b), (0, b)
     lengths = (corners[0], corners[1], str(a)), (corners[1], corners[2], str(b))
-    what, answer = rng.choice((("area", a * b), ("perimeter", 2 * (a + b))))
+    p, q = counted(a, b)
+    what, answer = rng.choice((("area", lambda: p * q), ("perimeter", lambda: 2 * (p + q))))
     figure = Figure(polygons=(corners,), points=named("ABCD", *corners), lengths=lengths)
-    return problem(f"AB = {a} and BC = {b}.", f"What is the {what} of the rectangle ABCD?", answer, figure)
+    return problem(f"AB = {a} and BC = {b}.", f"What is the {what} of the rectangle ABCD?", answer(), figure)
 
 
 def right_triangle(rng: random.Random, level: int) -> Problem:
     """The area of a right triangle."""
-    a, b = 2 * rng.randint(1, 6), rng.randint(2, 12)
+    a, b = 2 * rng.randint(2, 15), rng.randint(3, 30)
     c, points = (0, 0), ((a, 0), (0, b))
     figure = Figure(
         polygons=((*points, c),),
@@ -29,36 +31,45 @@ def right_triangle(rng: random.Random, level: int) -> Problem:
         lengths=((c, points[0], str(a)), (c, points[1], str(b))),
         angles=((c, *points, ""),),
     )
+    p, q = counted(a, b)
     return problem(
-        f"CA = {a} and CB = {b}.", "The angle at C is right. What is the area of the triangle ABC?", a * b // 2, figure
+        f"CA = {a} and CB = {b}.", "The angle at C is right. What is the area of the triangle ABC?", p * q / 2, figure
     )
 
 
 def parallelogram(rng: random.Random, level: int) -> Problem:
-    """The area of a parallelogram."""
-    a, h, lean = rng.randint(3, 12), rng.randint(2, 9), rng.randint(1, 2)
-    corners = (0, 0), (a, 0), (a + lean, h), (lean, h)
-    foot = (lean, 0)
+    """The other height of a parallelogram, by its area."""
+    while True:
+        a, side, h = rng.randint(4, 30), rng.randint(4, 20), rng.randint(3, 18)
+        if h < side and a * h % side == 0 and a != side:
+            break
+    lean = sqrt(side * side - h * h)
+    corners = (0.0, 0.0), (float(a), 0.0), (a + lean, float(h)), (lean, float(h))
+    foot = (lean, 0.0)
     figure = Figure(
         polygons=(corners,),
         lines=((corners[3], foot),),
         points=named("ABCD", *corners),
-        lengths=((corners[0], corners[1], str(a)), (corners[3], foot, str(h))),
-        angles=((foot, corners[1], corners[3], ""),),
+        lengths=((corners[0], corners[1], str(a)), (corners[1], corners[2], str(side)), (corners[3], foot, str(h))),
+        angles=((foot, (lean - 1, 0.0), corners[3], ""),),
     )
+    p, q, height = counted(a, side, h)
     return problem(
-        f"AB = {a}, and the height from D to AB is {h}.", "What is the area of the parallelogram ABCD?", a * h, figure
+        f"AB = {a}, BC = {side}, and the distance of AB and CD is {h}.",
+        "What is the distance of the parallel sides BC and DA of the parallelogram ABCD?",
+        p * height / q,
+        figure,
     )
 
 
 def trapezoid(rng: random.Random, level: int) -> Problem:
     """The area of a trapezoid."""
-    a, b, h = rng.randint(6, 18), rng.randint(2, 14), rng.randint(2, 12)
+    a, b, h = rng.randint(6, 25), rng.randint(2, 20), rng.randint(3, 15)
     lean = rng.randint(0, 3)
     corners = (0, 0), (a, 0), (lean + b, h), (lean, h)
     # Somewhere above AB and below CD.
-    height = (lean + min(a, lean + b)) / 2
-    foot, head = (height, 0), (height, h)
+    middle = (lean + min(a, lean + b)) / 2
+    foot, head = (middle, 0), (middle, h)
     figure = Figure(
         polygons=(corners,),
         lines=((head, foot),),
@@ -66,10 +77,11 @@ def trapezoid(rng: random.Random, level: int) -> Problem:
         lengths=((corners[0], corners[1], str(a)), (corners[2], corners[3], str(b)), (head, foot, str(h))),
         angles=((foot, corners[1], head, ""),),
     )
+    p, q, height = counted(a, b, h)
     return problem(
         f"AB = {a}, CD = {b}, and the distance of AB and CD is {h}.",
         "AB and CD are parallel. What is the area of the trapezoid ABCD?",
-        Fraction((a + b) * h, 2),
+        (p + q) * height / 2,
         figure,
         NUMBER,
     )
@@ -83,16 +95,17 @@ def l_shape(rng: random.Random, level: int) -> Problem:
     p, q, _, s, t, u = corners
     lengths = (p, q, str(a)), (u, p, str(b)), (t, u, str(a - c)), (s, t, str(d))
     figure = Figure(polygons=(corners,), points=named("ABCDEF", *corners), lengths=lengths)
-    what, answer = rng.choice((("area", a * b - c * d), ("perimeter", 2 * (a + b))))
+    w, x, y, z = counted(a, b, a - c, d)
+    what, answer = rng.choice((("area", lambda: w * x - (w - y) * z), ("perimeter", lambda: 2 * (w + x))))
     given = f"AB = {a}, FA = {b}, EF = {a - c} and DE = {d}."
     question = f"All sides of ABCDEF meet at right angles, and the corner D points inwards. What is the {what}?"
-    return problem(given, question, answer, figure)
+    return problem(given, question, answer(), figure)
 
 
 def ring(rng: random.Random, level: int) -> Problem:
     """The area between two circles with one centre."""
-    inner = rng.randint(1, 8)
-    outer = inner + rng.randint(1, 6)
+    inner = rng.randint(1, 25)
+    outer = inner + rng.randint(1, 25)
     m, p, q = (0.0, 0.0), (float(outer), 0.0), (0.0, float(inner))
     figure = Figure(
         circles=((m, outer), (m, inner)),
@@ -101,8 +114,10 @@ def ring(rng: random.Random, level: int) -> Problem:
         lengths=((m, p, str(outer)), (m, q, str(inner))),
     )
     question = "P is on the larger and Q on the smaller of two circles around M. What is the exact area between them?"
-    answer = f"{outer * outer - inner * inner}\\pi"
-    return problem(f"MP = {outer} and MQ = {inner}.", question, answer, figure, EXPRESSION)
+    large, small = counted(outer, inner)
+    factor = large**2 - small**2
+    text = total([(factor, "\\pi")])
+    return problem(f"MP = {outer} and MQ = {inner}.", question, factor, figure, EXPRESSION, text)
 
 
 def shoelace(rng: random.Random, level: int) -> Problem:
@@ -115,7 +130,10 @@ def shoelace(rng: random.Random, level: int) -> Problem:
         points.sort(key=lambda point: atan2(point[1] - y, point[0] - x))
         if all(_turn(points[i - 2], points[i - 1], points[i]) > 0 for i in range(count)):
             break
-    area = Fraction(abs(sum(x * v - u * y for (x, y), (u, v) in zip(points, points[1:] + points[:1], strict=True))), 2)
+    flat = counted(*(coordinate for point in points for coordinate in point))
+    exact = list(zip(flat[::2], flat[1::2], strict=True))
+    turns = [x * v - u * y for (x, y), (u, v) in zip(exact, exact[1:] + exact[:1], strict=True)]
+    area = abs(sum(turns[1:], start=turns[0])) / 2
     names = "ABCDE"[: len(points)]
     origin = ((0.0, 0.0), (0.0, 0.0))
     figure = Figure(polygons=(tuple(points),), lines=(origin,), points=named(names, *points), grid=True)
@@ -133,24 +151,27 @@ def area_from_sides(rng: random.Random, level: int) -> Problem:
     return of_sides(rng, "area", "What is the area of the triangle ABC?", INTEGER)
 
 
-def square_and_circle(rng: random.Random, level: int) -> Problem:
-    """The part of a square outside its inscribed circle."""
-    side = rng.randint(2, 40)
-    corners = (0.0, 0.0), (float(side), 0.0), (float(side), float(side)), (0.0, float(side))
+def rectangle_and_circle(rng: random.Random, level: int) -> Problem:
+    """The part of a rectangle outside a circle that touches three sides."""
+    short = rng.randint(2, 20)
+    long = short + rng.randint(1, 20)
+    radius = short / 2
+    corners = (0.0, 0.0), (float(long), 0.0), (float(long), float(short)), (0.0, float(short))
     figure = Figure(
         polygons=(corners,),
-        circles=(((side / 2, side / 2), side / 2),),
+        circles=(((radius, radius), radius),),
         shaded=True,
         points=named("ABCD", *corners),
-        lengths=((corners[0], corners[1], str(side)),),
+        lengths=((corners[0], corners[1], str(long)), (corners[1], corners[2], str(short))),
     )
-    quarter = Fraction(side * side, 4)
-    circle = f"{quarter.numerator if quarter != 1 else ''}\\pi"
-    below = f"/{quarter.denominator}" if quarter.denominator > 1 else ""
+    a, b = counted(long, short)
+    whole, inside = a * b, (b / 2) ** 2
     return problem(
-        f"AB = {side}.",
-        "A circle touches all sides of the square ABCD. What is the exact area of the part of the square outside it?",
-        f"{side * side} - {circle}{below}",
+        f"AB = {long} and BC = {short}.",
+        "A circle touches the sides AB, CD and DA of the rectangle ABCD. What is the exact area of the part of the "
+        "rectangle outside it?",
+        inside,
         figure,
         EXPRESSION,
+        quotient([(whole, ""), (-inside, "\\pi")]),
     )

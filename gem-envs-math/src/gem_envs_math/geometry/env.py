@@ -11,7 +11,7 @@ from gem_envs_math.geometry.angles import (
     exterior_angle,
     inscribed_angle,
     isosceles,
-    straight_angle,
+    on_a_line,
     third_angle,
     two_tangents,
 )
@@ -20,10 +20,10 @@ from gem_envs_math.geometry.areas import (
     l_shape,
     parallelogram,
     rectangle,
+    rectangle_and_circle,
     right_triangle,
     ring,
     shoelace,
-    square_and_circle,
     trapezoid,
 )
 from gem_envs_math.geometry.lengths import (
@@ -32,6 +32,7 @@ from gem_envs_math.geometry.lengths import (
     circumscribed_circle,
     inscribed_circle,
     intersecting_chords,
+    law_of_cosines,
     median,
     pythagoras,
     similar_triangles,
@@ -58,11 +59,11 @@ class Geometry(ProblemEnv):
     """
 
     levels: ClassVar[Levels] = {
-        "easy": (rectangle, third_angle, straight_angle, right_triangle, isosceles, parallelogram),
+        "easy": (rectangle, third_angle, on_a_line, right_triangle, isosceles, parallelogram),
         "medium": (pythagoras, trapezoid, similar_triangles, inscribed_angle, l_shape, exterior_angle, ring, shoelace),
         "hard": (
             shoelace, intersecting_chords, tangent_and_secant, area_from_sides, inscribed_circle, circumscribed_circle,
-            angle_bisector, median, altitude, square_and_circle, two_tangents,
+            angle_bisector, median, altitude, law_of_cosines, rectangle_and_circle, two_tangents,
         ),
     }  # fmt: skip
 

@@ -4,16 +4,18 @@ import random
 from fractions import Fraction
 from math import cos, gcd, lcm, radians, sin, sqrt
 
+from gem_envs_math.counted import Number, counted, root, steps_of
 from gem_envs_math.figures import Figure, Point
-from gem_envs_math.notation import Number
+from gem_envs_math.notation import written
 from gem_envs_math.problem import INTEGER, Form, Problem
 
 TRIPLES = [(3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25), (20, 21, 29), (6, 8, 10), (9, 12, 15), (12, 16, 20)]
 
 
-def problem(given: str, question: str, answer: Number | str, figure: Figure, form: Form = INTEGER) -> Problem:
-    """A problem whose figure shows what is given."""
-    return Problem(question, form, str(answer), given, figure)
+def problem(given: str, question: str, answer: Number, figure: Figure, form: Form = INTEGER, text: str = "") -> Problem:
+    """A problem whose figure shows what is given; `text` is an answer that is an expression, with `answer` as a number
+    of its solution."""
+    return Problem(question, form, text or written(answer), steps_of(answer), given, figure)
 
 
 def named(names: str, *points: Point) -> tuple[tuple[Point, str], ...]:
@@ -47,24 +49,26 @@ def three_sides(
     return f"BC = {a}, CA = {b} and AB = {c}.", labels
 
 
-def heron(rng: random.Random) -> tuple[int, int, int, int]:
-    """The sides and the area of a triangle with integers: two right triangles side by side."""
-    (a, b, c), (d, e, f) = (rng.choice(TRIPLES[:4]) for _ in range(2))
+def heron(rng: random.Random) -> tuple[int, int, int]:
+    """The sides of a triangle with an integer area: two right triangles side by side."""
+    (a, b, c), (d, e, f) = (rng.choice(TRIPLES[:5]) for _ in range(2))
     a, b = rng.choice(((a, b), (b, a)))
     height = lcm(a, d)
     sides = c * height // a, f * height // d, b * height // a + e * height // d
-    larger, smaller = rng.randint(1, 3), gcd(*sides)
-    area = sides[2] * height * larger**2 // (2 * smaller**2)
+    larger, smaller = rng.randint(1, 4), gcd(*sides)
     one, two, three = (side * larger // smaller for side in sides)
-    return one, two, three, area
+    return one, two, three
 
 
 def of_sides(rng: random.Random, what: str, question: str, form: Form) -> Problem:
-    """A problem about a triangle with integer sides and area: the `area`, or the radius of the `inner` or `outer`
-    circle."""
-    a, b, c, area = heron(rng)
-    answers = {"area": Fraction(area), "inner": Fraction(2 * area, a + b + c), "outer": Fraction(a * b * c, 4 * area)}
-    corners = from_sides(a, b, c)
-    given, lengths = three_sides(corners, a, b, c)
+    """A problem about a triangle with integer sides and area, by Heron's formula: the `area`, or the radius of the
+    `inner` or `outer` circle."""
+    sides = heron(rng)
+    a, b, c = counted(*sides)
+    half = (a + b + c) / 2
+    area = root(half * (half - a) * (half - b) * (half - c)) or Fraction(0)
+    answers = {"area": lambda: area, "inner": lambda: area / half, "outer": lambda: a * b * c / (4 * area)}
+    corners = from_sides(*sides)
+    given, lengths = three_sides(corners, *sides)
     figure = Figure(polygons=(corners,), points=named("ABC", *corners), lengths=lengths)
-    return problem(given, question, answers[what], figure, form)
+    return problem(given, question, answers[what](), figure, form)

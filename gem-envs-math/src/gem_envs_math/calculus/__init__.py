@@ -1,0 +1,1 @@
+"""`math:Calculus-v0`: derivatives, integrals, series."""

@@ -1,0 +1,1 @@
+"""`math:Combinatorics-v0`: counting and probability."""
