@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement, pairwise, product
 import pytest
 from drawn_problems import cases, coefficients, draws, formula, ids, integers, numbers
 
-from gem_envs_math.algebra import Algebra
+from gem_envs_math.algebra.env import Algebra
 
 FRACTIONS = sorted({Fraction(above, below) for above in range(-30, 31) for below in range(1, 7)})
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from drawn_problems import cases, draws, ids
 
-from gem_envs_math.algebra import linear, quadratic
+from gem_envs_math.algebra.equations import linear, quadratic
 from gem_envs_math.calculus.env import Calculus
 from gem_envs_math.counted import choose, counted, factorial, like, log, root, steps_of
 from gem_envs_math.notation import derivative, product, value

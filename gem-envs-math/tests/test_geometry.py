@@ -52,9 +52,13 @@ def from_sides(text):
     return (0, 0), (sides["AB"], 0), c
 
 
-def rectangle(text):
-    a, b = given(text).values()
-    return a * b if "area" in text else a + b + a + b
+def frame(text):
+    a, b, width = integers(text)
+    outer = (0, 0), (a, 0), (a, b), (0, b)
+    inner = (width, width), (a - width, width), (a - width, b - width), (width, b - width)
+    if "perimeter" in text:
+        return sum(dist(inner[i - 1], inner[i]) for i in range(4))
+    return polygon_area(*outer) - polygon_area(*inner)
 
 
 def third_angle(text):

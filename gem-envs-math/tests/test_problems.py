@@ -9,7 +9,7 @@ from drawn_problems import cases, draws, ids
 
 import gem
 from gem.core import Step
-from gem_envs_math.algebra import Algebra
+from gem_envs_math.algebra.env import Algebra
 from gem_envs_math.calculus.env import Calculus
 from gem_envs_math.combinatorics.env import Combinatorics
 from gem_envs_math.geometry.env import Geometry

@@ -3,7 +3,7 @@
 import pytest
 
 from gem.errors import ConfigError
-from gem_envs_math.algebra import Algebra
+from gem_envs_math.algebra.env import Algebra
 from gem_envs_math.arithmetic import Arithmetic
 from gem_envs_math.figure_questions import FigureQuestion
 from gem_envs_math.geometry.env import Geometry

@@ -8,7 +8,7 @@ GEOMETRY = "gem_envs_math.geometry.env:Geometry"
 
 FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "Algebra": (
-        "gem_envs_math.algebra:Algebra",
+        "gem_envs_math.algebra.env:Algebra",
         {
             "easy": "Linear equations, terms and sequences with small numbers",
             "medium": "Equations, systems, polynomials, functions and sequences",

@@ -10,7 +10,7 @@ def draw_balls(rng: random.Random, level: int) -> Problem:
     """A probability of drawing without putting back."""
     red, blue = rng.randint(3, 9), rng.randint(3, 9)
     drawn = rng.randint(2, 4)
-    wanted = rng.randint(1, min(red, drawn) - (drawn == 2))
+    wanted = rng.randint(1, drawn - 1)
     r, b = counted(red, blue)
     how, counts = rng.choice((("exactly", [wanted]), ("at least", range(wanted, min(red, drawn) + 1))))
     ways = [choose(r, count) * choose(b, drawn - count) for count in counts if drawn - count <= blue]

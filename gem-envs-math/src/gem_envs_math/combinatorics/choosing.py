@@ -102,8 +102,8 @@ def codes(rng: random.Random, level: int) -> Problem:
 
 def two_kinds(rng: random.Random, level: int) -> Problem:
     """Choosing some of each of two kinds."""
-    a, b = counted(rng.randint(4, 12), rng.randint(4, 12))
-    k, m = rng.randint(1, 3), rng.randint(2, 3)
+    a, b = counted(rng.randint(4, 15), rng.randint(4, 15))
+    k, m = rng.randint(2, 3), rng.randint(2, 3)
     question = f"In how many ways can {k} of {a} novels and {m} of {b} comics be chosen?"
     return integer(question, choose(a, k) * choose(b, m))
 

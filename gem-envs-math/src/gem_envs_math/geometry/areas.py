@@ -10,15 +10,31 @@ from gem_envs_math.notation import quotient, total
 from gem_envs_math.problem import EXPRESSION, INTEGER, NUMBER, Problem
 
 
-def rectangle(rng: random.Random, level: int) -> Problem:
-    """The area or the perimeter of a rectangle."""
-    a, b = rng.randint(3, 40), rng.randint(3, 40)
+def frame(rng: random.Random, level: int) -> Problem:
+    """The area of a frame, or the perimeter of what it frames."""
+    width = rng.randint(1, 5)
+    a, b = 2 * width + rng.randint(3, 25), 2 * width + rng.randint(3, 25)
     corners = (0, 0), (a, 0), (a, b), (0, b)
-    lengths = (corners[0], corners[1], str(a)), (corners[1], corners[2], str(b))
-    p, q = counted(a, b)
-    what, answer = rng.choice((("area", lambda: p * q), ("perimeter", lambda: 2 * (p + q))))
-    figure = Figure(polygons=(corners,), points=named("ABCD", *corners), lengths=lengths)
-    return problem(f"AB = {a} and BC = {b}.", f"What is the {what} of the rectangle ABCD?", answer(), figure)
+    inner = (width, width), (a - width, width), (a - width, b - width), (width, b - width)
+    middle = (a / 2, 0.0), (a / 2, float(width))
+    lengths = (corners[0], corners[1], str(a)), (corners[1], corners[2], str(b)), (*middle, str(width))
+    figure = Figure(
+        polygons=(corners, inner), lines=(middle,), points=named("ABCDPQRS", *corners, *inner), lengths=lengths
+    )
+    p, q, side = counted(a, b, width)
+    what, answer = rng.choice(
+        (
+            ("area between the two", lambda: p * q - (p - 2 * side) * (q - 2 * side)),
+            ("perimeter of PQRS", lambda: 2 * (p - 2 * side + q - 2 * side)),
+        )
+    )
+    return problem(
+        f"AB = {a}, BC = {b}, and the distance is {width}.",
+        "The rectangle PQRS lies in the rectangle ABCD, everywhere at the same distance from its sides. What is the "
+        f"{what}?",
+        answer(),
+        figure,
+    )
 
 
 def right_triangle(rng: random.Random, level: int) -> Problem:
@@ -128,7 +144,7 @@ def shoelace(rng: random.Random, level: int) -> Problem:
         x, y = (sum(side) / count for side in zip(*points, strict=True))
         # In the order around their middle, and convex.
         points.sort(key=lambda point: atan2(point[1] - y, point[0] - x))
-        if all(_turn(points[i - 2], points[i - 1], points[i]) > 0 for i in range(count)):
+        if all(_turn(points[i - 2], points[i - 1], points[i]) > 2 for i in range(count)):
             break
     flat = counted(*(coordinate for point in points for coordinate in point))
     exact = list(zip(flat[::2], flat[1::2], strict=True))

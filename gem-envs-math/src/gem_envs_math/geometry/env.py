@@ -17,9 +17,9 @@ from gem_envs_math.geometry.angles import (
 )
 from gem_envs_math.geometry.areas import (
     area_from_sides,
+    frame,
     l_shape,
     parallelogram,
-    rectangle,
     rectangle_and_circle,
     right_triangle,
     ring,
@@ -59,7 +59,7 @@ class Geometry(ProblemEnv):
     """
 
     levels: ClassVar[Levels] = {
-        "easy": (rectangle, third_angle, on_a_line, right_triangle, isosceles, parallelogram),
+        "easy": (frame, third_angle, on_a_line, right_triangle, isosceles, parallelogram),
         "medium": (pythagoras, trapezoid, similar_triangles, inscribed_angle, l_shape, exterior_angle, ring, shoelace),
         "hard": (
             shoelace, intersecting_chords, tangent_and_secant, area_from_sides, inscribed_circle, circumscribed_circle,

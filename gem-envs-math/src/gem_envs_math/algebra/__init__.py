@@ -1,0 +1,1 @@
+"""`math:Algebra-v0`: equations, polynomials, sequences."""
