@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from gem_envs_math.grading.letters import Letters
 from gem_envs_math.grading.tokens import Token, Unreadable
 
 DEEPEST = 40
@@ -16,10 +17,12 @@ class Cursor:
         found: its tokens.
         grouped: whether a comma between digits may separate thousands.
         plus: which sign a `±` stands for.
+        letters: which letters may be units.
     """
 
-    def __init__(self, found: Sequence[Token], *, grouped: bool = True, plus: bool = True) -> None:
+    def __init__(self, found: Sequence[Token], *, letters: Letters, grouped: bool = True, plus: bool = True) -> None:
         self._found = list(found)
+        self._letters_known = letters
         self._grouped = grouped
         self._plus = plus
         self._at = 0
@@ -28,6 +31,8 @@ class Cursor:
         self._spaced_commas = any(token.value in (",", ";") and later.spaced for token, later in pairwise(found))
         self.has_sign_pair = False
         """A `±` was found, so the answer stands for two values."""
+        self.has_letters = False
+        """Letters were read as a unit, and may be variables."""
 
     def _value(self, ahead: int = 0) -> str:
         at = self._at + ahead

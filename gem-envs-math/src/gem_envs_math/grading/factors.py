@@ -6,6 +6,7 @@ from fractions import Fraction
 from gem_envs_math.grading.cursor import DEEPEST, Cursor
 from gem_envs_math.grading.nodes import Node, number
 from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable
+from gem_envs_math.grading.units import is_product
 
 CALLS = {
     "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "arcsin", "arccos", "arctan", "arccot", "sinh",
@@ -162,7 +163,7 @@ class Factors(Cursor, ABC):
         if len(word) == 1 and word.isalpha():
             self._at += 1
             return self._named(word)
-        if self._kind() == "text" or not word.isascii() or len(word) > 3:
+        if self._kind() == "text" or not word.isascii() or (len(word) > 3 and not is_product(word)):
             raise Unreadable(f"the word {word!r} has no meaning here")
         # xy: the first letter, and the rest as another token.
         token = self._found[self._at]
@@ -197,7 +198,9 @@ class Factors(Cursor, ABC):
     def _group(self) -> Node:
         """The content of braces, or one digit, letter or command."""
         if self._take("{"):
+            commas, self._spaced_commas = self._spaced_commas, True  # \\frac{1,000}{3} has no list
             node = self._sum()
+            self._spaced_commas = commas
             self._need("}")
             return node
         value = self._value()

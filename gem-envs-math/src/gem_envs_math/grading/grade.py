@@ -9,6 +9,7 @@ from gem_envs_math.grading import bases
 from gem_envs_math.grading.answers import Answer, read
 from gem_envs_math.grading.asked import NOTHING, Asked, asked_by
 from gem_envs_math.grading.compare import Comparison, Undecided
+from gem_envs_math.grading.letters import VARIABLES, Letters, letters_of
 from gem_envs_math.grading.pool import compare
 from gem_envs_math.grading.rational import TooLarge
 from gem_envs_math.grading.tokens import bare
@@ -48,7 +49,7 @@ def grade(
         answer: the answer alone, such as the content of the box: `\frac{1}{2}`, `x = 3`, `10 cm`.
         gold: the right answer; or several, each of which is right by itself.
         question: the text of the question, if it is known. Then 20 is 20% where it asks for percents, and an answer may
-            have more digits than it asks for; see `gem_envs_math.grading.asked`.
+            have more digits than it asks for; see `gem_envs_math.grading.asked`. Letters may be units that it names.
         tolerance: the largest difference of two numbers, as a share of the gold: 0 for none. 0.01 accepts 3.14 for pi.
         seconds: how long math-verify may work on one answer. Waiting for a free process does not count.
 
@@ -57,15 +58,15 @@ def grade(
     """
     golds = [gold] if isinstance(gold, str) else gold
     verdict = Verdict(False, "no gold")
-    asked = asked_by(question) if question else NOTHING
+    asked, letters = (asked_by(question), letters_of(question)) if question else (NOTHING, Letters())
     for each in golds:
-        verdict = _grade(answer, each, asked, tolerance, seconds)
+        verdict = _grade(answer, each, asked, letters, tolerance, seconds)
         if verdict.right:
             break
     return verdict
 
 
-def _grade(answer: str, gold: str, asked: Asked, tolerance: float, seconds: float) -> Verdict:
+def _grade(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: float, seconds: float) -> Verdict:
     answer, gold = answer.strip(), gold.strip()
     if not answer:
         return Verdict(False, "empty")
@@ -81,7 +82,7 @@ def _grade(answer: str, gold: str, asked: Asked, tolerance: float, seconds: floa
         verdict = _choice(answer, choice[1])
         if verdict is not None:
             return verdict
-    return _compared(answer, gold, asked, tolerance, seconds)
+    return _compared(answer, gold, asked, letters, tolerance, seconds)
 
 
 def _choice(answer: str, letter: str) -> Verdict | None:
@@ -97,11 +98,14 @@ def _choice(answer: str, letter: str) -> Verdict | None:
     return Verdict((match[1] or match[2]).upper() == letter, "choice")
 
 
-def _compared(answer: str, gold: str, asked: Asked, tolerance: float, seconds: float) -> Verdict:
-    right, given = read(gold), read(answer)
+def _compared(answer: str, gold: str, asked: Asked, letters: Letters, tolerance: float, seconds: float) -> Verdict:
+    right = read(gold, letters)
+    given = read(answer, letters.of_answer(right.readings))
     if right.tokens and right.tokens == given.tokens:
         return Verdict(True, "text")
-    if right.words or given.words:
+    if (right.words or given.words) and not (
+        bool(right.words) != bool(given.words) and right.readings and given.readings
+    ):
         return Verdict(bool(right.words) and _listed(right) == _listed(given), "words")
     if given.problem == "too long" != right.problem:
         return Verdict(False, "too long")
@@ -109,7 +113,10 @@ def _compared(answer: str, gold: str, asked: Asked, tolerance: float, seconds: f
         return Verdict(False, "unreadable")
     if right.readings and given.readings:
         try:
-            return _read_alike(right, given, asked, tolerance)
+            verdict = _read_alike(right, given, asked, tolerance)
+            if not verdict.right and right.is_letters:  # 0.5 A may be half of A
+                verdict = _read_alike(read(gold, VARIABLES), read(answer, VARIABLES), asked, tolerance)
+            return verdict
         except (TooLarge, RecursionError):
             return Verdict(False, "too large")
         except Undecided:

@@ -6,7 +6,7 @@ from gem_envs_math.grading.cursor import DEEPEST
 from gem_envs_math.grading.factors import ATOMS, CALLS, CONSTANTS, Factors
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.tokens import TooLong, Unreadable
-from gem_envs_math.grading.units import UNITS, read_unit
+from gem_envs_math.grading.units import UNITS, Unit, read_unit
 
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NO_UNITS = (CALLS - {"min"}) | CONSTANTS.keys()
@@ -14,11 +14,15 @@ _RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": 
 _SEPARATORS = {",": ",", ";": ",", "and": "and", "or": "or", r"\land": "and", r"\lor": "or"}
 _SETS = {r"\cup": "union", "U": "union", r"\cap": "intersection", r"\setminus": "difference"}
 _CURRENCIES = {r"\$", "$", "€", "£", "¥"}
+_NUMBER_SIGNS = {"{", "}", "(", ")", "/", "*", "^", ",", r"\frac", r"\sqrt", r"\pi"}
 _ENDS = {")", "]", "}", r"\}", "|", r"\mid", ":", "&", "\\\\", r"\rfloor", r"\rceil", r"\rangle"}
 
 
 class Reader(Factors):
     """Reads one answer."""
+
+    _start = 0
+    """Where the quantity begins that is read, outside of brackets."""
 
     def read(self) -> Node:
         """The whole answer.
@@ -85,6 +89,8 @@ class Reader(Factors):
             return None
         if end >= len(self._found) or self._found[end].value != "=" or words[0] in CALLS:
             return None
+        if len(words) > 1 and all(len(word) == 1 for word in words):  # I R = V
+            return None
         self._at = end
         return Node("name", (), " ".join(words))
 
@@ -99,6 +105,8 @@ class Reader(Factors):
 
     def _quantity(self) -> Node:
         start = self._at
+        if self._depth == 1:
+            self._start = start
         negative = self._take("-")
         if self._value() in _CURRENCIES:
             unit = UNITS[self._value().removeprefix("\\")]
@@ -142,12 +150,40 @@ class Reader(Factors):
         found = read_unit(self._found, self._at, attached=kind == "word" and not self._found[self._at].spaced)
         if found is None:
             return None
-        unit, end = found
+        unit, end, is_letters = found
         after = self._found[end].value if end < len(self._found) else ""
-        ended = after in _SEPARATORS or after in _RELATIONS or after in _ENDS or after in ("", "+", "-")
-        if not ended and not (end < len(self._found) and self._found[end].kind in ("number", "text")):
+        ended = after in _SEPARATORS or after in _RELATIONS or after in _ENDS or after == ""
+        if is_letters:
+            if not (ended and self._are_unit(unit)):
+                return None
+            self.has_letters = True
+        goes_on = after in ("+", "-") or (end < len(self._found) and self._found[end].kind in ("number", "text"))
+        if not ended and not goes_on:
             return None
         return unit.name, unit.factor, end
+
+    def _are_unit(self, unit: Unit) -> bool:
+        """Tell whether the letters here, behind a number, are a unit: the gold or the question has it, or this is the
+        gold, and it is a number, a space, and they."""
+        known = self._letters_known
+        token = self._found[self._at]
+        if self._depth > 1 or token.value in known.variables or not self._is_number(self._start, self._at):
+            return False
+        if unit.powers.keys() <= known.units:
+            return True
+        return known.is_gold and token.spaced and self._kind(-1) == "number"
+
+    def _is_number(self, start: int, end: int) -> bool:
+        """Tell whether these tokens are one number: `-3.5`, `\\frac{1}{2}`, `2 \\times 10^{-3}`."""
+        depth = 0
+        before = ""
+        for kind, value, _ in self._found[start:end]:
+            depth += (value in ("{", "(")) - (value in ("}", ")"))
+            sign = value in _NUMBER_SIGNS or (value == "-" and before in ("", "^", "{"))
+            if kind != "number" and not sign:
+                return False
+            before = value
+        return not depth
 
     def _sum(self) -> Node:
         node = self._product()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 from gem_envs_math.grading.tokens import Token
@@ -124,7 +125,7 @@ UNITS = _table()
 _AMBIGUOUS = {"mg", "ms", "mm", "mA", "cA", "ha", "dg", "ds", "cs", "dA", "mL", "ml", "in", "pt", "min", "mi", "rs"} - {
     "mm", "mL", "ml", "min", "mi", "in"
 }  # fmt: skip
-"""Read as products of variables where they touch a number: 3mg."""
+"""As single letters, they may be products of variables: 3mg."""
 _SQUARE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _PER = {"per"}
 _NOT_NOUNS = {
@@ -135,26 +136,35 @@ _NOT_NOUNS = {
 }  # fmt: skip
 
 
-def read_unit(found: Sequence[Token], start: int, *, attached: bool) -> tuple[Unit, int] | None:
-    """The unit that begins at token `start`, and where it ends; None if there is none.
+class Reading(NamedTuple):
+    """A unit in an answer."""
+
+    unit: Unit
+    end: int
+    """The place of the token after it."""
+    is_letters: bool
+    """It may as well be a product of variables: `m`, `m/s`."""
+
+
+def read_unit(found: Sequence[Token], start: int, *, attached: bool) -> Reading | None:
+    """The unit that begins at token `start`; None if there is none.
 
     A noun that is not a unit of measurement counts as one, so that 5 apples are not 5 pears.
 
     Args:
         found: the tokens of the answer.
         start: the place of the first one.
-        attached: whether it touches a number, as in 5cm; single letters are then variables.
+        attached: whether it touches a number, as in 5cm; it is no noun then.
     """
     words = _words(found, start)
     if words is None:
         return None
     pieces, end = words
-    if attached and (pieces[0] in _AMBIGUOUS or (len(pieces[0]) == 1 and pieces[0].isalpha())):
-        return None
+    is_letters = found[start].kind == "word" and (pieces[0] in _AMBIGUOUS or len(pieces[0]) == 1)
     unit = _measure(pieces)
     if unit is None:
         unit = None if attached else _noun(pieces)
-    return None if unit is None else (unit, end)
+    return None if unit is None else Reading(unit, end, is_letters)
 
 
 def _words(found: Sequence[Token], start: int) -> tuple[list[str], int] | None:
@@ -252,10 +262,20 @@ def _measure(pieces: Sequence[str]) -> Unit | None:
 def _noun(pieces: Sequence[str]) -> Unit | None:
     if len(pieces) > 4 or not all(piece.isalpha() and len(piece) > 1 for piece in pieces) or len(pieces[-1]) < 3:
         return None
+    if is_product(pieces[-1]):
+        return None
     words = [piece.lower() for piece in pieces]
     if any(word in _NOT_NOUNS for word in words):
         return None
     return Unit(Fraction(1), {" ".join(singular(word) for word in words): 1})
+
+
+def is_product(word: str) -> bool:
+    """Tell a product of three or more variables from a word: `mgh`, `xyz`, `abcd`."""
+    if not 3 <= len(word) <= 8 or not word.isascii():
+        return False
+    in_order = all(ord(after) - ord(letter) == 1 for letter, after in pairwise(word))
+    return in_order or not set(word.lower()) & set("aeiouy")
 
 
 def singular(word: str) -> str:

@@ -1,0 +1,63 @@
+"""Letters that may be units: `m` of `10 m`, which is a variable in `2m + 3`."""
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from gem_envs_math.grading.nodes import Node
+from gem_envs_math.grading.units import UNITS
+
+_LONGEST = 20_000
+"""Characters of a question that are read."""
+_FORMULA = re.compile(r"\$\$?([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_UPRIGHT = re.compile(r"\\(?:text|textrm|mathrm|mbox|operatorname|rm)\s*\{[^{}]*\}|\\[A-Za-z]+")
+_VARIABLE = re.compile(r"(?<![A-Za-z\\])(?<!\d[ ~])(?<!\d\\[ ,;])[A-Za-z](?![A-Za-z])")
+_WORD = re.compile(
+    r"(?P<marked>\d\s*\$?\s*(?:\\[ ,;:]|~)?\s*|/\s*)?(?P<upright>\\(?:text|textrm|mathrm|mbox|rm)\s*\{\s*)?"
+    r"(?P<word>[A-Za-z]+)"
+)
+_ENGLISH = {
+    "in", "am", "pm", "unit", "units", "degree", "degrees", "bit", "bits", "mi", "pt", "person", "people", "persons",
+    "piece", "dozen", "second",
+}  # fmt: skip
+
+
+class Letters(NamedTuple):
+    """What is known about letters behind a number."""
+
+    units: frozenset[str] = frozenset()
+    """The base units that the gold or the question has, such as `m` and `s`."""
+    variables: frozenset[str] = frozenset()
+    """Letters that are variables of the question."""
+    is_gold: bool = True
+    """Whether this is the gold, where `10 m` says itself that it has a unit."""
+
+    def of_answer(self, golds: tuple[Node, ...]) -> "Letters":
+        """The same for an answer, which does not say it itself."""
+        return Letters(self.units.union(*map(_bases, golds)), self.variables, is_gold=False)
+
+
+VARIABLES = Letters(is_gold=False)
+"""No letter is a unit."""
+
+
+def _bases(node: Node) -> set[str]:
+    found = {power.partition("^")[0] for power in node.name.split()} if node.op == "quantity" else set[str]()
+    return found.union(*map(_bases, node.args))
+
+
+@lru_cache(maxsize=512)
+def letters_of(question: str) -> Letters:
+    """What a question says about letters: those of its formulas are variables, and it may name units."""
+    text = question[-_LONGEST:]
+    variables = {
+        letter for match in _FORMULA.finditer(text)
+        for letter in _VARIABLE.findall(_UPRIGHT.sub(" ", match[match.lastindex or 0]))
+    }  # fmt: skip
+    units: set[str] = set()
+    for match in _WORD.finditer(text):
+        word, marked = match["word"], match["marked"] or match["upright"]
+        if (marked and word not in variables) or (len(word) > 1 and word not in _ENGLISH):
+            unit = UNITS.get(word) or (UNITS.get(word.lower()) if len(word) > 2 else None)
+            units |= unit.powers.keys() if unit else set()
+    return Letters(frozenset(units), frozenset(variables))
