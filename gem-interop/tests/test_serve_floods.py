@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from gem.http import client_timeouts
+from gem.http import client_timeouts, entrance
 from gem_interop.serve.app import EnvServer
 from gem_interop.serve.envs import ServedEnvs
 from gem_interop.serve.server import serving
@@ -26,7 +26,9 @@ UPGRADE = (
 @pytest.fixture
 def url(monkeypatch, request):
     monkeypatch.setattr(client_timeouts, "MOST_WAITING", MOST)
-    monkeypatch.setattr(client_timeouts, "PATIENCE", getattr(request, "param", 0.05))
+    monkeypatch.setattr(client_timeouts, "PATIENCE", patience := getattr(request, "param", 0.05))
+    if patience < HANG_LIMIT:
+        monkeypatch.setattr(entrance, "MOST_WAITING", MOST)
     with serving(EnvServer(ServedEnvs(["serve_envs:Odd"]), Limits(sessions=2))) as url:
         yield url
 

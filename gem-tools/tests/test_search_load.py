@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from held_retriever import HANG_LIMIT, HeldRetriever
 
-from gem.http import client_timeouts
+from gem.http import client_timeouts, entrance
 from gem.http.answers import NoAnswer
 from gem.http.client import HttpClient, encoded
 from gem_tools.search import server
@@ -97,6 +97,13 @@ def test_a_client_is_refused_with_503_while_too_many_queries_are_waiting(monkeyp
         assert Remote(url).search(list("hijkl"), 1)[4][0].document.id == "l"
 
 
+def shorten(monkeypatch, seconds):
+    """Give the clients of a server less time."""
+    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", seconds)
+    monkeypatch.setattr(entrance, "FIRST_BYTE", seconds)
+    monkeypatch.setattr(entrance, "REQUEST", seconds)
+
+
 def until_released(connection):
     """Rest that the server sends before it closes a connection."""
     connection.settimeout(HANG_LIMIT)
@@ -120,7 +127,7 @@ def until_released(connection):
     ids=["nothing", "half a line", "half a head", "half a body", "half a chunk", "half a second request"],
 )
 def test_a_client_that_sends_half_a_request_is_disconnected(sent, monkeypatch):
-    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
+    shorten(monkeypatch, 0.2)
     with serving(shared_index()) as url:
         with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as slow:
             slow.sendall(sent)
@@ -129,7 +136,7 @@ def test_a_client_that_sends_half_a_request_is_disconnected(sent, monkeypatch):
 
 
 def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(monkeypatch):
-    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.3)
+    shorten(monkeypatch, 0.3)
     held = HeldRetriever(echo("x" * 100_000))
     held.go.set()
     body = b'{"queries": ["a"], "topk": 100}'
@@ -152,7 +159,7 @@ def test_a_client_that_sends_or_reads_too_slowly_is_disconnected(monkeypatch):
 
 
 def test_a_client_may_wait_longer_than_the_timeout_for_its_answer(monkeypatch):
-    monkeypatch.setattr(client_timeouts, "CLIENT_TIMEOUT", 0.2)
+    shorten(monkeypatch, 0.2)
     held = HeldRetriever(echo())
     with serving(held) as url, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(Remote(url, timeout=HANG_LIMIT, retries=0).search, ["a"], 1)

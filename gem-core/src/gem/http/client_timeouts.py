@@ -7,9 +7,12 @@ uvicorn's `limit_concurrency` counts requests, and neither connections without o
 import asyncio
 import sys
 from collections.abc import Collection
+from operator import attrgetter
 from typing import Any, cast
+from weakref import WeakSet
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 CLIENT_TIMEOUT = 30.0
 """Seconds that a client has to send a whole request, and to read its answer once the buffers are full."""
@@ -33,24 +36,33 @@ PATIENCE = 1.0
 """Seconds that any client has to send something: what it has sent may not have been read when the next ones connect."""
 
 
-def end_longest_waiting(connections: Collection[Any]) -> None:
-    """Keep to `MOST_WAITING`, among the connections of a server.
+_COUNT = 0.05
+"""Seconds until connections are counted: those that begin at once are counted once."""
+_counting: WeakSet[ServerState] = WeakSet()
+"""Servers whose connections will be."""
 
-    Args:
-        connections: uvicorn's, with `waiting_since` where they can wait.
+
+def end_longest_waiting(server: ServerState, after: float = _COUNT) -> None:
+    """Keep a server to `MOST_WAITING`, after so many seconds.
+
+    Its connections have `waiting_since` where they can wait.
     """
-    if len(connections) > MOST_WAITING:
-        began: dict[Any, float] = {}
-        for each in connections:
-            since: float | None = getattr(each, "waiting_since", None)
-            if since is not None:
-                began[each] = since
-        loop = asyncio.get_running_loop()
-        for each in sorted(began, key=began.__getitem__)[: max(0, len(began) - MOST_WAITING)]:
-            if loop.time() - began[each] < PATIENCE:  # and so are those that come after it
-                loop.call_later(PATIENCE, end_longest_waiting, connections)
-                break
-            each.transport.abort()
+    if len(server.connections) > MOST_WAITING and server not in _counting:
+        _counting.add(server)
+        asyncio.get_running_loop().call_later(after, _end_surplus, server)
+
+
+def _end_surplus(server: ServerState) -> None:
+    _counting.discard(server)
+    connections = cast("Collection[Any]", server.connections)
+    waiting = [each for each in connections if getattr(each, "waiting_since", None) is not None]
+    waiting.sort(key=attrgetter("waiting_since"))
+    now = asyncio.get_running_loop().time()
+    for each in waiting[: max(0, len(waiting) - MOST_WAITING)]:
+        if now - each.waiting_since < PATIENCE:  # and so have those that come after it
+            end_longest_waiting(server, PATIENCE)
+            break
+        each.transport.abort()
 
 
 class TimedH11Protocol(H11Protocol):
@@ -72,7 +84,7 @@ class TimedH11Protocol(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._await_request(None)
-        end_longest_waiting(cast("Collection[Any]", self.connections))
+        end_longest_waiting(self.server_state)
 
     def on_response_complete(self) -> None:
         answered = self.cycle

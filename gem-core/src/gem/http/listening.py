@@ -1,6 +1,7 @@
 """Sockets for HTTP servers, and servers in a thread of this process."""
 
 import socket
+import sys
 import time
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -24,7 +25,11 @@ def listen(host: str, port: int) -> socket.socket:
     # asyncio sets this only for sockets created with an explicit protocol. Without it, the second part of an answer
     # waits 40 ms for the client's acknowledgement of the first.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
+    if sys.platform != "linux":
+        return listening
+    from gem.http.entrance import Entrance
+
+    return Entrance(listening)
 
 
 def address(listening: socket.socket, path: str) -> str:
