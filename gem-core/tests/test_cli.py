@@ -306,6 +306,25 @@ def test_tools_and_wrappers_with_settings_are_json() -> None:
     assert gemx("play", "sample_envs:Sum", "--tools", tools, "--wrappers", wrapper).exit_code == 0
 
 
+def test_where_no_pack_has_tools_the_list_says_which_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registry", registry.Registry(registry.registry().packs[:1]))
+    done = gemx("tools")
+
+    assert done.stdout == ""
+    assert done.stderr == (
+        "No installed pack has tools; gem-tools has some: "
+        "pip install ./gem-sandbox ./gem-tools in a clone of the GEM repository\n"
+    )
+
+
+def test_an_option_of_another_command_is_named_with_it() -> None:
+    done = gemx("list", "--record", "x")
+
+    assert done.exit_code == 2
+    assert "No such option '--record'. `gemx play` has it." in done.stderr
+    assert "has it" not in gemx("list", "--no-such-thing").stderr
+
+
 def test_tools_shows_what_an_agent_sees() -> None:
     description = find_format("fenced").describe({"search": tool_samples.search})
     assert gemx("tools", "tool_samples:search", "--format", "fenced").stdout == f"{description}\n"

@@ -128,7 +128,7 @@ def test_a_server_that_takes_tools_is_given_those_of_the_format_auto_and_no_text
     assert episode.turns[1].completion.tools is None
 
 
-def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on():
+def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on(caplog):
     def answer(messages):
         return "A hat." if "noon" in messages[-1]["content"] else "<now></now>"
 
@@ -141,6 +141,8 @@ def test_a_server_that_refuses_tools_is_asked_in_text_from_then_on():
         episodes = list(rollout(policy, envs, starts=[0, 1]))
 
     assert [episode.success for episode in episodes] == [True, True]
+    [told] = caplog.messages
+    assert told.startswith("Tools are called in text, because the server takes none; it says: status 400: ")
     refused, *others = server.bodies
     assert "tools" in refused
     assert len(others) == 4

@@ -1,5 +1,6 @@
 """Mistakes of callers: a call, its error, and a fragment of the message."""
 
+import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from gem.core import Env, Wrapper
 from gem.errors import BadArguments, ConfigError, PackError, ResetNeeded, SpecError, UnknownId
 from gem.packs.lookup import find_tools
 from gem.rollout import rollout
+from gem.rollout.named_policies import make_policy
 from gem.rollout.policy import random_policy
 from gem.rollout.starts import Curriculum
 from gem.tool import Tool, ToolRuntime, find_format, tool
@@ -150,7 +152,17 @@ CASES = [
     (lambda: ToolEnv(Listener(), [now], max_refused=-1), ConfigError, "max_refused"),
     (lambda: ToolEnv(Listener(), [now], max_result=0), ConfigError, "max_result"),
     (lambda: ToolEnv(Listener(), [now], format="xml"), ConfigError, "no call format 'xml'"),
+    (lambda: gem.make(Sum), SpecError, "not by <class 'sample_envs.Sum'>: write 'sample_envs:Sum'"),  # pyright: ignore[reportArgumentType]
+    (vec(Sum, 2), ConfigError, "not <class 'sample_envs.Sum'>: write 'sample_envs:Sum'"),
+    (lambda: gem.make("nowhere:Env"), UnknownId, f"module 'nowhere' found in this folder ({os.getcwd()})"),
+    (lambda: make_policy("ollama:qwen"), UnknownId, "A model behind any chat API is openai:NAME"),
+    (lambda: make_policy("openai:x"), ConfigError, "(`gemx eval --base-url http://localhost:8000/v1`)"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
 @pytest.mark.parametrize(("call", "error", "fragment"), CASES, ids=range(len(CASES)))

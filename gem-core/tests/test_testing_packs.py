@@ -104,6 +104,16 @@ def test_each_check_of_an_env_that_fails_is_a_line_with_what_happened_and_how_to
 
 
 @pytest.mark.usefixtures("core_only")
+def test_checks_that_fail_for_one_reason_are_one_line() -> None:
+    done = gemx_check("planted_envs:Gold", "--episodes", "1")
+
+    assert done.exit_code == 1
+    assert done.stdout.count("planted_envs has no 'Gold'. Did you mean 'Good'?") == 2  # here, and where it is spawned
+    [failed] = (line for line in done.stdout.splitlines() if line.startswith("  FAIL  types, endings, "))
+    assert "junk, expert, leaks" in failed
+
+
+@pytest.mark.usefixtures("core_only")
 def test_an_env_that_passes_is_one_line() -> None:
     done = gemx_check("planted_envs:Good", "--episodes", "1")
 

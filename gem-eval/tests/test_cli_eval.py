@@ -78,7 +78,9 @@ def test_what_cannot_be_a_policy_is_one_line(policy: str, settings: list[str], m
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["mine", "mine.py", "mine.py:answer", "./mine.py:answer", "sub/mine.py"])
+@pytest.mark.parametrize(
+    "name", ["mine", "mine.py", "mine.py:answer", "./mine.py:answer", "sub/mine.py", "mine.answer"]
+)
 def test_the_error_for_a_file_name_says_what_to_write(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +93,7 @@ def test_the_error_for_a_file_name_says_what_to_write(
 
     module = ".".join(file.relative_to(tmp_path).with_suffix("").parts)
     assert (
-        f"For an object in {file.relative_to(tmp_path)} write {module}:{'answer' if ':' in name else 'NAME'}."
+        f"For an object in {file.relative_to(tmp_path)} write {module}:{'answer' if 'answer' in name else 'NAME'}."
         in printed
     )
 
@@ -294,6 +296,24 @@ def test_a_folder_holds_one_evaluation(change: list[str], message: str, tmp_path
     assert "holds another evaluation" in done.stderr
     assert message in done.stderr
     assert {path: path.read_bytes() for path in (tmp_path / "out").iterdir()} == held
+
+
+def test_a_folder_of_an_evaluation_that_ended_before_an_episode_takes_the_corrected_one(tmp_path: Path) -> None:
+    with chat_server(lambda messages: "x") as server:
+        gone = server.url
+    options = [ECHO, "--episodes", "2", "--model-arg", "retries=0", "--no-floors", "--out", tmp_path / "out"]
+    assert "there is no server" in gemx("eval", *options, "--base-url", gone, "--model", "openai:wrong").stderr
+    with chat_server(lambda messages: "x") as server:
+        done = gemx("eval", *options, "--base-url", server.url, "--model", "openai:right")
+        assert (done.exit_code, server.answered) == (0, 2)
+        done = gemx("eval", *options, "--base-url", server.url, "--model", "openai:wrong")
+        assert "holds another evaluation" in done.stderr
+
+
+def test_the_folder_of_a_training_run_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text("")
+
+    assert "A run of `gemx train` is resumed by its own command" in gemx("eval", "--resume", tmp_path).stderr
 
 
 def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:

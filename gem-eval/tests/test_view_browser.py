@@ -43,6 +43,8 @@ def episode(seed: int, success: bool, total: float, *texts: str, tokens: TokenTe
 
 TOKENS = TokenTexts(("so", " be", "\n", "it"), (-0.001, -1.0, -6.0, -math.inf), mask=(1, 1, 0, 0), prompt="<|user|>")
 FIRST = [episode(seed, seed % 3 == 0, seed / 10, "a", "b") for seed in range(250)]
+CALL = json.dumps({"content": "Wait.", "tool_calls": [{"function": {"name": "add", "arguments": '{"a": 1}'}}]})
+FIRST[8] = episode(8, False, 0.8, CALL, "b")
 FIRST[7] = episode(7, False, 0.7, HOSTILE, "<python>1</python>", "c", tokens=TOKENS)
 SECOND = [episode(seed, seed % 3 == 0 and seed != 30, seed / 10 - (seed == 40), "a", "c") for seed in range(250)]
 
@@ -55,7 +57,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         with Recorder(folder / name / "episodes.jsonl", policy=name) as recorder:
             for each in episodes:
                 recorder.write(each)
-    lines = [{"phase": "train", "step": step, "success": step / 50, HOSTILE: step} for step in range(1, 51)]
+    lines = [
+        {"phase": "train", "step": step, "success": 0.5, "turns": 1 + step / 1e4, HOSTILE: step}
+        for step in range(1, 51)
+    ]
     (folder / "first" / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
     (folder / "page.html").write_text(page_of([run_of(folder / name) for name in ("first", "second")]))
     return (folder / "page.html").as_uri()
@@ -126,7 +131,7 @@ if CHROMIUM:
         assert browser.evaluate("document.title") == "gemx view"
         assert browser.evaluate("document.querySelectorAll('main script, main img, main svg, main a').length") == 0
         browser.open(f"{address}#tab=Training")
-        assert browser.evaluate("document.querySelectorAll('figure').length") == 2
+        assert browser.evaluate("document.querySelectorAll('figure').length") == 3
         assert [each for each in browser.requests if not each.startswith(("file:", "about:"))] == []
         # A program that got into the page all the same would not run.
         browser.evaluate(
@@ -136,6 +141,25 @@ if CHROMIUM:
         assert browser.evaluate("document.title") == "gemx view"
         assert browser.faults[0].count("Content Security Policy")
         browser.faults.clear()
+
+    def test_charts_begin_with_success_even_if_it_is_constant_and_ticks_differ(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#tab=Training")
+        names = browser.evaluate("[...document.querySelectorAll('figcaption')].map((each) => each.textContent)")
+        ticks = browser.evaluate(
+            "[...document.querySelectorAll('figure')].map((each) => "
+            "[...each.querySelectorAll('text[text-anchor=end]')].map((text) => text.textContent))"
+        )
+
+        assert names[:2] == ["success", "turns"]
+        for each in ticks:
+            assert len(each[:-1]) == len(set(each[:-1])) > 2  # the last is the end of the steps
+
+    def test_a_call_of_a_chat_api_is_shown_as_text_and_call_and_its_json_below(browser: Browser, address: str) -> None:
+        browser.open(f"{address}#open=8")
+        shown = browser.evaluate("[...document.querySelectorAll('.agent > pre')].map((each) => each.textContent)")
+
+        assert shown == ["Wait.", 'add({"a": 1})', "b"]
+        assert browser.evaluate("document.querySelector('.agent details pre').textContent") == CALL
 
     def test_tokens_are_coloured_by_their_probabilities_and_struck_out_by_the_mask(
         browser: Browser, address: str

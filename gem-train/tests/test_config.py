@@ -29,6 +29,8 @@ WRONG = [
     ("rollouts.episodes=3", "Did you mean 'rollout'?"),
     ("rollout.engine=hff", "there is no engine 'hff'. Did you mean 'hf'? Known: hf"),
     ("rollout.max_lag=2 credit.old_logprobs=learner", "or set credit.importance_cap"),
+    ("lr=1e-3", "there is no setting 'lr'. Did you mean 'optim.lr' or 'warmup.lr'?"),
+    ("optim.temperature=1", "Did you mean 'rollout.temperature' or 'eval.temperature'?"),
     ("engine.speed=9", "there is no setting 'engine.speed'"),
     ("optim.lr=-1", "optim.lr = -1"),
     ("optim.lr=fast", "optim.lr = 'fast'"),

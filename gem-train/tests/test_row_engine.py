@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, Qwen3ForCausalLM
 
 from gem.chat.encoder import ChatEncoder
 from gem.episode import Completion, Start
@@ -16,6 +16,7 @@ from gem.rollout.transcript import Transcript
 from gem_train.engines import row_attention
 from gem_train.engines.conversations import shared_length
 from gem_train.engines.hf import HFSampler
+from gem_train.engines.row_attention import Chunk
 from gem_train.engines.row_model import RowModel
 from gem_train.engines.settings import HFSettings
 from gem_train.models.tiny import tiny_tokenizer
@@ -36,6 +37,23 @@ TEMPERATURE = 0.7
 @pytest.fixture(scope="module")
 def model(make_model: MakeModel) -> PreTrainedModel:
     return make_model("Qwen3", max_position_embeddings=2048)
+
+
+class Renamed(Qwen3ForCausalLM):
+    """As transformers names the argument from 5.24 on."""
+
+    def forward(self, cache: Any = None, **arguments: Any) -> Any:
+        return super().forward(past_key_values=cache, **arguments)
+
+
+def test_the_cache_is_given_by_the_name_that_the_model_has_for_it(model: PreTrainedModel) -> None:
+    renamed = Renamed(model.config)
+    renamed.load_state_dict(model.state_dict())
+    expected = model(input_ids=torch.tensor([[1, 2, 3]]), use_cache=False).logits[0, -1]
+
+    for each in (model, renamed.eval()):
+        _, logits = RowModel(each).logits([Chunk(0, 0, [1, 2, 3], True)])
+        torch.testing.assert_close(logits[0], expected)
 
 
 @pytest.fixture

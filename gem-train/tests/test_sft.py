@@ -302,6 +302,13 @@ def test_a_wrong_command_is_one_line_that_says_what_to_do(recording, monkeypatch
     assert {path.name for path in Path.cwd().iterdir()} == {"notes.txt", "episodes.jsonl"}
 
 
+def test_a_run_that_is_to_be_resumed_is_told_how():
+    for command in ("train", "sft"):
+        done = CliRunner().invoke(main, [command, "--resume", "runs/x"])
+        assert done.exit_code == 2
+        assert f"resumed by its settings: gemx {command} --config RUN/config.toml --out RUN" in done.stderr
+
+
 def test_the_result_is_printed_and_is_json_if_asked(tmp_path):
     command = ["sft", "core:Echo-v0", "--steps", "2", "--set", "data.episodes=20", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(main, command)

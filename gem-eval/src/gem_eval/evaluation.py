@@ -17,7 +17,7 @@ from gem.packs.component_ref import ComponentRef, name_and_settings
 from gem.packs.preflight import check_wrappers
 from gem.record import EPISODES_FILE, Recorder, load_recorded, read
 from gem.rollout.loop import rollout
-from gem.rollout.named_policies import check_policy, make_policy, policy_ref, written_at
+from gem.rollout.named_policies import CHECKPOINT, check_policy, make_policy, policy_ref, written_at
 from gem.rollout.policy import Policy
 from gem.vector import VectorEnv, make_vec
 from gem_eval import folder as folders
@@ -254,10 +254,12 @@ class Evaluation:
 
     @property
     def title(self) -> str:
-        """The model in words: `random`, or `openai:gpt-5(temperature=0.5)`."""
+        """The model in words: `random`, `runs/a/checkpoint/best`, or `openai:gpt-5(temperature=0.5)`."""
         name, settings = name_and_settings(self._recorded_as)
         if "model" in settings:
             name = f"{name}:{settings.pop('model')}"
+        elif name == CHECKPOINT and "path" in settings:
+            name = settings.pop("path")
         return f"{name}({', '.join(f'{key}={value!r}' for key, value in settings.items())})" if settings else name
 
 

@@ -11,6 +11,7 @@ from gem.episode.codec import same_json
 from gem.errors import ConfigError, RecordError
 from gem.files import check_no_links, replacing
 from gem.packs.component_ref import ComponentRef, name_and_settings
+from gem.record import EPISODES_FILE
 from gem_eval.settings import Settings
 from gem_eval.trust import check_settings
 
@@ -54,7 +55,9 @@ def stored_settings(folder: Path) -> Settings:
     """Settings as a folder has them, to be compared or checked: nothing may be built from them before that."""
     path = folder / SETTINGS
     if not path.is_file():
-        raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}")
+        training = " A run of `gemx train` is resumed by its own command, with --out."
+        is_run = (folder / "metrics.jsonl").is_file()
+        raise RecordError(f"{folder} does not hold an evaluation: it has no {SETTINGS}.{training if is_run else ''}")
     try:
         content: dict[str, Any] = json.loads(path.read_bytes())
         version = content.pop("gem_eval", None)
@@ -67,7 +70,7 @@ def stored_settings(folder: Path) -> Settings:
 
 
 def claim(folder: Path, settings: Settings) -> None:
-    """Make `folder` that of the evaluation, or find that it is.
+    """Make `folder` that of the evaluation, or find that it is. One that ended before anything was played is made anew.
 
     Raises:
         ConfigError: it holds something else, another evaluation, or a link.
@@ -77,12 +80,18 @@ def claim(folder: Path, settings: Settings) -> None:
     check_no_links(folder)
     if (folder / SETTINGS).is_file():
         difference = _difference(stored_settings(folder), settings)
-        if difference is not None:
+        if difference is not None and not _ended_empty(folder):
             what, before, now = difference
             raise ConfigError(f"{folder} holds another evaluation ({what}: {before}, not {now}): choose another --out")
     elif found := [each for each in _names_in(folder) if not each.startswith(f".{SETTINGS}.")]:
         raise ConfigError(f"{folder} holds something else ({found[0]}): choose another --out")
     write_json(folder / SETTINGS, {"gem_eval": VERSION, **settings.model_dump()})
+
+
+def _ended_empty(folder: Path) -> bool:
+    """Whether an evaluation has ended without an episode, as with a wrong name of a model: its summary comes last."""
+    played = (folder / name for name in (EPISODES_FILE, FLOORS))
+    return (folder / SUMMARY).is_file() and not any(each.is_file() and each.stat().st_size for each in played)
 
 
 def _names_in(folder: Path) -> list[str]:

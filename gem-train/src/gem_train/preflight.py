@@ -93,6 +93,8 @@ def check_model(name: str) -> None:
     # A name on the hub is `name` or `owner/name`.
     if folder.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1 or not name.strip():
         raise ConfigError(f"there is no model at {name!r}. {_CHOICES}")
+    if ":" in name:
+        raise ConfigError(f"{name!r} is a policy, which plays, and not weights, which can be trained. {_CHOICES}")
     # Imported here: it takes a moment, and a path does not need it.
     from huggingface_hub import model_info, try_to_load_from_cache
 

@@ -83,15 +83,21 @@ def _print_env(id: str, outcomes: Sequence[CheckOutcome], *, debug: bool) -> Non
     notes = "" if failed else "".join(f"; {', '.join(names)} skipped: {why}" for why, names in skipped.items())
     counted = f"{passed} of {len(outcomes)} checks passed{notes}" if failed or passed else next(iter(skipped))
     out.print(f"  {id}  {counted}", soft_wrap=True)
-    for outcome in outcomes if failed else ():
-        _print(out, outcome, debug=debug)
+    alike: dict[tuple[str, ...], list[CheckOutcome]] = {}
+    for outcome in outcomes if failed else ():  # an env that cannot be made fails nearly all checks for one reason
+        reason = (outcome.what, outcome.fix) if outcome.state == "failed" else (outcome.check,)
+        alike.setdefault(reason, []).append(outcome)
+    for each in alike.values():
+        _print(out, each, debug=debug)
 
 
-def _print(out: Console, outcome: CheckOutcome, *, debug: bool) -> None:
+def _print(out: Console, alike: Sequence[CheckOutcome], *, debug: bool) -> None:
+    outcome = alike[0]
     word, style = _WORDS[outcome.state]
     note = f" ({outcome.what})" if outcome.state == "skipped" else ""
+    names = ", ".join(each.check for each in alike)
     out.print(f"  {word}", style=style, end="")
-    out.print(f"  {outcome.check:14} {summary(outcome.check)}{note}", soft_wrap=True)
+    out.print(f"  {names:14} {summary(outcome.check)}{note}" if len(alike) == 1 else f"  {names}", soft_wrap=True)
     if outcome.state == "failed":
         out.print(f"        {outcome.what}", soft_wrap=True)
         out.print(f"        {outcome.fix}", style="cyan", soft_wrap=True)

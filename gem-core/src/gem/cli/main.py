@@ -11,7 +11,7 @@ import click
 from gem import __version__
 from gem.cli.error_output import FAILED, INTERRUPTED, error_line, flush_stdout, report_errors
 from gem.cli.output import JsonOutput, echo, printable
-from gem.errors import PackError, UnknownId, did_you_mean
+from gem.errors import GemError, PackError, UnknownId, did_you_mean
 from gem.packs.discovery import CORE, Pack, how_to_install
 from gem.packs.hookspecs import CommandSpec
 from gem.packs.importing import import_object
@@ -80,6 +80,8 @@ class Commands(click.Group):
         try:
             status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=output, **extra)
         except click.ClickException as error:
+            if isinstance(error, click.NoSuchOption):
+                error.message += _owners(error, self)
             output.print_error(error.format_message())
             error.show()
             status = error.exit_code
@@ -116,6 +118,19 @@ def _import_command(spec: CommandSpec, pack: Pack) -> click.Command:
             f"{spec.entry_point!r}, the command {spec.name!r} of {pack.distribution}, is not a click.Command"
         )
     return command
+
+
+def _owners(error: click.NoSuchOption, commands: Commands) -> str:
+    """The commands that have an option which another one was given; `""` if none has, or many."""
+    if error.ctx is None or error.possibilities:
+        return ""
+    owners: list[str] = []
+    for name in commands.list_commands(error.ctx):
+        with contextlib.suppress(GemError):
+            command = commands.get_command(error.ctx, name)
+            if any(error.option_name in each.opts for each in (command.params if command else ())):
+                owners.append(f"`gemx {name}`")
+    return f" {' and '.join(owners)} {'has' if len(owners) == 1 else 'have'} it." if 0 < len(owners) <= 3 else ""
 
 
 def _no_such_command(name: str, known: list[str]) -> UnknownId:

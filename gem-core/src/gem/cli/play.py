@@ -66,7 +66,7 @@ def play(
         # Makes the line of input() editable, where it exists.
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    seed = seeding.fresh() if seed is None else seed
+    seed = seeding.fresh() % 10**6 if seed is None else seed  # a person may type it again
     layers = parse_wrappers(wrappers, tools, tool_arguments)
     if record:
         _check_writable(record)

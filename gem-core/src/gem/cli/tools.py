@@ -9,6 +9,7 @@ from gem.cli.options import as_json, components
 from gem.cli.output import console, echo, listing, print_json, stray_prints_to_stderr, warn_of_failures
 from gem.errors import Fault, GemError
 from gem.packs.component_ref import name_and_settings
+from gem.packs.discovery import how_to_install, missing_owners
 from gem.packs.lookup import find_tools, tool_settings
 from gem.packs.registry import registry
 from gem.tool import FORMATS, Tool, find_format
@@ -62,6 +63,10 @@ def _list(as_json: bool) -> None:
         print_json({"tools": rows})
         return
     warn_of_failures(registry().packs)
+    if not rows:
+        owners = [f"{owner} has some: {how_to_install(owner)}" for owner in missing_owners("tools", registry().packs)]
+        echo("; ".join(["No installed pack has tools", *owners]), err=True)
+        return
     table = listing("tool", "pack", "description")
     for row in rows:
         table.add_row(row["name"], row["pack"], row["description"] or row["needs"])

@@ -160,7 +160,7 @@ def refusal(answer: Answer, sent: Sequence[str]) -> Exception:
     if 300 <= status < 400:
         return AccessRefused(f"{url} has moved to {answer.headers.get('Location')!r}; set base_url to that address")
     if "tools" in sent and any(words in text.lower() for words in _NO_TOOLS):  # whatever the status
-        return ToolsRefused(f"{url} does not take tools: {_IN_TEXT}. It says: {what}")
+        return ToolsRefused(f"{url} does not take tools: {_IN_TEXT}. It says: {what}", what)
     if status in _NO_ACCESS or any(word in text for word in _NO_MONEY):
         path = "" if status != 404 or "/v1" in url else ", which mostly ends in /v1"
         check = f"check the key, the model and the address (base_url{path})"

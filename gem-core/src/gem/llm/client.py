@@ -54,7 +54,8 @@ class ChatClient:
             return await self.http.ask("POST", _PATH, encoded(body), read=lambda answer: read_reply(answer, list(body)))
         except NoAnswer as error:
             if not self.http.reached:
-                raise AccessRefused(f"there is no server at {url}: start it, or set base_url ({error})") from None
+                what = "is there a network? Else" if self.http.url == OPENAI else "start it, or"
+                raise AccessRefused(f"there is no server at {url}: {what} set base_url ({error})") from None
             times = "once" if error.requests == 1 else f"{error.requests} times"
             raise ServerFault(f"{url} was asked {times} without an answer: {error}") from None
 

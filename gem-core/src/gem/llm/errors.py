@@ -20,4 +20,8 @@ class AccessRefused(GemError, PermissionError):
 
 
 class ToolsRefused(AccessRefused):
-    """The server or its model does not take tools."""
+    """The server or its model does not take tools; `said` is what it says."""
+
+    def __init__(self, message: str, said: str = "") -> None:
+        super().__init__(message)
+        self.said = said

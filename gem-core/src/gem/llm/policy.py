@@ -98,7 +98,10 @@ class ChatPolicy(FunctionPolicy):
         if not model:
             raise ConfigError("model is the name of a model at the server, not empty")
         if base_url == OPENAI and not os.environ.get(key_variable):
-            raise ConfigError(f"set the variable {key_variable}, or base_url to the address of another server")
+            raise ConfigError(
+                f"set the variable {key_variable}, or base_url to the address of another server "
+                "(`gemx eval --base-url http://localhost:8000/v1`)"
+            )
         given = {
             "temperature": temperature,
             "top_p": top_p,
@@ -133,7 +136,7 @@ class ChatPolicy(FunctionPolicy):
                 if transcript.turns or api_tools(transcript, optional=False):
                     raise
                 if not self._in_text:
-                    _log.warning("Tools are called in text from here on, because the server takes none: %s", error)
+                    _log.warning("Tools are called in text, because the server takes none; it says: %s", error.said)
                 self._in_text, tools = True, None
                 completion = await self._ask(transcript, None)
         except ContextExceeded as error:

@@ -29,8 +29,11 @@ def is_import_path(name: str) -> bool:
 
 
 def module_hint(name: str) -> str:
-    """A hint for a file name given in place of `"module:name"`; `""` if there is no such file."""
+    """A hint for `"file.py:name"` or `"module.name"` in place of `"module:name"`; `""` if there is no such file."""
     file, _, attribute = name.partition(":")
+    if not attribute and not file.endswith(".py") and "." in file:
+        dotted, _, attribute = file.rpartition(".")
+        file = dotted.replace(".", "/")
     module = Path(file.removesuffix(".py"))
     if module.is_absolute() or ".." in module.parts or not os.path.isfile(f"{module}.py"):
         return ""

@@ -6,6 +6,7 @@ commands, tools, wrappers, policies or algorithms, all earlier packs are loaded,
 
 import importlib.util
 import itertools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -196,13 +197,24 @@ class Registry:
         known = self._names(namespace) or (entry.spec.id for entry in self.entries())
         message = f"no installed pack provides {id!r}.{did_you_mean(id, known)}"
         if is_import_path(id) and not declaring and not missing:
-            message += f" Nor was a module {id.partition(':')[0]!r} found, in which a class could be."
+            message += f" Nor was a module {id.partition(':')[0]!r} found {_here()}, in which a class could be."
         for pack in unusable:
             message += f" The pack {pack.distribution}, which also has {namespace!r} ids, is {pack.state}."
         for owner in missing:
             message += f" {owner}, which also has {namespace!r} ids, is not installed: {how_to_install(owner)}."
         shows = f"gemx list {namespace}" if self.source_of(namespace) else "gemx list"
         raise UnknownId(f"{message} `{shows}` shows every id.")
+
+
+def _here() -> str:
+    return f"in this folder ({os.getcwd()}) or among the installed ones"
+
+
+def path_of_class(given: object) -> str:
+    """A hint for a class given in place of its id; `""` if other processes could not import it."""
+    if not isinstance(given, type) or given.__module__ == "__main__" or "<locals>" in given.__qualname__:
+        return ""
+    return f": write '{given.__module__}:{given.__qualname__}'"
 
 
 def _claims(pack: Pack) -> list[Claim]:
@@ -261,7 +273,7 @@ def get_spec(id: str) -> EnvSpec:
     """The spec of an id. See `Registry.find` for what it raises."""
     if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
         raise SpecError(
-            f"an env is made by its id, by 'module:Class' or by an EnvSpec, not by {id!r}; "
+            f"an env is made by its id, by 'module:Class' or by an EnvSpec, not by {id!r:.200}{path_of_class(id)}; "
             "call a class yourself, or give it an id with gem.register"
         )
     return _registry.find(id).spec

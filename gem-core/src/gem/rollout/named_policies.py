@@ -72,8 +72,11 @@ def check_policy(policy: ComponentRef) -> tuple[str, dict[str, Any]]:
     try:
         check_name("policy", name)
     except UnknownId as error:
+        if ":" not in name:
+            raise
         known = [each for pack in registry().load() for each in pack.policies]
-        raise UnknownId(f"{error}{did_you_mean(kind, known) if ':' in name else ''}") from None
+        api = "A model behind any chat API is openai:NAME, with the address of its server (base_url)."
+        raise UnknownId(f"{error}{did_you_mean(kind, known)} {api}") from None
     return name, settings
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gem.errors import ContractViolation, MissingExtra
+from gem.errors import ContractViolation, GemError, MissingExtra
 from gem.testing import imports, leaks, lifecycle, randomness, replies, returns, snapshots
 from gem.testing.subject import Inapplicable, Subject
 
@@ -63,7 +63,9 @@ def run_check(name: str, subject: Subject) -> CheckOutcome:
         raise
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
-        what = f"The env raised {type(error).__name__}: {error} ({place.filename}, line {place.lineno})."
+        at = "" if isinstance(error, GemError) else f" ({place.filename}, line {place.lineno})"
+        what = f"The env raised {type(error).__name__}: {error}{at}"
+        what += "" if what.endswith((".", "?")) else "."
         fix = "Fix that error first; `gemx --debug check` shows its traceback."
         return CheckOutcome(name, "failed", what, fix, "".join(traceback.format_exception(error)))
     return CheckOutcome(name, "passed")

@@ -12,7 +12,7 @@ from gem.core import Env
 from gem.errors import ConfigError
 from gem.packs.component_ref import as_list
 from gem.packs.make import Wrappers, bind, make
-from gem.packs.registry import get_spec
+from gem.packs.registry import get_spec, path_of_class
 from gem.packs.spec import EnvSpec
 from gem.vector.backend import Backend, EnvSet
 from gem.vector.backends.sync import SyncBackend
@@ -105,7 +105,8 @@ def make_vec(
     if isinstance(ids, str):
         ids = [id.strip() for id in ids.split(",")]
     elif not isinstance(ids, Mapping | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]: people try a class
-        raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {ids!r}")
+        what = f"{ids!r:.200}{path_of_class(ids)}"
+        raise ConfigError(f"make_vec takes an id, a list of ids, or a mapping id → weight, not {what}")
     shares = _shares(ids)
     count = len(ids) if num_envs is None else check_int("num_envs", num_envs, 1)
     if isinstance(ids, Mapping) or isinstance(ids[0], Share):

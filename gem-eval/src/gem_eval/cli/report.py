@@ -104,7 +104,7 @@ def print_report(evaluation: Evaluation) -> None:
     else:
         fewest, most = total.k, max(each.k for each in summaries)
         times = f"{most}" if fewest == most else f"{fewest} to {most}"
-        attempts = f", {times} attempts at each of {evaluation.items:,} items" if most > 1 else ""
+        attempts = f", {times} attempts at each of {_items(evaluation.items)}" if most > 1 else ""
         grid.add_row("episodes", f"{total.episodes:,}{attempts}, {seed}")
     if total.items:
         _add_results(grid, total, evaluation.items)
@@ -118,13 +118,17 @@ def print_report(evaluation: Evaluation) -> None:
         console().print(_by_id(summaries))
 
 
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count:,} items"
+
+
 def _add_results(grid: Table, total: Result, asked: int) -> None:
     """Add rows; those of other items than were `asked`, or than the model has, say so."""
-    of = "" if total.items == asked else f", of {total.items:,} items"
+    of = "" if total.items == asked else f", of {_items(total.items)}"
     grid.add_row("success", f"{total.success:.1%}, 95% interval {_interval(total.success_ci)}{of}", style="bold")
     for floor, of_floor in total.floors.items():
         if of_floor.items:
-            of = "" if of_floor.items == total.items else f", of {of_floor.items:,} items"
+            of = "" if of_floor.items == total.items else f", of {_items(of_floor.items)}"
             grid.add_row(f"  {floor}", f"{of_floor.success:.1%}, {_interval(of_floor.success_ci)}{of}")
     if total.k > 1:
         of = "" if total.complete == total.items else f", of the {total.complete:,} items with {total.k} sound attempts"

@@ -30,6 +30,19 @@ _OPTIONS = (
 )
 
 
+class RunCommand(click.Command):
+    """A command that trains. It has no `--resume`, and says what to do instead."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name == "--resume":
+                message = f"A run is resumed by its settings: gemx {ctx.info_name} --config RUN/config.toml --out RUN"
+                raise click.UsageError(message, ctx) from None
+            raise
+
+
 class Asked(NamedTuple):
     """Options of every run."""
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from gem_train.cli.run import MODEL, Asked, carry_out, run_options
+from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("id", required=False)
 @MODEL
 @click.option("--policy", help="Who plays what is imitated: expert (the default), random, or another policy.")

@@ -4,10 +4,10 @@ from typing import Any
 
 import click
 
-from gem_train.cli.run import MODEL, Asked, carry_out, run_options
+from gem_train.cli.run import MODEL, Asked, RunCommand, carry_out, run_options
 
 
-@click.command()
+@click.command(cls=RunCommand)
 @click.argument("id", required=False)
 @click.option("--algorithm", help="reinforce, rebn, grpo, ppo, a name that a pack offers, or module:Class.")
 @MODEL

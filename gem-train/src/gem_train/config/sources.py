@@ -107,7 +107,18 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def _problem(details: Any, section: type[BaseModel]) -> str:
+def _names_in(section: type[BaseModel], prefix: str = "") -> list[str]:
+    """The settings of a section and of those in it, by dotted names."""
+    names: list[str] = []
+    for name, field in section.model_fields.items():
+        inner = next(iter(get_args(field.annotation)), field.annotation)
+        is_section = isinstance(inner, type) and issubclass(inner, BaseModel)
+        names += _names_in(inner, f"{prefix}{name}.") if is_section else [prefix + name]
+    return names
+
+
+def _problem(details: Any, model: type[BaseModel]) -> str:
+    section = model
     path = [str(part) for part in details["loc"]]
     if "wrappers" in path:  # pydantic reports an error for each type it could have
         return "wrappers is names separated by commas, or a list of tables: [[wrappers]], each with a name and settings"
@@ -125,4 +136,7 @@ def _problem(details: Any, section: type[BaseModel]) -> str:
         section = next(iter(get_args(annotation)), annotation)  # pyright: ignore[reportAssignmentType]: a model or a list of one
     prefix = key[: -len(path[-1])]
     known = [prefix + name for name in section.model_fields]
-    return f"there is no setting {key!r}.{did_you_mean(key, known)} Known here: {', '.join(known)}"
+    # `lr` is found as `optim.lr`, wherever it was given.
+    near = [name for name in _names_in(model) if name.endswith(f".{path[-1]}")]
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else did_you_mean(key, known)
+    return f"there is no setting {key!r}.{hint} Known here: {', '.join(known)}"

@@ -1,5 +1,6 @@
 """A model and its cache of rows: the logits behind new ids of many conversations, in one forward pass."""
 
+import inspect
 from collections.abc import Sequence
 
 import torch
@@ -24,6 +25,8 @@ class RowModel:
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model
         self.cache = RowCache(model.config.num_hidden_layers)
+        # transformers 5.24 renames it.
+        self._cache_name = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
         self._check()
 
     def logits(self, chunks: Sequence[Chunk]) -> tuple[list[int], Tensor]:
@@ -50,10 +53,10 @@ class RowModel:
             output = self.model(
                 input_ids=torch.tensor([ids], device=device),
                 position_ids=torch.tensor([positions], device=device),
-                past_key_values=self.cache,
                 use_cache=True,
                 # For a vocabulary of 150,000 the other logits would be most of the work.
                 logits_to_keep=torch.tensor(ends, dtype=torch.long, device=device),
+                **{self._cache_name: self.cache},
             )
         return rows, output.logits[0]
 

@@ -76,6 +76,7 @@ class Display:
 
     def measured(self, who: str, result: Result | None) -> None:
         """An evaluation has ended; None where the env does not offer the policy."""
+        self._end_phase()  # what follows has no bar until its first step
         if result is not None:
             of = "of " if " play" in who else ""
             self.note(f"success {of}{who}: {_rate(result)}")
@@ -142,11 +143,15 @@ class Display:
         self._result.print(f"learning curve  {folder.curve}", soft_wrap=True)
         self._result.print(f"run folder      {folder.path}", soft_wrap=True)
 
+    def _end_phase(self) -> None:
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task, self._phase, self._status.plain = None, "", ""
+
     def _advance(self, phase: str, step: int, total: int, status: str, *, every: int) -> None:
         now = time.monotonic()
         if self._task is None or self._phase != phase:
-            if self._task is not None:
-                self._progress.remove_task(self._task)
+            self._end_phase()
             self._task = self._progress.add_task(phase, total=total, left="")
             # A resumed run has not made its earlier steps in this time.
             self._phase, self._began, self._last_line = phase, now, now
@@ -189,7 +194,7 @@ def _summary_table(summary: Summary) -> Table:
     table.add_row("after training", _rate(summary.after), style="bold")
     for result in summary.ids:
         table.add_row(f"  {result.id}", _rate(result))
-    table.caption = f"{summary.steps} steps in {summary.seconds:.0f} s"
+    table.caption = f"{summary.steps} {'step' if summary.steps == 1 else 'steps'} in {summary.seconds:.0f} s"
     return table
 
 

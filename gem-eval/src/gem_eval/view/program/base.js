@@ -49,12 +49,12 @@ function number(value, digits = 4) {
   if (value === null || value === undefined) return "";
   if (Number.isInteger(value) || typeof value === "string") return String(value);
   const size = Math.abs(value);
-  return size < 1e-3 || size >= 1e6 ? value.toExponential(1) : value.toPrecision(digits).replace(/\.?0+$/, "");
+  return size < 1e-3 || size >= 1e6 ? value.toExponential(digits - 1).replace(/\.?0+e/, "e") : value.toPrecision(digits).replace(/\.?0+$/, "");
 }
 const percent = (value) => (100 * value).toFixed(1) + "%";
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const few = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.model ? `${policy.name}:${policy.model}` : policy.name);
+const name_of = (policy) => (policy === null ? "" : typeof policy === "string" ? policy : policy.model ? `${policy.name}:${policy.model}` : policy.path ?? policy.name);
 const outcome_of = (episode) => (episode.end === "failed" ? "failed" : episode.success ? "success" : "no success");
 const outcome = (episode) => make("span", { class: "pill " + outcome_of(episode).replace(" ", "-") }, outcome_of(episode));
 const signed = (value) => (value > 0 ? "good" : value < 0 ? "bad" : "dim");

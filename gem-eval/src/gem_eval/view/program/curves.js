@@ -16,8 +16,11 @@ function ticks(low, high) { // round numbers, at most six
   return found;
 }
 
+// As many as tell neighbouring ticks apart.
+const digits = (value, range) => Math.min(12, Math.max(3, 2 + Math.ceil(Math.log10(Math.abs(value) / range))));
+
 function figure(name, lines, levels = []) {
-  const W = 420, H = 220, left = 56, right = 12, top = 10, bottom = 26;
+  const W = 420, H = 220, left = 68, right = 12, top = 10, bottom = 26;
   const all = lines.flatMap((line) => line.points);
   const ends = (axis) => all.reduce(([low, high], point) => [Math.min(low, point[axis]), Math.max(high, point[axis])], [Infinity, -Infinity]);
   const [x0, x1] = ends(0);
@@ -26,7 +29,7 @@ function figure(name, lines, levels = []) {
   const x = (value) => left + (W - left - right) * (x1 === x0 ? 0.5 : (value - x0) / (x1 - x0));
   const y = (value) => H - bottom - (H - top - bottom) * ((value - y0) / (y1 - y0));
   const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": name });
-  for (const value of ticks(y0, y1)) picture.append(svg("line", { class: "axis", x1: left, x2: W - right, y1: y(value), y2: y(value) }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, Math.abs(value) < 1e-9 * (y1 - y0) ? "0" : number(value, 3)));
+  for (const value of ticks(y0, y1)) picture.append(svg("line", { class: "axis", x1: left, x2: W - right, y1: y(value), y2: y(value) }), svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, Math.abs(value) < 1e-9 * (y1 - y0) ? "0" : number(value, digits(value, y1 - y0))));
   picture.append(svg("text", { x: left, y: H - 8 }, `step ${number(x0)}`), svg("text", { x: W - right, y: H - 8, "text-anchor": "end" }, number(x1)));
   for (const [word, value] of levels) {
     if (typeof value === "number") picture.append(svg("line", { class: "level", x1: left, x2: W - right, y1: y(value), y2: y(value) }), svg("text", { x: W - right, y: y(value) + (value > 0.9 ? 12 : -4), "text-anchor": "end" }, word));
@@ -55,7 +58,8 @@ function curves_page() {
   const trained = RUNS.map((run, index) => ({ run, colour: index % 6 })).filter(({ run }) => Object.keys(run.curves).length);
   const names = [...new Set(trained.flatMap(({ run }) => Object.keys(run.curves)))];
   const constant = new Set(names.filter((name) => new Set(trained.flatMap(({ run }) => (run.curves[name] ?? []).flatMap((line) => line.points.map((p) => p[1])))).size < 2));
-  names.sort((a, b) => constant.has(a) - constant.has(b) || (FIRST.indexOf(a) + 1 || 99) - (FIRST.indexOf(b) + 1 || 99) || (a < b ? -1 : 1));
+  const last = (name) => constant.has(name) && !FIRST.includes(name);
+  names.sort((a, b) => last(a) - last(b) || (FIRST.indexOf(a) + 1 || 99) - (FIRST.indexOf(b) + 1 || 99) || (a < b ? -1 : 1));
   const [holder, redraw] = redrawn(() => [make("div", { class: "charts" }, ...names.filter((name) => name.includes(state.metric)).flatMap((name) => [false, true].map((warm) => {
     // Warming up is another thing than training: it has curves of its own.
     const lines = trained.flatMap(({ run, colour }) => (run.curves[name] ?? []).filter((line) => (line.phase === "warmup") === warm && line.points.length > 1)

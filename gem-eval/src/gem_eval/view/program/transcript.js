@@ -36,8 +36,20 @@ function acted(turn, index) {
     turn.usage ? make("span", {}, (turn.usage.completion ? `${turn.usage.prompt ?? 0} + ${few(turn.usage.completion, "token")}, ` : "") + `${number(turn.usage.seconds ?? 0, 3)} s`) : null,
     ...short.map(([name, text]) => make("span", {}, shown(`${name} ${text}`)))],
   turn.reasoning ? make("details", {}, make("summary", {}, "reasoning"), make("pre", { class: "dim" }, shown(turn.reasoning))) : null,
-  turn.tokens && !state.plain ? token_view(turn.tokens) : make("pre", {}, shown(turn.text)),
+  turn.tokens && !state.plain ? token_view(turn.tokens) : said(turn),
   ...long.map(([name, text]) => make("details", {}, make("summary", {}, shown(name)), make("pre", {}, shown(text)))));
+}
+
+// A message of a chat API is recorded as its JSON: shown are its text and its calls, and below it the JSON.
+function said(turn) {
+  let message = null;
+  try { message = turn.info.tool || turn.text.includes('"tool_calls"') ? JSON.parse(turn.text) : null; } catch { /* other text */ }
+  const calls = message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  if (!calls.length || !calls.every((call) => call && call.function)) return make("pre", {}, shown(turn.text));
+  const told = calls.map((call) => `${call.function.name}(${typeof call.function.arguments === "string" ? call.function.arguments : JSON.stringify(call.function.arguments)})`);
+  return [typeof message.content === "string" && message.content ? make("pre", {}, shown(message.content)) : null,
+    make("pre", { class: "calls" }, shown(told.join("\n"))),
+    make("details", {}, make("summary", {}, "as it was sent"), make("pre", { class: "dim" }, shown(turn.text)))];
 }
 
 function turn_of(episode, index) {
