@@ -194,7 +194,11 @@ def test_the_doctor_names_each_broken_pack_with_its_reason(diagnosis: dict[str, 
         ("coin-misspelt", "pip install --upgrade coin-misspelt"),
         ("coin-future", "pip install ./gem-core in a clone of the GEM repository"),
         ("coin-past", "pip install --upgrade coin-past"),
-        ("gem-train", "pip install ./gem-eval ./gem-train in a clone of the GEM repository"),
+        (
+            "gem-train",
+            "pip install ./gem-eval ./gem-train in a clone of the GEM repository, on a machine without a GPU after "
+            "PyTorch for CPUs",
+        ),
         ("gem-core", None),
     ],
 )

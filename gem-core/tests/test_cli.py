@@ -375,7 +375,8 @@ def test_a_command_that_an_installed_pack_is_too_old_for_says_to_upgrade_it(monk
 
     assert gemx("train").stderr == (
         "gemx: 'train' is a command of gem-train, but not of the installed version, 0.0.1: "
-        "pip install ./gem-eval ./gem-train in a clone of the GEM repository\n"
+        "pip install ./gem-eval ./gem-train in a clone of the GEM repository, on a machine without a GPU after PyTorch "
+        "for CPUs\n"
     )
 
 

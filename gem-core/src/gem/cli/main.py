@@ -81,7 +81,8 @@ class Commands(click.Group):
             status = super().main(given, prog_name, *arguments, standalone_mode=False, obj=output, **extra)
         except click.ClickException as error:
             if isinstance(error, click.NoSuchOption):
-                error.message += _owners(error, self)
+                told = error.message + _owners(error, self)
+                error = click.NoSuchOption(error.option_name, told, error.possibilities, error.ctx)
             output.print_error(error.format_message())
             error.show()
             status = error.exit_code

@@ -63,8 +63,10 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 def how_to_install(distribution: str, *options: str) -> str:
     """The command that installs a distribution, with `options` of pip. Ours are not on any index yet."""
     if distribution in OWN_PACKS:
+        # pip would take gigabytes of CUDA.
+        torch = ", on a machine without a GPU after PyTorch for CPUs" if distribution == "gem-train" else ""
         folders = (*_NEEDED.get(distribution, ()), distribution)
-        return f"pip install {' '.join(f'./{folder}' for folder in folders)} in a clone of the GEM repository"
+        return f"pip install {' '.join(f'./{folder}' for folder in folders)} in a clone of the GEM repository{torch}"
     return " ".join(("pip install", *options, distribution))
 
 

@@ -107,13 +107,18 @@ def _merge(into: dict[str, Any], source: Mapping[str, Any]) -> None:
             into[key] = value
 
 
+def _section_of(annotation: Any) -> type[BaseModel] | None:
+    """The section that a setting is, or a list of which it is."""
+    inner = next(iter(get_args(annotation)), annotation)
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+
+
 def _names_in(section: type[BaseModel], prefix: str = "") -> list[str]:
     """The settings of a section and of those in it, by dotted names."""
     names: list[str] = []
     for name, field in section.model_fields.items():
-        inner = next(iter(get_args(field.annotation)), field.annotation)
-        is_section = isinstance(inner, type) and issubclass(inner, BaseModel)
-        names += _names_in(inner, f"{prefix}{name}.") if is_section else [prefix + name]
+        inner = _section_of(field.annotation)
+        names += [prefix + name] if inner is None else _names_in(inner, f"{prefix}{name}.")
     return names
 
 
@@ -132,8 +137,7 @@ def _problem(details: Any, model: type[BaseModel]) -> str:
     for part in path[:-1]:
         if part.isdigit():  # in a list of tables
             continue
-        annotation = section.model_fields[part].annotation
-        section = next(iter(get_args(annotation)), annotation)  # pyright: ignore[reportAssignmentType]: a model or a list of one
+        section = _section_of(section.model_fields[part].annotation) or section
     prefix = key[: -len(path[-1])]
     known = [prefix + name for name in section.model_fields]
     # `lr` is found as `optim.lr`, wherever it was given.
