@@ -8,7 +8,7 @@ from gem.errors import ConfigError
 from gem_sandbox import Limits
 
 LIMITS = Limits(timeout=2.0, wall=10.0, memory=512 * 2**20, output=2**20)
-"""Limits for a test. The wall-clock time is generous: a busy machine is not the program's fault."""
+"""Limits for a test. On the clock, what the program waits for a processor of a busy machine does not count."""
 
 Same = Literal["json", "python"]
 """The comparison of results. `json`: the type decides too, as far as JSON can tell types: 1 is neither True nor

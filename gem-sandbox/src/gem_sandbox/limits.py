@@ -33,8 +33,8 @@ class Limits:
 
     Attributes:
         timeout: Seconds of CPU time. 5 by default.
-        wall: Wall-clock seconds until it is ended. None, the default: `4 * timeout + 1`, so that the verdict on
-            a program that computes does not depend on how busy the machine is.
+        wall: Seconds on the clock until it is ended, without those for which it waits for a processor (with
+            `processes` above 0, with them). So it ends programs that sleep. None, the default: `4 * timeout + 1`.
         memory: Bytes of address space, beyond what the interpreter has when the program starts. 256 MiB by default.
         output: Bytes of standard output, and as many of standard error. 4 MiB by default.
         disk: Bytes of its folder, and of any one file. 16 MiB by default.

@@ -14,9 +14,10 @@ Reason = Literal["ok", "error", "compile", "timeout", "cpu", "memory", "output",
 """The way a program ended.
 
 ok: with status 0. error: with another one. compile: it was not run, as it does not compile. cpu: its CPU time was up.
-timeout: its wall-clock time was up. memory: it asked for more than it may have, and did not get over it. output: it
-wrote more than it may. disk: it ended in failure, with its disk full. killed: a signal ended it, which is not one of
-the above. sandbox_error: the sandbox failed; the program is not to blame, and no program can bring this about.
+timeout: its wall-clock time was up, and it slept for most of it. memory: it asked for more than it may have, and did
+not get over it. output: it wrote more than it may. disk: it ended in failure, with its disk full. killed: a signal
+ended it, which is not one of the above. sandbox_error: the sandbox failed, or its machine is too busy; the program is
+not to blame, and no program can bring this about.
 """
 
 _MEMORY_ERROR = re.compile(r"(?:[\w.]*\.)?_?(?:Array)?MemoryError\b|  what\(\):  std::bad_(?:array_new_length|alloc)$")

@@ -14,6 +14,7 @@ from gem_sandbox.job import Job
 from gem_sandbox.launch import Server
 from gem_sandbox.levels import Level
 from gem_sandbox.limits import Limits
+from gem_sandbox.waiting import PATIENCE, look
 
 GRACE = 10.0
 """Seconds beyond a program's wall-clock time until its server counts as lost."""
@@ -125,13 +126,30 @@ class SandboxSlot:
             socket.send_fds(sock, [json.dumps(message).encode()], fds)
         except ConnectionError as error:
             raise SlotGone("the fork server had died", self.level) from error
+        while True:
+            try:
+                said, kept, _, _ = socket.recv_fds(sock, 1 << 16, 1)
+            except OSError as error:
+                raise SlotLost(f"the fork server did not answer: {error}", self.level) from error
+            if not said:
+                raise SlotLost("the fork server died", self.level)
+            answer = json.loads(said)
+            if "computed" not in answer:
+                return answer, kept
+            self._tell_waiting(kept[0], answer["computed"])
+
+    def _tell_waiting(self, process: int, computed: float) -> None:
+        """Tell the server, which has no /proc, how long the program has waited for a processor."""
         try:
-            answer, kept, _, _ = socket.recv_fds(sock, 1 << 16, 1)
+            waiting = look(process)
+        finally:
+            os.close(process)
+        if waiting.for_others(computed) > PATIENCE:
+            raise SlotLost(f"the machine is too busy: the program waited {PATIENCE:g} s for a processor", self.level)
+        try:
+            self._server.socket.send(json.dumps([waiting.waited, waiting.ready]).encode())
         except OSError as error:
-            raise SlotLost(f"the fork server did not answer: {error}", self.level) from error
-        if not answer:
-            raise SlotLost("the fork server died", self.level)
-        return json.loads(answer), kept
+            raise SlotLost("the fork server died", self.level) from error
 
     def forget(self) -> None:
         """Close the connection to the server in the child of a fork: the server belongs to the parent."""

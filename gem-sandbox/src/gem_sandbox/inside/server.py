@@ -38,6 +38,7 @@ _NEEDLESS_HOOKS = {"asyncio.events", "concurrent.futures.thread", "logging", "ra
 
 _MOST_ADDRESSES = 1 << 47  # bytes that a process can address
 _TICK = 0.005  # seconds between two looks at a program that is near its limit
+_LOOK = 0.1  # and at one that waits for a processor
 
 
 def main(channel: int, supervisor: int) -> None:
@@ -76,7 +77,7 @@ def _next(sock: socket.socket, base: int, workspace: Workspace, poll: select.pol
     job: dict[str, Any] = json.loads(message)
     image = job["image"]
     job["address_space"] = image["address_space"] if image else base + job["memory"]
-    outcome = _serve(job, fds, workspace, poll, fork)
+    outcome = _serve(job, fds, workspace, poll, fork, sock)
     if outcome is None:
         return False
     kept = _open(image["keeps"]) if image and image["keeps"] else []
@@ -104,7 +105,12 @@ def _load(modules: Sequence[str]) -> Callable[[], int]:
 
 
 def _serve(
-    job: Mapping[str, Any], fds: list[int], workspace: Workspace, poll: select.poll, fork: Callable[[], int]
+    job: Mapping[str, Any],
+    fds: list[int],
+    workspace: Workspace,
+    poll: select.poll,
+    fork: Callable[[], int],
+    sock: socket.socket,
 ) -> dict[str, Any] | None:
     """Run one program to its end. None: the supervisor is gone."""
     for name in _GENERATORS & sys.modules.keys():
@@ -122,7 +128,7 @@ def _serve(
     for fd in fds:
         os.close(fd)
     tell.close()
-    ended = _watch(pid, start, job, workspace, poll)
+    ended = _watch(pid, start, job, workspace, poll, sock)
     _, status, usage = os.wait4(pid, 0)
     duration = time.monotonic() - start
     workspace.sweep(job)
@@ -159,21 +165,30 @@ def _fork_here(fork: Callable[[], int]) -> int:
     return pid
 
 
-def _watch(pid: int, start: float, job: Mapping[str, Any], workspace: Workspace, poll: select.poll) -> str | None:
+def _watch(
+    pid: int, start: float, job: Mapping[str, Any], workspace: Workspace, poll: select.poll, sock: socket.socket
+) -> str | None:
     """Wait for the end of the child `pid`, or bring it about. Returns why, or None where it ended by itself."""
     child = os.pidfd_open(pid)
     clock = ~pid << 3 | 2  # the process's CPU time: clock_getcpuclockid(3)
     poll.register(child, select.POLLIN)
     cores = os.cpu_count() or 1
+    end = start + job["wall"]
     ended = None
     try:
         while ended is None:
-            cpu_left = job["cpu"] - time.clock_gettime(clock)
-            wall_left = start + job["wall"] - time.monotonic()
+            computed = time.clock_gettime(clock)
+            cpu_left, wall_left = job["cpu"] - computed, end - time.monotonic()
             if cpu_left <= 0:
                 ended = "cpu"
             elif wall_left <= 0:
-                ended = "timeout"
+                # Of several processes, nobody can tell which ones the others wait for.
+                waited = (0.0, False) if job["processes"] else _waiting(child, computed, sock)
+                if waited is None:
+                    ended = "orphaned"
+                else:
+                    end = _later(start, job["wall"], *waited)
+                    ended = None if end else "timeout"
             elif workspace.overfull(job, ended=False):
                 ended = "disk"
             else:
@@ -188,6 +203,27 @@ def _watch(pid: int, start: float, job: Mapping[str, Any], workspace: Workspace,
     finally:
         poll.unregister(child)
         os.close(child)
+
+
+def _waiting(child: int, computed: float, sock: socket.socket) -> tuple[float, bool] | None:
+    """Ask the supervisor how long the program has waited for a processor, and whether it is ready to compute.
+
+    None: the supervisor is gone.
+    """
+    try:
+        socket.send_fds(sock, [json.dumps({"computed": computed}).encode()], [child])
+        answer = sock.recv(MOST_BYTES)
+    except ConnectionError:
+        return None
+    return json.loads(answer) if answer else None
+
+
+def _later(start: float, wall: float, waited: float, ready: bool) -> float:
+    """When to look again at a program that has run for `wall` seconds. 0: it has slept for too long."""
+    now, end = time.monotonic(), start + wall + waited
+    if end <= now and not ready:
+        return 0.0
+    return min(max(end, now + _LOOK), now + wall)
 
 
 def _become(
