@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import gem
 
-NAMESPACES = ("math",)
+NAMESPACES = ("code", "logic", "math")
 
 
 class Measured(NamedTuple):

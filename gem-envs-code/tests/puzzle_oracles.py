@@ -24,66 +24,103 @@ def _backwards(xs: Any) -> Any:
 
 SINGLE: dict[str, Callable[..., Any]] = {
     # of a number
-    "a plus {k}": lambda a, k, **_: sum((a, k)),
-    "a minus {k}": lambda a, k, **_: -(k - a),
-    "{k} times a": lambda a, k, **_: sum(a for _ in range(k)),
     "{k} times a, plus {m}": lambda a, k, m, **_: m + math.prod((k, a)),
     "{k} times a, minus {m}": lambda a, k, m, **_: math.prod((k, a)) - m,
-    "the square of a, plus {k}": lambda a, k, **_: a**2 + k,
-    "the absolute value of a, times {k}": lambda a, k, **_: (a if a > 0 else -a) * k,
-    "a divided by {k}, rounded down": lambda a, k, **_: math.floor(a / k),
-    "the remainder of a divided by {k}, which is from 0 to {k} - 1": lambda a, k, **_: next(
-        r for r in range(k) if (a - r) / k == (a - r) // k
+    "the square of the sum of a and {k}, minus {m}": lambda a, k, m, **_: a * a + 2 * a * k + k * k - m,
+    "{m} times the distance between a and {k}": lambda a, k, m, **_: m * (a - k if a > k else k - a),
+    "a divided by {k}, rounded down, plus {m}": lambda a, k, m, **_: m + math.floor(a / k),
+    "{m} times the remainder of a divided by {k}, which is not negative": lambda a, k, m, **_: (
+        m * next(r for r in range(k) if (a - r) / k == (a - r) // k)
     ),
-    "the smaller of a and {k}": lambda a, k, **_: sorted((a, k))[0],
-    "the larger of a and {k}": lambda a, k, **_: sorted((a, k))[1],
-    "the distance between a and {k}": lambda a, k, **_: a - k if a > k else k - a,
-    "whether a is divisible by {k}": lambda a, k, **_: (a / k).is_integer(),
-    "how many digits a has, without its sign": lambda a, **_: sum(each.isdigit() for each in str(a)),
+    "a, or -{k} if that is larger, or {m} if a is larger than {m}": lambda a, k, m, **_: sorted((-k, a, m))[1],
+    "whether a is divisible by {k} or by {m}": lambda a, k, m, **_: any((a / n).is_integer() for n in (k, m)),
+    "whether a is divisible by {k} but not by {m}": lambda a, k, m, **_: (
+        [(a / n).is_integer() for n in (k, m)] == [True, False]
+    ),
+    "a plus {k} if a is even, and otherwise a times {m}": lambda a, k, m, **_: (
+        sum([a] * m) if str(a)[-1] in "13579" else sum((a, k))
+    ),
+    "{k} times the last digit of a, plus {m}": lambda a, k, m, **_: k * int(str(a)[-1]) + m,
+    "the product of a plus {k} and a minus {m}": lambda a, k, m, **_: a * a + (k - m) * a - k * m,
     # of two numbers
-    "a plus b": lambda a, b, **_: sum((a, b)),
-    "a minus b": lambda a, b, **_: -(b - a),
-    "a times b": lambda a, b, **_: math.prod((a, b)),
-    "{k} times a, plus b": lambda a, b, k, **_: b + math.prod((k, a)),
-    "a minus {k} times b": lambda a, b, k, **_: -(math.prod((k, b)) - a),
     "{k} times a, plus {m} times b": lambda a, b, k, m, **_: sum(math.prod(pair) for pair in ((k, a), (m, b))),
-    "the product of a and b, plus {k}": lambda a, b, k, **_: k + math.prod((a, b)),
-    "the larger of a and b": lambda a, b, **_: sorted((a, b))[1],
-    "the smaller of a and b": lambda a, b, **_: sorted((a, b))[0],
-    "the larger of a and b, times {k}": lambda a, b, k, **_: sorted((a, b))[1] * k,
-    "the distance between a and b": lambda a, b, **_: a - b if a > b else b - a,
-    "whether a is less than b": lambda a, b, **_: b - a > 0,
-    "a if b is even, and otherwise {k}": lambda a, b, k, **_: k if str(b)[-1] in "13579" else a,
+    "{k} times a, minus {m} times b": lambda a, b, k, m, **_: -(math.prod((m, b)) - math.prod((k, a))),
+    "{k} times the product of a and b, plus {m}": lambda a, b, k, m, **_: m + math.prod((a, b, k)),
+    "the product of a plus {k} and b minus {m}": lambda a, b, k, m, **_: a * b - a * m + k * b - k * m,
+    "{k} times the larger of a and b, minus {m}": lambda a, b, k, m, **_: k * sorted((a, b))[1] - m,
+    "{k} times the smaller of a and b, plus {m}": lambda a, b, k, m, **_: k * sorted((a, b))[0] + m,
+    "{k} times the distance between a and b, plus {m}": lambda a, b, k, m, **_: m + k * (a - b if a > b else b - a),
+    "{m} plus the remainder of the sum of a and b divided by {k}, which is not negative": lambda a, b, k, m, **_: (
+        m + next(r for r in range(k) if (a + b - r) / k == (a + b - r) // k)
+    ),
+    "a plus {k} if b is divisible by {m}, and otherwise b": lambda a, b, k, m, **_: (
+        sum((a, k)) if (b / m).is_integer() else b
+    ),
+    "whether {k} times a is less than {m} times b": lambda a, b, k, m, **_: math.prod((m, b)) - math.prod((k, a)) > 0,
+    "a divided by {k}, rounded down, plus b divided by {m}, rounded down": lambda a, b, k, m, **_: sum(
+        math.floor(x / n) for x, n in ((a, k), (b, m))
+    ),
     # of a list
-    "the sum of xs": lambda xs, **_: math.fsum(xs),
-    "the sum of xs, plus {k}": lambda xs, k, **_: math.fsum([*xs, k]),
-    "how many items xs has": lambda xs, **_: sum(1 for _ in xs),
-    "how many items of xs are equal to {k}": lambda xs, k, **_: Counter(xs)[k],
-    "how many different items xs has": lambda xs, **_: len(Counter(xs)),
-    "the largest item of xs, or {k} if it is empty": lambda xs, k, **_: sorted(xs)[-1] if xs else k,
-    "the smallest item of xs, or {k} if it is empty": lambda xs, k, **_: sorted(xs)[0] if xs else k,
-    "the items of xs in reverse order": lambda xs, **_: _backwards(xs),
-    "the items of xs from smallest to largest": lambda xs, **_: list(Counter(xs).elements()) and _sorted(xs),
-    "the first {k} items of xs, or all if there are fewer": lambda xs, k, **_: _first(xs, k),
-    "the items of xs after the first {k}": lambda xs, k, **_: _rest(xs, k),
-    "the items of xs, each times {k}": lambda xs, k, **_: [sum([x] * k) for x in xs],
-    "the items of xs, each plus {k}": lambda xs, k, **_: [sum((x, k)) for x in xs],
-    "the items of xs that are greater than {k}": lambda xs, k, **_: list(filter(lambda x: x - k > 0, xs)),
-    "the items of xs that are divisible by {k}": lambda xs, k, **_: [x for x in xs if (x / k).is_integer()],
-    "whether {k} is in xs": lambda xs, k, **_: any(x == k for x in xs),
+    "the sum of the items of xs that are greater than {k}, plus {m}": lambda xs, k, m, **_: math.fsum(
+        [m, *filter(lambda x: x - k > 0, xs)]
+    ),
+    "{k} times the sum of xs, minus {m} times the number of its items": lambda xs, k, m, **_: math.fsum(
+        k * x - m for x in xs
+    ),
+    "how many items of xs are from -{k} to {m}": lambda xs, k, m, **_: sum(Counter(xs)[x] for x in range(-k, m + 1)),
+    "how many items of xs are divisible by {k} or by {m}": lambda xs, k, m, **_: len(
+        [x for x in xs if (x / k).is_integer() or (x / m).is_integer()]
+    ),
+    "the items of xs, each multiplied by {k} and then increased by {m}": lambda xs, k, m, **_: [
+        sum([x] * k, m) for x in xs
+    ],
+    "the items of xs that are divisible by {k}, each plus {m}": lambda xs, k, m, **_: [
+        sum((x, m)) for x in xs if (x / k).is_integer()
+    ],
+    "the items of xs that are greater than {k} or less than -{m}": lambda xs, k, m, **_: list(
+        filter(lambda x: x not in range(-m, k + 1), xs)
+    ),
+    "the first {k} items of xs, or all if there are fewer, each times {m}": lambda xs, k, m, **_: [
+        sum([x] * m) for x in _first(xs, k)
+    ],
+    "the items of xs after the first {k}, each minus {m}": lambda xs, k, m, **_: [-(m - x) for x in _rest(xs, k)],
+    "the items of xs, with {m} in the place of each that is less than {k}": lambda xs, k, m, **_: [
+        x if x >= k else m for x in xs
+    ],
+    "{k} times the largest item of xs, or {m} if xs is empty": lambda xs, k, m, **_: k * _sorted(xs)[-1] if xs else m,
+    "the smallest item of xs minus {k}, or {m} if xs is empty": lambda xs, k, m, **_: _sorted(xs)[0] - k if xs else m,
+    "the {k} smallest items of xs in order, or all if there are fewer, each plus {m}": lambda xs, k, m, **_: [
+        sum((x, m)) for x in _first(_sorted(xs), k)
+    ],
     # of a text
-    "s in capital letters": lambda s, **_: "".join(chr(ord(c) - 32) if "a" <= c <= "z" else c for c in s),
-    "s in small letters": lambda s, **_: "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in s),
-    "s backwards": lambda s, **_: _backwards(s),
-    "s, {k} times in a row": lambda s, k, **_: "".join(s for _ in range(k)),
-    "how many characters s has": lambda s, **_: sum(1 for _ in s),
-    "how often the letter {c} occurs in s": lambda s, c, **_: Counter(s)[c],
-    "the first {k} characters of s, or all if there are fewer": lambda s, k, **_: _first(s, k),
-    "the characters of s after the first {k}": lambda s, k, **_: _rest(s, k),
-    "s with {d} in the place of every {c}": lambda s, c, d, **_: d.join(s.split(c)),
-    "s without the letter {c}": lambda s, c, **_: "".join(s.split(c)),
-    "whether s begins with {c}": lambda s, c, **_: _first(s, 1) == c,
-    "how many words s has, which are separated by spaces": lambda s, **_: len([w for w in s.split(" ") if w]),
+    "{k} times the number of characters of s, plus {m}": lambda s, k, m, **_: m + sum(k for _ in s),
+    "{k} times the number of letters {c} in s, plus {m}": lambda s, k, m, c, **_: m + k * Counter(s)[c],
+    "{k} times the number of letters in s that are {c} or {d}": lambda s, k, c, d, **_: sum(
+        k for each in s if each in (c, d)
+    ),
+    "the characters of s after the first {k}, {m} times in a row": lambda s, k, m, **_: "".join([_rest(s, k)] * m),
+    "the first {k} characters of s, or all if there are fewer, {m} times in a row": lambda s, k, m, **_: "".join(
+        [_first(s, k)] * m
+    ),
+    "the first {k} characters of s, or all if there are fewer, and then {m} letters {c}": lambda s, k, m, c, **_: (
+        "".join([_first(s, k), *[c] * m])
+    ),
+    "s in capital letters, with {k} dashes before it and {m} behind it": lambda s, k, m, **_: "".join(
+        ["-" * k, *(chr(ord(c) - 32) if "a" <= c <= "z" else c for c in s), "-" * m]
+    ),
+    "s in small letters, {k} times in a row, and then the letter {c}": lambda s, k, c, **_: "".join(
+        [*[chr(ord(each) + 32) if "A" <= each <= "Z" else each for each in s] * k, c]
+    ),
+    "s with {d} in the place of every {c}, without the first {k} characters": lambda s, k, c, d, **_: d.join(
+        _rest(s, k).split(c)
+    ),
+    "s backwards, with {d} in the place of every {c}, {k} times in a row": lambda s, k, c, d, **_: "".join(
+        [d.join(_backwards(s).split(c))] * k
+    ),
+    "whether s has from {k} to {m} characters": lambda s, k, m, **_: len(s) in range(k, m + 1),
+    "{m} times the number of words of s, which are separated by spaces, minus {k}": lambda s, k, m, **_: (
+        m * len([w for w in s.split(" ") if w]) - k
+    ),
 }
 
 
@@ -226,7 +263,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     "Change small letters to capital ones, and capital ones to small ones.": lambda s, **_: "".join(
         c.upper() if c.islower() else c.lower() for c in s
     ),
-    "Change all letters to small ones.": lambda s, **_: SINGLE["s in small letters"](s),
+    "Change all letters to small ones.": lambda s, **_: "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in s),
     "Reverse the text.": lambda s, **_: _backwards(s),
     "Reverse each word in its place.": lambda s, **_: _words(s, lambda words: [_backwards(w) for w in words]),
     "Reverse the order of the words.": lambda s, **_: _words(s, lambda words: list(reversed(words))),
@@ -239,7 +276,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     "Remove every character that is equal to the character before it.": lambda s, **_: "".join(_no_repeats(s)),
     "Keep the first occurrence of every character.": lambda s, **_: "".join(_kept_once(s)),
     "Write every character {k} times in a row.": lambda s, k, **_: "".join(c for c in s for _ in range(k)),
-    "Keep every {k}th character, beginning with the first.": lambda s, k, **_: "".join(
+    "Keep the first character of every {k}: characters 1, 1 + {k}, 1 + 2 * {k} and so on.": lambda s, k, **_: "".join(
         c for at, c in enumerate(s) if at % k == 0
     ),
     "Remove the first {k} characters, or all if there are fewer.": lambda s, k, **_: _rest(s, k),

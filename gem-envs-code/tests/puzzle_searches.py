@@ -14,17 +14,19 @@ def path(facts: Facts, given: tuple[Any, ...]) -> Any:
     (grid,) = given
     if len(grid) > 10:
         return None
-    digits = {(y, x): int(c) for y, row in enumerate(grid) for x, c in enumerate(row) if c != "#"}
+    digits = {(y, x): int(c) for y, row in enumerate(grid) for x, c in enumerate(row) if c not in ("#", facts["wall"])}
 
     def entered(cost: float, square: tuple[int, int]) -> float:
         if "largest" in facts["cost"]:
             return max(cost, digits[square])
         if "sum" in facts["cost"]:
-            return cost + digits[square]
-        return cost + 1 + digits[square] % 2
+            return cost + facts["toll"] + digits[square]
+        return cost + 1 + (facts["toll"] if digits[square] % 2 else 0)
 
     best = dict.fromkeys(digits, math.inf)
-    best[0, 0] = digits[0, 0] if "number of moves" not in facts["cost"] else digits[0, 0] % 2
+    best[0, 0] = digits[0, 0]
+    if "number of moves" in facts["cost"]:
+        best[0, 0] = facts["toll"] if digits[0, 0] % 2 else 0
     changed = True
     while changed:
         changed = False
@@ -72,6 +74,7 @@ def choice(facts: Facts, given: tuple[Any, ...]) -> Any:
     most = k if rule.startswith("each") else 1
     if (most + 1) ** len(weights) > 20000:
         return None
+    worth = [v if w % facts["divisor"] else v + facts["more"] for w, v in zip(weights, values, strict=True)]
     best = 0
     for counts in itertools.product(range(most + 1), repeat=len(weights)):
         if rule.startswith("at most") and sum(counts) > k:
@@ -81,7 +84,7 @@ def choice(facts: Facts, given: tuple[Any, ...]) -> Any:
         if "even" in rule and sum(counts) % 2:
             continue
         if sum(c * w for c, w in zip(counts, weights, strict=True)) <= limit:
-            best = max(best, sum(c * v for c, v in zip(counts, values, strict=True)))
+            best = max(best, sum(c * v for c, v in zip(counts, worth, strict=True)))
     return best
 
 
@@ -90,7 +93,10 @@ def intervals(facts: Facts, given: tuple[Any, ...]) -> Any:
     starts, lengths = given
     if len(starts) > 9:
         return None
-    spans = [set(range(a, a + facts["growth"] * n)) for a, n in zip(starts, lengths, strict=True)]
+    spans = []
+    for index, (a, n) in enumerate(zip(starts, lengths, strict=True)):
+        first = a + sum(facts["shift"] for _ in range(index))
+        spans.append(set(range(first, first + facts["growth"] * n)))
     points = sorted(set().union(*spans))
     if facts["asked"].startswith("the total"):
         return len(points)
@@ -122,15 +128,15 @@ def stretches(facts: Facts, given: tuple[Any, ...]) -> Any:
     (xs,) = given
     if len(xs) > 100:
         return None
-    k, asked = facts["k"], facts["asked"]
+    k, m, long, asked = facts["k"], facts["m"], facts["long"], facts["asked"]
     parts = [xs[a:b] for a in range(len(xs)) for b in range(a + 1, len(xs) + 1)]
-    if "divisible" in asked:
-        return sum(sum(part) % k == 0 for part in parts)
+    if "remainder" in asked:
+        return sum((sum(part) - m) / k == (sum(part) - m) // k for part in parts)
     if "sum is" in asked:
-        return sum(sum(part) == k for part in parts)
+        return sum(sum(part) in (k, m) for part in parts)
     if "different" in asked:
-        return sum(len(Counter(part)) <= k for part in parts)
-    return sum(len(part) >= k and part == sorted(part) for part in parts)
+        return sum(len(part) <= long and len(Counter(part)) <= m for part in parts)
+    return sum(len(part) in range(m, long + 1) and part == sorted(part) for part in parts)
 
 
 ORACLES: dict[str, Callable[[Facts, tuple[Any, ...]], Any]] = {

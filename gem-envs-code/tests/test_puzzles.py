@@ -17,21 +17,22 @@ KINDS = {kind.__name__: kind for kinds in LEVELS.values() for kind in kinds}
 DRAWS = 6
 
 
-def drawn(name: str, *, function: bool = True) -> list[Puzzle]:
-    return [make(random.Random(seed), KINDS[name], function=function) for seed in range(DRAWS)]
+def drawn(name: str, *, function: bool = True, seeds: range = range(DRAWS)) -> list[Puzzle]:
+    return [make(random.Random(seed), KINDS[name], function=function) for seed in seeds]
 
 
+@pytest.mark.parametrize("seeds", [range(DRAWS), pytest.param(range(DRAWS, 25), marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", KINDS)
-def test_expected_results_are_those_of_a_second_implementation(name: str) -> None:
+def test_expected_results_are_those_of_a_second_implementation(name: str, seeds: range) -> None:
     checked = 0
-    for puzzle in drawn(name):
+    for puzzle in drawn(name, seeds=seeds):
         for test in puzzle.task.tests:
             assert isinstance(test, CallTest)
             wanted = puzzle_searches.ORACLES[name](puzzle.draft.facts, test.arguments)
             if wanted is not None:
                 assert test.result == wanted, (puzzle.task.statement, test)
                 checked += 1
-    assert checked >= 3 * DRAWS
+    assert checked >= 3 * len(seeds)
 
 
 def test_every_rule_and_step_has_a_second_implementation_and_no_other() -> None:
@@ -42,6 +43,16 @@ def test_every_rule_and_step_has_a_second_implementation_and_no_other() -> None:
 
     assert rules == set(puzzle_oracles.SINGLE)
     assert {step.words for table in tables for step in table} == set(puzzle_oracles.STEPS)
+
+
+@pytest.mark.parametrize("name", ["list_steps", "text_steps", "many_list_steps", "many_text_steps"])
+def test_no_step_of_a_puzzle_can_be_left_out(name: str) -> None:
+    for puzzle in drawn(name, seeds=range(25)):
+        facts, inputs = puzzle.draft.facts, puzzle.draft.inputs
+        results = puzzle.draft.results()
+        for left_out in facts["steps"][:-1]:
+            steps = [step for step in facts["steps"] if step is not left_out]
+            assert [puzzle_searches.ORACLES[name]({"steps": steps}, given) for given in inputs] != results
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -74,7 +85,7 @@ def test_no_two_puzzles_are_alike(difficulty: str) -> None:
     seen: set[Any] = set()
     for seed in range(50):
         env.reset(seed=seed)
-        seen.add(env.puzzle.task.statement)
+        seen.add(env.puzzle.draft.words)
 
     assert len(seen) >= 48
 
@@ -94,22 +105,25 @@ def test_the_reference_solution_passes_as_a_function_and_as_a_program(kind: Call
         assert solution is not None
         step = env.step(solution)
         assert (step.reward, step.info["success"], step.info["kind"]) == (1.0, True, kind.__name__), step.observation
+        assert step.info["steps"] == env.puzzle.steps
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("return a * {k}", "a wrong result"),
-        ("return str(a + {k})", "a wrong result"),
-        ("return (a + {k}) * 1.0", "a wrong result"),
-        ("print(a + {k})", "a wrong result"),
+        ("return {k} * (a + {m})", "a wrong result"),
+        ("return str({k} * a + {m})", "a wrong result"),
+        ("return ({k} * a + {m}) * 1.0", "a wrong result"),
+        ("print({k} * a + {m})", "a wrong result"),
         ("raise ValueError", "an error"),
-        ("return a + {k} if abs(a) < 100 else 0", "a wrong result"),
+        ("return {k} * a + {m} if abs(a) < 100 else 0", "a wrong result"),
     ],
 )
 def test_wrong_solutions_fail(wrong: str, said: str) -> None:
     env = Puzzles("easy", kinds=["number"])
-    seed = next(s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["rule"] == "a plus {k}")
+    seed = next(
+        s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["rule"] == "{k} times a, plus {m}"
+    )
     env.reset(seed=seed)
 
     step = env.step(f"```python\ndef f(a):\n    {wrong.format(**env.puzzle.draft.facts)}\n```")
@@ -121,10 +135,13 @@ def test_wrong_solutions_fail(wrong: str, said: str) -> None:
 @pytest.mark.full
 def test_slow_solutions_of_hard_puzzles_fail() -> None:
     env = Puzzles("hard", kinds=["stretches"])
-    seed = next(s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["asked"] == "whose sum is {k}")
+    seed = next(
+        s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["asked"] == "whose sum is {k} or {m}"
+    )
     env.reset(seed=seed)
-    k = env.puzzle.draft.facts["k"]
-    body = f"return sum(sum(xs[a:b]) == {k} for a in range(len(xs)) for b in range(a + 1, len(xs) + 1))"
+    facts = env.puzzle.draft.facts
+    wanted = f"({facts['k']}, {facts['m']})"
+    body = f"return sum(sum(xs[a:b]) in {wanted} for a in range(len(xs)) for b in range(a + 1, len(xs) + 1))"
     is_function = isinstance(env.puzzle.task.tests[0], CallTest)
     call = "" if is_function else "print(f([int(x) for x in input().split()]))\n"
 
@@ -139,10 +156,13 @@ def test_puzzles_in_other_languages_read_standard_input() -> None:
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
     env = Puzzles("easy", kinds=["number"], language="javascript")
-    seed = next(s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["rule"] == "a plus {k}")
+    seed = next(
+        s for s in range(1000) if env.reset(seed=s) and env.puzzle.draft.facts["rule"] == "{k} times a, plus {m}"
+    )
     question, _ = env.reset(seed=seed)
     assert "Write a JavaScript (Node.js) program that reads standard input" in str(question)
     assert env.expert_action() is None
 
-    program = f"console.log(Number(require('fs').readFileSync(0, 'utf8')) + {env.puzzle.draft.facts['k']})"
+    k, m = (env.puzzle.draft.facts[name] for name in "km")
+    program = f"console.log({k} * Number(require('fs').readFileSync(0, 'utf8')) + {m})"
     assert env.step(f"```javascript\n{program}\n```").reward == 1

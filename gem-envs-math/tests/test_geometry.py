@@ -118,14 +118,16 @@ def similar_triangles(text):
 
 
 def inscribed_angle(text):
-    central, alpha = integers(text)
-    a, b = ((cos(radians(turn)), sin(radians(turn))) for turn in (-90 - central / 2, -90 + central / 2))
-    low, high = -90 + central / 2, 270 - central / 2
-    for _ in range(60):  # C moves along the circle until the angle at A is right
+    """D lies anywhere above AB, and C where the angle at A is right."""
+    delta, alpha = integers(text)
+    a, b = ((cos(radians(turn)), sin(radians(turn))) for turn in (-90 - delta, delta - 90))
+    for turn in (80, 100, 120):
+        assert angle((cos(radians(turn)), sin(radians(turn))), a, b) == pytest.approx(delta)
+    low, high = delta - 90, 270 - delta
+    for _ in range(60):
         turn = (low + high) / 2
         c = cos(radians(turn)), sin(radians(turn))
         low, high = (turn, high) if angle(a, b, c) < alpha else (low, turn)
-    assert angle((0, 0), a, b) == pytest.approx(central)
     return angle(b, a, c)
 
 

@@ -85,8 +85,11 @@ def greatest_common_divisor(rng: random.Random, level: int) -> Problem:
 
 def remainder_of_product(rng: random.Random, level: int) -> Problem:
     """The remainder of a product."""
-    modulus = rng.randint(11, 40)
-    a, b, m = counted(rng.randint(modulus + 1, 150), rng.randint(modulus + 1, 150), modulus)
+    while True:
+        modulus, first, second = rng.randint(11, 60), rng.randint(61, 199), rng.randint(61, 199)
+        if first * second % modulus:
+            break
+    a, b, m = counted(first, second, modulus)
     return integer(f"What is the remainder of {a} * {b} divided by {m}?", (a % m) * (b % m) % m)
 
 
@@ -145,15 +148,16 @@ def multiples_between(rng: random.Random, level: int) -> Problem:
 
 
 def clock(rng: random.Random, level: int) -> Problem:
-    """Hours on a clock."""
-    hour, hours = counted(rng.randrange(24), rng.randint(30, 500))
+    """Hours or minutes on a clock."""
+    hand, size = rng.choice((("hour", 24), ("minute", 60)))
+    now, turns, every = counted(rng.randrange(size), rng.randint(size + 5, 999), size)
     text, answer = rng.choice(
         (
-            (f"will it show in {hours} hours", lambda: (hour + hours) % 24),
-            (f"did it show {hours} hours ago", lambda: (hour - hours) % 24),
+            (f"will it show in {turns} {hand}s", lambda: (now + turns) % every),
+            (f"did it show {turns} {hand}s ago", lambda: (now - turns) % every),
         )
     )
-    return integer(f"A clock with the hours 0 to 23 shows {hour}. Which hour {text}?", answer())
+    return integer(f"A clock with the {hand}s 0 to {size - 1} shows {now}. Which {hand} {text}?", answer())
 
 
 def factorisation(rng: random.Random, level: int) -> Problem:
@@ -175,7 +179,7 @@ def divisors(rng: random.Random, level: int) -> Problem:
             break
     (shown,) = counted(n)
     powers = _powers(shown)
-    if rng.random() < 0.5:
+    if len(powers) > 2:
         return integer(f"How many positive divisors does {n} have?", prod(like(e, shown) + 1 for e in powers.values()))
     return integer(
         f"What is the sum of all positive divisors of {n}, {n} included?",
@@ -344,7 +348,7 @@ def coins(rng: random.Random, level: int) -> Problem:
         a, b = rng.randint(3, 12), rng.randint(13, 25)
         if gcd(a, b) == 1:
             break
-    p, q, c = counted(a, b, a * rng.randint(20, 90) + b * rng.randint(5, 40))
+    p, q, c = counted(a, b, a * rng.randint(50, 500) + b * rng.randint(5, 150))
     first = next(y for y in range(a) if (c - q * y) % p == 0)
     question = f"How many pairs of integers x >= 0 and y >= 0 satisfy {a}x + {b}y = {c}?"
     return integer(question, (c // q - first) // p + 1)

@@ -3,10 +3,13 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Type = Literal["int", "ints", "text", "texts"]
 """The type of an argument: an integer, a list of integers, a text of one line, or a list of such texts."""
+
+NAME = "f"
+"""The name of the function of a puzzle."""
 
 ANY_TEXT = "abcdefghijklmnopqrstuvwxyzABCDEXYZ0123456789 ,.-"
 
@@ -30,6 +33,21 @@ class Draft:
     inputs: Sequence[tuple[Any, ...]]
     facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     imports: Sequence[str] = ()
+
+    def source(self) -> str:
+        """The function, with its imports."""
+        head = [*self.imports, "", ""] if self.imports else []
+        return "\n".join([*head, f"def {NAME}({', '.join(self.arguments)}):", *(f"    {line}" for line in self.body)])
+
+    def results(self) -> list[Any]:
+        """What the function returns for each of the inputs. It is text of this package, and of nobody else."""
+        names: dict[str, Any] = {}
+        exec(compile(self.source(), "<puzzle>", "exec"), names)
+        return [names[NAME](*map(_copied, given)) for given in self.inputs]
+
+
+def _copied(given: Any) -> Any:
+    return list(cast("list[Any]", given)) if isinstance(given, list) else given
 
 
 Kind = Callable[[random.Random], Draft]

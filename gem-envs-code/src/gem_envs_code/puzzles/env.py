@@ -27,9 +27,9 @@ class Puzzles(QuestionEnv[str]):
     standard input. The question has an example and says how to answer; an action is a reply whose last fenced code
     block is the whole program. It runs on ten or more tests in the sandbox (`gem_sandbox`, shared by all envs of a
     process). The last observation says which test failed first and the kind of the failure, and the info has the `kind`
-    of puzzle.
+    of puzzle, and the `steps` of the reference solution: its operations, calls, subscripts, conditions and loops.
 
-    - `easy`: one expression of numbers, a list or a text, as a function.
+    - `easy`: one expression of two or three operations on numbers, a list or a text, as a function.
     - `medium`: a few steps that change a list or a text.
     - `hard`: five to eight such steps, or an algorithm: the cheapest way through a grid, counting texts, an
       interpreter, choosing items, intervals, a recurrence to n = 10 ** 18, counting stretches of a long list.
@@ -78,6 +78,11 @@ class Puzzles(QuestionEnv[str]):
         self.instruction = instruction
         self._grader = Grader(language=language, partial=partial, level=level, min_level=min_level)
 
+    @property
+    def steps(self) -> int:
+        """The steps of the reference solution."""
+        return self.puzzle.steps
+
     def _draw(self, rng: random.Random) -> Puzzle:
         kind = rng.choice(self.kinds)
         is_function = self.difficulty == "easy" or rng.random() < 0.5
@@ -94,7 +99,7 @@ class Puzzles(QuestionEnv[str]):
 
     def _grade(self, answer: str) -> Step:
         step = self._grader.grade(answer, self.puzzle.task)
-        return Step.final(step.observation, step.reward, kind=self.puzzle.kind, **step.info)
+        return Step.final(step.observation, step.reward, kind=self.puzzle.kind, steps=self.steps, **step.info)
 
     def _feedback(self, step: Step) -> str:
         return self._grader.feedback(step, shown=self.show_failure)

@@ -28,31 +28,36 @@ _MOVES = {
     "right, or diagonally down to the left or right": [(0, 1), (1, 1), (1, -1)],
 }
 _COSTS = {
-    "the sum of the digits on the way, with those of the first and the last square": "cost + int(grid[y][x])",
+    "the sum of the digits on the way, with those of the first and the last square, plus {toll} for each move":
+        "cost + {toll} + int(grid[y][x])",
     "the largest digit on the way, with those of the first and the last square": "max(cost, int(grid[y][x]))",
-    "the number of moves, plus one for each square on the way with an odd digit, the first and the last included":
-        "cost + 1 + int(grid[y][x]) % 2",
+    "the number of moves, plus {toll} for each square on the way with an odd digit, the first and the last included":
+        "cost + 1 + {toll} * (int(grid[y][x]) % 2)",
 }  # fmt: skip
 
 
 def path(rng: random.Random) -> Draft:
     """The cheapest way through a grid."""
-    moves, cost = rng.choice(list(_MOVES)), rng.choice(list(_COSTS))
-    start = "int(grid[0][0]) % 2" if "moves" in cost else "int(grid[0][0])"
+    moves, cost, toll = rng.choice(list(_MOVES)), rng.choice(list(_COSTS)), rng.randint(1, 9)
+    wall = rng.choice("023456789")
+    ends = [digit for digit in "123456789" if digit != wall]
+    start = f"{toll} * (int(grid[0][0]) % 2)" if "number of moves" in cost else "int(grid[0][0])"
 
     def grid() -> tuple[list[str]]:
         height, width = rng.randint(2, 6), rng.randint(2, 6)
         rows = ["".join(rng.choice("0123456789#") for _ in range(width)) for _ in range(height)]
-        rows[0] = rng.choice("123456789") + rows[0][1:]
-        rows[-1] = rows[-1][:-1] + rng.choice("123456789")
+        rows[0] = rng.choice(ends) + rows[0][1:]
+        rows[-1] = rows[-1][:-1] + rng.choice(ends)
         return (rows,)
 
     large = ["".join(rng.choice("0123456789999#") for _ in range(40)) for _ in range(40)]
     large[0], large[-1] = "1" + large[0][1:], large[-1][:-1] + "1"
+    small = ["1#", "#1"], ["1" + wall, wall + "1"]
     return Draft(
         words="grid is a list of rows of equal length, of digits and #. One walks from its upper left square to its "
-        f"lower right one; both hold digits. A move goes from a square {moves}, and never to a square with # or out "
-        f"of the grid. What a walk costs is {cost}. It returns the cost of the cheapest walk, or -1 if there is none.",
+        f"lower right one, which are neither # nor {wall}. A move goes from a square {moves}, and never to a square "
+        f"with # or {wall} or out of the grid. What a walk costs is {cost.format(toll=toll)}. It returns the cost of "
+        "the cheapest walk, or -1 if there is none.",
         arguments={"grid": "texts"},
         body=[
             "height, width = len(grid), len(grid[0])",
@@ -66,12 +71,12 @@ def path(rng: random.Random) -> Draft:
             "    done.add((y0, x0))",
             f"    for dy, dx in {_MOVES[moves]}:",
             "        y, x = y0 + dy, x0 + dx",
-            "        if 0 <= y < height and 0 <= x < width and grid[y][x] != '#':",
-            f"            heapq.heappush(queue, ({_COSTS[cost]}, y, x))",
+            f"        if 0 <= y < height and 0 <= x < width and grid[y][x] not in '#{wall}':",
+            f"            heapq.heappush(queue, ({_COSTS[cost].format(toll=toll)}, y, x))",
             "return -1",
         ],
-        inputs=_different(grid, [grid(), (["7"],), (["1#", "#2"],), (large,)], 14),
-        facts={"moves": _MOVES[moves], "cost": cost},
+        inputs=_different(grid, [grid(), ([ends[-1]],), *((each,) for each in small), (large,)], 14),
+        facts={"moves": _MOVES[moves], "cost": cost, "toll": toll, "wall": wall},
         imports=["import heapq"],
     )
 
@@ -81,7 +86,7 @@ def texts_without(rng: random.Random) -> Draft:
     letters = "abcd"[: rng.randint(2, 4)]
     pairs = [a + b for a in letters for b in letters]
     forbidden = sorted(rng.sample(pairs, rng.randint(1, len(pairs) // 2)))
-    most = rng.randint(1, 3)
+    most = rng.randint(2, 5)
     return Draft(
         words=f"It returns how many texts of n letters there are, each of the letters {', '.join(letters)}, in which "
         f"none of {', '.join(forbidden)} occurs and the letter a occurs at most {most} times. As that may be a large "
@@ -160,7 +165,7 @@ def choice(rng: random.Random) -> Draft:
     rule = rng.choice(
         ("at most {k} items", "no two neighbours", "each item up to {k} times", "an even number of items")
     )
-    k = rng.randint(2, 4)
+    k, more, divisor = rng.randint(2, 4), rng.randint(2, 9), rng.randint(2, 5)
     words = rule.format(k=k)
     inner = {
         "at most {k} items": [
@@ -203,13 +208,13 @@ def choice(rng: random.Random) -> Draft:
     large = ([rng.randint(1, 50) for _ in range(60)], [rng.randint(1, 99) for _ in range(60)], 400)
     first: list[tuple[Any, ...]] = [given(5), ([], [], 4), ([3], [5], 2), ([3], [5], 3), large]
     return Draft(
-        words="Item i weighs weights[i] and is worth values[i]; all of them are positive integers. One chooses "
-        f"{words}, of a total weight of at most limit. It returns the largest total value; to choose nothing is "
-        "worth 0.",
+        words="Item i weighs weights[i] and is worth values[i]; all of them are positive integers. An item whose "
+        f"weight is divisible by {divisor} is worth {more} more. One chooses {words}, of a total weight of at most "
+        "limit. It returns the largest total value; to choose nothing is worth 0.",
         arguments={"weights": "ints", "values": "ints", "limit": "int"},
-        body=inner,
+        body=[f"values = [v + {more} * (w % {divisor} == 0) for w, v in zip(weights, values)]", *inner],
         inputs=_different(lambda: given(rng.randint(2, 9)), first, 14),
-        facts={"rule": rule, "k": k},
+        facts={"rule": rule, "k": k, "more": more, "divisor": divisor},
     )
 
 
@@ -251,19 +256,30 @@ _INTERVAL_QUESTIONS = {
 def intervals(rng: random.Random) -> Draft:
     """Questions about intervals."""
     asked = rng.choice(list(_INTERVAL_QUESTIONS))
-    growth = rng.randint(1, 4)
+    growth, shift = rng.randint(2, 9), rng.randint(1, 9)
 
     def given(size: int, far: int) -> tuple[list[int], list[int]]:
         return [rng.randint(0, far) for _ in range(size)], [rng.randint(1, far // 3) for _ in range(size)]
 
-    first: list[tuple[Any, ...]] = [given(4, 12), ([], []), ([3], [2]), ([1, 1 + growth], [1, 1]), given(3000, 10**6)]
+    first: list[tuple[Any, ...]] = [
+        given(4, 12),
+        ([], []),
+        ([3], [2]),
+        ([1, 1 + growth - shift], [1, 1]),
+        given(3000, 10**6),
+    ]
     return Draft(
-        words=f"Interval i begins with starts[i], which belongs to it, and ends before starts[i] + {growth} * "
-        f"lengths[i], which does not; all lengths are positive integers. It returns {asked}; for no intervals, 0.",
+        words=f"Interval i, counted from 0, begins with starts[i] + {shift} * i, which belongs to it, and ends before "
+        f"the number that is {growth} * lengths[i] larger, which does not; all lengths are positive integers. It "
+        f"returns {asked}; for no intervals, 0.",
         arguments={"starts": "ints", "lengths": "ints"},
-        body=[f"spans = [(a, a + {growth} * n) for a, n in zip(starts, lengths)]", *_INTERVAL_QUESTIONS[asked]],
+        body=[
+            f"firsts = [a + {shift} * i for i, a in enumerate(starts)]",
+            f"spans = [(a, a + {growth} * n) for a, n in zip(firsts, lengths)]",
+            *_INTERVAL_QUESTIONS[asked],
+        ],
         inputs=_different(lambda: given(rng.randint(2, 9), 15), first, 14),
-        facts={"asked": asked, "growth": growth},
+        facts={"asked": asked, "growth": growth, "shift": shift},
     )
 
 
@@ -293,39 +309,39 @@ def recurrence(rng: random.Random) -> Draft:
 
 
 _COUNTED = {
-    "whose sum is divisible by {k}": [
+    "whose sum leaves the remainder {m} when it is divided by {k}": [
         "seen, total, count = {0: 1}, 0, 0",
         "for x in xs:",
         "    total = (total + x) % {k}",
-        "    count += seen.get(total, 0)",
+        "    count += seen.get((total - {m}) % {k}, 0)",
         "    seen[total] = seen.get(total, 0) + 1",
         "return count",
     ],
-    "whose sum is {k}": [
+    "whose sum is {k} or {m}": [
         "seen, total, count = {0: 1}, 0, 0",
         "for x in xs:",
         "    total += x",
-        "    count += seen.get(total - {k}, 0)",
+        "    count += seen.get(total - {k}, 0) + seen.get(total - {m}, 0)",
         "    seen[total] = seen.get(total, 0) + 1",
         "return count",
     ],
-    "with at most {k} different items": [
+    "of at most {long} items of which at most {m} are different": [
         "left, count, inside = 0, 0, {}",
         "for right, x in enumerate(xs):",
         "    inside[x] = inside.get(x, 0) + 1",
-        "    while len(inside) > {k}:",
+        "    while len(inside) > {m}:",
         "        inside[xs[left]] -= 1",
         "        if not inside[xs[left]]:",
         "            del inside[xs[left]]",
         "        left += 1",
-        "    count += right - left + 1",
+        "    count += min({long}, right - left + 1)",
         "return count",
     ],
-    "of at least {k} items that do not decrease from one to the next": [
+    "of {m} to {long} items that do not decrease from one to the next": [
         "run = count = 0",
         "for i, x in enumerate(xs):",
         "    run = run + 1 if i and x >= xs[i - 1] else 1",
-        "    count += max(0, run - {k} + 1)",
+        "    count += max(0, min(run, {long}) - {m} + 1)",
         "return count",
     ],
 }
@@ -333,16 +349,27 @@ _COUNTED = {
 
 def stretches(rng: random.Random) -> Draft:
     """Counting parts of a list, which is too long to look at each part."""
-    asked, k = rng.choice(list(_COUNTED)), rng.randint(2, 6)
-    long = [rng.randint(-9, 9) for _ in range(20_000)]
-    first: list[tuple[Any, ...]] = [([3, 1, 2, 2, 5],), ([],), ([k],), ([k] * 5,), ([0, 0, 0],), (long,)]
+    asked, (m, k), long = rng.choice(list(_COUNTED)), sorted(rng.sample(range(2, 13), 2)), rng.randint(3, 20)
+    if "{long}" in asked:
+        m = rng.randint(2, 5 if "different" in asked else 3)
+    long = max(long, m + 1)
+    many = [rng.randint(-9, 9) for _ in range(20_000)]
+    first: list[tuple[Any, ...]] = [
+        ([3, 1, 2, 2, 5],), ([],), ([k],), ([m] * 5,), ([0, 0, 0],), (list(range(-30, 30)),), (many,),
+    ]  # fmt: skip
+
+    def filled(text: str) -> str:
+        for name, number in (("{k}", k), ("{m}", m), ("{long}", long)):
+            text = text.replace(name, str(number))
+        return text
+
     return Draft(
         words="A stretch of xs is one item or several in a row. Two stretches differ if they begin or end at "
-        f"different positions. It returns the number of stretches {asked.format(k=k)}. xs may have 20,000 items.",
+        f"different positions. It returns the number of stretches {filled(asked)}. xs may have 20,000 items.",
         arguments={"xs": "ints"},
-        body=[line.replace("{k}", str(k)) for line in _COUNTED[asked]],
+        body=[filled(line) for line in _COUNTED[asked]],
         inputs=_different(lambda: (integers(rng),), first, 14),
-        facts={"asked": asked, "k": k},
+        facts={"asked": asked, "k": k, "m": m, "long": long},
     )
 
 

@@ -1,6 +1,7 @@
 """Puzzles of several steps, each of which changes a list or a text: a few steps, or many."""
 
 import random
+from dataclasses import replace
 from typing import NamedTuple
 
 from gem_envs_code.puzzles.draft import Draft, Kind, inputs_for
@@ -83,7 +84,7 @@ TEXTS = [
           's = "".join(c for i, c in enumerate(s) if i == 0 or c != s[i - 1])'),
     _Step("Keep the first occurrence of every character.", 's = "".join(dict.fromkeys(s))'),
     _Step("Write every character {k} times in a row.", 's = "".join(c * {k} for c in s)'),
-    _Step("Keep every {k}th character, beginning with the first.", "s = s[::{k}]"),
+    _Step("Keep the first character of every {k}: characters 1, 1 + {k}, 1 + 2 * {k} and so on.", "s = s[::{k}]"),
     _Step("Remove the first {k} characters, or all if there are fewer.", "s = s[{k}:]"),
     _Step("Move the first character to the end, {k} times.", 's = s[{k} % len(s):] + s[:{k} % len(s)] if s else ""'),
     _Step("Replace each small letter by the one {k} places on in the alphabet, where a follows z.",
@@ -108,6 +109,16 @@ TEXT_ENDS = [
 
 
 def _drawn(rng: random.Random, name: str, steps: list[_Step], ends: list[_Step], count: int) -> Draft:
+    """Steps of which each matters: without it some results are others."""
+    while True:
+        draft = _attempt(rng, name, steps, ends, count)
+        shorter = (replace(draft, body=[*draft.body[:at], *draft.body[at + 1 :]]) for at in range(count))
+        results = draft.results()
+        if all(each.results() != results for each in shorter):
+            return draft
+
+
+def _attempt(rng: random.Random, name: str, steps: list[_Step], ends: list[_Step], count: int) -> Draft:
     chosen = [*rng.sample(steps, count), rng.choice(ends)]
     filled = [(step, {"k": rng.randint(2, 5), "c": rng.choice("abelo")}) for step in chosen]
     lines = [step.words.format(**facts) for step, facts in filled]

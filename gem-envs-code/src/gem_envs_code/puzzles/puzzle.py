@@ -1,13 +1,13 @@
 """Making a puzzle of a draft: a task with tests, about a function or a program."""
 
+import ast
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from gem_envs_code.puzzles.draft import Draft, Kind, Type
+from gem_envs_code.puzzles.draft import NAME, Draft, Kind, Type
 from gem_envs_code.tasks import CallTest, StdinTest, Task, Test
 
-_NAME = "f"
 _LEAST_RESULTS = 3
 """Different results that the tests of a puzzle have, or two for one about whether something is so."""
 
@@ -26,6 +26,12 @@ _LINES: Mapping[Type, str] = {
 _TYPES: Mapping[Type, str] = {"int": "int", "ints": "list[int]", "text": "str", "texts": "list[str]"}
 
 
+_OPERATIONS = (
+    ast.BinOp, ast.BoolOp, ast.Compare, ast.Call, ast.Subscript, ast.AugAssign, ast.IfExp, ast.If, ast.comprehension,
+    ast.For, ast.While,
+)  # fmt: skip
+
+
 class Puzzle(NamedTuple):
     """A task, and what it was made of."""
 
@@ -33,20 +39,23 @@ class Puzzle(NamedTuple):
     kind: str
     draft: Draft
 
+    @property
+    def steps(self) -> int:
+        """The operations, calls, subscripts, conditions and loops of the reference function."""
+        return sum(isinstance(node, _OPERATIONS) for node in ast.walk(ast.parse(self.draft.source())))
+
 
 def make(rng: random.Random, kind: Kind, *, function: bool) -> Puzzle:
     """Draw a puzzle of a kind: of a function, or of a program that reads standard input."""
     while True:
         draft = kind(rng)
-        source = "\n".join([*draft.imports, *[""] * 2 * bool(draft.imports), *_function(draft)])
-        called = _compiled(source)
-        results = [called(*_copied(given)) for given in draft.inputs]
+        results = draft.results()
         if _differ(results[1:]):
             break
     name = kind.__name__
     if function:
-        return Puzzle(_about_function(draft, source, results, name), name, draft)
-    return Puzzle(_about_program(draft, source, results, name), name, draft)
+        return Puzzle(_about_function(draft, results, name), name, draft)
+    return Puzzle(_about_program(draft, results, name), name, draft)
 
 
 def _differ(results: Sequence[Any]) -> bool:
@@ -55,36 +64,19 @@ def _differ(results: Sequence[Any]) -> bool:
     return found == {"True", "False"} or len(found) >= _LEAST_RESULTS
 
 
-def _function(draft: Draft) -> list[str]:
-    return [f"def {_NAME}({', '.join(draft.arguments)}):", *(f"    {line}" for line in draft.body)]
-
-
-def _compiled(source: str) -> Callable[..., Any]:
-    """The function of a reference solution: text of this package, and of nobody else."""
-    names: dict[str, Any] = {}
-    exec(compile(source, "<puzzle>", "exec"), names)
-    return cast("Callable[..., Any]", names[_NAME])
-
-
-def _copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(list(cast("list[Any]", each)) if isinstance(each, list) else each for each in given)
-
-
-def _about_function(draft: Draft, source: str, results: Sequence[Any], name: str) -> Task:
+def _about_function(draft: Draft, results: Sequence[Any], name: str) -> Task:
     kinds = ", ".join(f"{argument}: {_TYPES[kind]}" for argument, kind in draft.arguments.items())
     example = ", ".join(map(repr, draft.inputs[0]))
-    tests = [CallTest(_NAME, given, result) for given, result in zip(draft.inputs, results, strict=True)]
-    statement = (
-        f"Write a function {_NAME}({kinds}). {draft.words}\n\nFor example, {_NAME}({example}) is {results[0]!r}."
-    )
-    return _task(statement, tests, source, name)
+    tests = [CallTest(NAME, given, result) for given, result in zip(draft.inputs, results, strict=True)]
+    statement = f"Write a function {NAME}({kinds}). {draft.words}\n\nFor example, {NAME}({example}) is {results[0]!r}."
+    return _task(statement, tests, draft.source(), name)
 
 
-def _about_program(draft: Draft, source: str, results: Sequence[Any], name: str) -> Task:
+def _about_program(draft: Draft, results: Sequence[Any], name: str) -> Task:
     reading = [_LINES[kind].format(name=argument) for argument, kind in draft.arguments.items()]
     arguments = [f"{argument} = {_READ[kind]}" for argument, kind in draft.arguments.items()]
     solution = "\n".join(
-        [source, "", "", *arguments, f"result = {_NAME}({', '.join(draft.arguments)})", _printing(results)]
+        [draft.source(), "", "", *arguments, f"result = {NAME}({', '.join(draft.arguments)})", _printing(results)]
     )
     tests = [
         StdinTest(_given(draft, given), f"{_printed(result)}\n")

@@ -89,11 +89,11 @@ def misaddressed(rng: random.Random, level: int) -> Problem:
 
 def surjections(rng: random.Random, level: int) -> Problem:
     """Words in which some letters must occur."""
-    n, letters = rng.randint(5, 14), rng.randint(3, 9)
+    n, letters = rng.randint(5, 12), rng.randint(3, 12)
     wanted = rng.randint(2, min(4, letters))
     size, some = counted(letters, wanted)
     answer = sum((-1) ** i * choose(some, i) * (size - i) ** n for i in range(wanted + 1))
-    listed = "ABCDEFGHI"[:letters]
+    listed = "ABCDEFGHIJKL"[:letters]
     must = f"{', '.join(listed[: wanted - 1])} and {listed[wanted - 1]}"
     return integer(
         f"How many words of {n} letters, each one of {', '.join(listed)}, have {must} at least once each?", answer
@@ -128,7 +128,7 @@ def ballot(rng: random.Random, level: int) -> Problem:
 
 def necklaces(rng: random.Random, level: int) -> Problem:
     """Necklaces up to rotations, or reflections too: Burnside's lemma."""
-    beads, colours = counted(rng.randint(4, 14), rng.randint(2, 9))
+    beads, colours = counted(rng.randint(4, 12), rng.randint(2, 12))
     n = int(beads)
     turns = Counter(gcd(turn, n) for turn in range(n))
     total = sum((count * colours**cycles for cycles, count in turns.items()), start=Fraction(0))
@@ -168,7 +168,7 @@ def partitions(rng: random.Random, level: int) -> Problem:
 
 def colourings(rng: random.Random, level: int) -> Problem:
     """Proper colourings of a cycle, a wheel, a ladder or a cycle with a chord."""
-    corners, colours = rng.randint(4, 12), rng.randint(3, 9)
+    corners, colours = rng.randint(4, 15), rng.randint(3, 9)
     n, c = corners, counted(colours)[0]
 
     def cycle(size: int, available: Fraction) -> Fraction:

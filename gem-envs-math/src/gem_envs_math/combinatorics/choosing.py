@@ -51,7 +51,7 @@ def pairs(rng: random.Random, level: int) -> Problem:
 
 def two_clubs(rng: random.Random, level: int) -> Problem:
     """Inclusion and exclusion with two sets."""
-    first, second, shared, none = (rng.randint(*ends) for ends in ((8, 40), (8, 40), (3, 20), (2, 20)))
+    first, second, shared, none = (rng.randint(*ends) for ends in ((8, 50), (8, 50), (3, 40), (2, 40)))
     total, one, other, both, neither = counted(
         first + second + shared + none, first + shared, second + shared, shared, none
     )

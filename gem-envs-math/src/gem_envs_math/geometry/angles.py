@@ -40,8 +40,8 @@ def on_a_line(rng: random.Random, level: int) -> Problem:
 
 def isosceles(rng: random.Random, level: int) -> Problem:
     """An angle in an isosceles triangle that is divided."""
-    base, part = rng.randint(25, 70), rng.randint(15, 60)
-    part = min(part, 165 - 2 * base)
+    base = rng.randint(25, 65)
+    part = rng.randint(15, 165 - 2 * base)
     a, b, c = triangle(base, base)
     # D is where a line from C, turned by `part` from CA, meets AB.
     d = (c[0] * sin(radians(part)) / (cos(radians(base)) * sin(radians(base + part))), 0.0)
@@ -78,26 +78,23 @@ def exterior_angle(rng: random.Random, level: int) -> Problem:
 
 
 def inscribed_angle(rng: random.Random, level: int) -> Problem:
-    """A triangle in a circle: the inscribed angle is half of the central one."""
-    gamma = rng.randint(25, 75)
-    alpha = rng.randint(30, 150 - gamma)
-    # The arc from A to B that C does not lie on has twice the angle at C; that from B to C twice the angle at A.
-    m, a, b = (0.0, 0.0), on_circle(-90 - gamma), on_circle(gamma - 90)
-    c = on_circle(gamma - 90 + 2 * alpha)
+    """Two angles over the same chord, and the triangle with one of them."""
+    delta = rng.randint(30, 80)
+    alpha = rng.randint(30, min(80, 140 - delta))
+    # The arc from A to B that C and D do not lie on has twice the angle at D; that from B to C twice the angle at A.
+    a, b, c = on_circle(-90 - delta), on_circle(delta - 90), on_circle(delta - 90 + 2 * alpha)
+    d = on_circle(90 + alpha)
     figure = Figure(
-        circles=((m, 1.0),),
+        circles=(((0.0, 0.0), 1.0),),
         polygons=((a, b, c),),
-        lines=((m, a), (m, b)),
-        points=named("MABC", m, a, b, c),
-        angles=((m, a, b, str(2 * gamma)), (a, b, c, str(alpha))),
+        lines=((d, a), (d, b)),
+        points=named("ABCD", a, b, c, d),
+        angles=((d, a, b, str(delta)), (a, b, c, str(alpha))),
     )
-    given = f"The angle AMB has {2 * gamma} degrees, and the angle CAB has {alpha}."
-    question = (
-        "A circle around M goes through A, B and C. M and C are on the same side of AB. How many degrees has the angle "
-        "ABC?"
-    )
-    central, at_a = counted(2 * gamma, alpha)
-    return problem(given, question, 180 - central / 2 - at_a, figure)
+    given = f"The angle ADB has {delta} degrees, and the angle CAB has {alpha}."
+    question = "A, B, C and D are on a circle, C and D on the same side of AB. How many degrees has the angle ABC?"
+    at_d, at_a = counted(delta, alpha)
+    return problem(given, question, 180 - at_d - at_a, figure)
 
 
 def two_tangents(rng: random.Random, level: int) -> Problem:

@@ -56,10 +56,10 @@ def right_triangle(rng: random.Random, level: int) -> Problem:
 def parallelogram(rng: random.Random, level: int) -> Problem:
     """The other height of a parallelogram, by its area."""
     while True:
-        a, side, h = rng.randint(4, 30), rng.randint(4, 20), rng.randint(3, 18)
-        if h < side and a * h % side == 0 and a != side:
+        a, side, h = rng.randint(6, 60), rng.randint(5, 40), rng.randint(4, 36)
+        lean = sqrt(max(side * side - h * h, 0))
+        if 0 < lean < a - 1 and a * h % side == 0 and a != side:
             break
-    lean = sqrt(side * side - h * h)
     corners = (0.0, 0.0), (float(a), 0.0), (a + lean, float(h)), (lean, float(h))
     foot = (lean, 0.0)
     figure = Figure(
@@ -67,7 +67,7 @@ def parallelogram(rng: random.Random, level: int) -> Problem:
         lines=((corners[3], foot),),
         points=named("ABCD", *corners),
         lengths=((corners[0], corners[1], str(a)), (corners[1], corners[2], str(side)), (corners[3], foot, str(h))),
-        angles=((foot, (lean - 1, 0.0), corners[3], ""),),
+        angles=((foot, corners[1], corners[3], ""),),
     )
     p, q, height = counted(a, side, h)
     return problem(

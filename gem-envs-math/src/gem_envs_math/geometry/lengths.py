@@ -94,7 +94,7 @@ def tangent_and_secant(rng: random.Random, level: int) -> Problem:
         circles=(((x, y), radius),),
         lines=((p, second), (p, touch)),
         points=named("PABT", p, first, second, touch),
-        lengths=((first, second, f"AB = {b - a}"), (p, touch, f"PT = {t}")),
+        lengths=((first, second, str(b - a)), (p, touch, str(t))),
     )
     chord, tangent = counted(b - a, t)
     which = rng.choice(("PA", "PB"))

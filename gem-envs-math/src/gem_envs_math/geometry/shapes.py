@@ -52,10 +52,10 @@ def three_sides(
 def heron(rng: random.Random) -> tuple[int, int, int]:
     """The sides of a triangle with an integer area: two right triangles side by side."""
     (a, b, c), (d, e, f) = (rng.choice(TRIPLES[:5]) for _ in range(2))
-    a, b = rng.choice(((a, b), (b, a)))
+    (a, b), (d, e) = rng.choice(((a, b), (b, a))), rng.choice(((d, e), (e, d)))
     height = lcm(a, d)
     sides = c * height // a, f * height // d, b * height // a + e * height // d
-    larger, smaller = rng.randint(1, 4), gcd(*sides)
+    larger, smaller = rng.randint(1, 5), gcd(*sides)
     one, two, three = (side * larger // smaller for side in sides)
     return one, two, three
 

@@ -25,7 +25,8 @@ class Rules(QuestionEnv[Truth]):
 
     The question says how to answer: in `\boxed{}`, or between `<answer>` and `</answer>`; in a reply without that the
     other form is read, and the last answer that is not empty counts. The reward is 1 for the right answer and 0 for
-    another. A reply without one of the answers earns `format_error_reward`, by default 0.
+    another. A reply without one of the answers earns `format_error_reward`, by default 0. The info of an answer has the
+    `steps`: the depth.
 
     After P. Clark, O. Tafjord and K. Richardson, "Transformers as Soft Reasoners over Language", arXiv 2002.05867.
 
@@ -65,6 +66,11 @@ class Rules(QuestionEnv[Truth]):
         """The possible answers."""
         return ANSWERS[self.world]
 
+    @property
+    def steps(self) -> int:
+        """The rules between the facts and the answer."""
+        return self.depth
+
     def _reset(self, options: Mapping[str, Any]) -> str:
         self.problem = draw(self.rng, self.depth, self.world, self.distractors)
         theory, statement, _, cast = self.problem
@@ -80,7 +86,8 @@ class Rules(QuestionEnv[Truth]):
 
     def _grade(self, answer: Truth) -> Step:
         success = answer == self.problem.answer
-        return Step.final("That is right." if success else "That is wrong.", float(success), success=success)
+        observation = "That is right." if success else "That is wrong."
+        return Step.final(observation, float(success), success=success, steps=self.steps)
 
     def sample_action(self) -> str:
         """One of the possible answers."""
