@@ -137,6 +137,13 @@ def test_what_is_right_wrong_and_not_an_answer(form, gold, answer, right):
         ("-8e + 12", "12 - 8e", True),
         ("81 - 81\\pi/4", "81\\left(1 - \\frac{\\pi}{4}\\right)", True),
         ("81 - 81\\pi/4", "81 - 81\\pi", False),
+        ("(972 - 81\\pi)/4", "243 - \\frac{81\\pi}{4}", True),
+        ("(838\\pi)/5", "\\frac{838}{5}\\pi", True),
+        ("(-10e^{-2} + 1)/2", "\\frac{1}{2} - \\frac{5}{e^2}", True),
+        ("(-10e^{-2} + 1)/2", "\\frac{1}{2} + \\frac{5}{e^2}", False),
+        ("-3\\ln(11/7) + 4\\ln(13/9)", "4\\ln\\frac{13}{9} - 3\\ln\\frac{11}{7}", True),
+        ("-3\\ln(11/7) + 4\\ln(13/9)", "\\ln\\left(\\frac{13^4 \\cdot 7^3}{9^4 \\cdot 11^3}\\right)", True),
+        ("-3\\ln(11/7) + 4\\ln(13/9)", "4\\ln\\frac{13}{9} - 3\\ln\\frac{7}{11}", False),
     ],
 )
 def test_expressions_are_right_if_they_are_equal(gold, answer, right):

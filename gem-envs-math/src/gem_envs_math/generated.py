@@ -20,14 +20,14 @@ FAMILIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         {
             "easy": "Divisors, multiples, primes and remainders of small numbers",
             "medium": "Factorisations, modular inverses and powers, bases, counting multiples",
-            "hard": "Congruences, orders, Euler's function, factorials, Diophantine equations",
+            "hard": "Congruences, orders, towers of powers, factorials in other bases, Diophantine equations",
         },
     ),
     "Combinatorics": (
         "gem_envs_math.combinatorics.env:Combinatorics",
         {
-            "easy": "Counting choices, orders and pairs of a few things",
-            "medium": "Counting words, paths, committees and seatings; probabilities",
+            "easy": "Counting choices, orders, pairs and codes of a few things",
+            "medium": "Counting words, paths, committees and couples; probabilities",
             "hard": "Derangements, surjections, necklaces, partitions, colourings; expected values",
         },
     ),
