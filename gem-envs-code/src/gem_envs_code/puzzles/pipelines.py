@@ -141,12 +141,12 @@ def _intro(name: str, lines: list[str]) -> str:
 
 def list_steps(rng: random.Random) -> Draft:
     """Two or three steps on a list."""
-    return _drawn(rng, "xs", LISTS, LIST_ENDS, rng.randint(1, 3))
+    return _drawn(rng, "xs", LISTS, LIST_ENDS, rng.randint(2, 3))
 
 
 def text_steps(rng: random.Random) -> Draft:
     """Two or three steps on a text."""
-    return _drawn(rng, "s", TEXTS, TEXT_ENDS, rng.randint(1, 3))
+    return _drawn(rng, "s", TEXTS, TEXT_ENDS, rng.randint(2, 3))
 
 
 def many_list_steps(rng: random.Random) -> Draft:
