@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from gem.rollout import Start, rollout, table_of
 from gem.rollout.policy import random_policy
 from gem.wrappers import EpisodeTracking
 from gem_train.config.training import load_config
-from gem_train.rows import Rows, split
+from gem_train.rows import Rows, Table
+from gem_train.rows import split as split_tables
 from gem_train.runs.display import Display
 from gem_train.sft.imitation import tokenized
 from gem_train.train import train
@@ -22,6 +24,13 @@ from gem_train.train import train
 HERE = "play_envs"
 FIFTY = list(range(50))
 SEEDS = [seeding.derive(7, "any", index) for index in range(2000)]
+
+
+def split(trained: dict[str, Sequence[Any]], evaluated: dict[str, Sequence[Any]], *, seed: int, most: int) -> Rows:
+    def tables(of: dict[str, Sequence[Any]]) -> dict[str, Table]:
+        return {id: Table(questions, questions.__getitem__) for id, questions in of.items()}
+
+    return split_tables(tables(trained), tables(evaluated), seed=seed, most=most)
 
 
 def trained_on(rows: Rows, id: str | None) -> Counter[int]:
@@ -51,11 +60,30 @@ def test_which_rows_are_kept_depends_on_the_seed_of_the_run_and_an_evaluation_ma
     assert len(split({"a": ["x", "y"]}, {"a": ["x", "y"]}, seed=0, most=9).evaluated["a"]) == 1
 
 
-def test_an_evaluation_on_another_table_has_all_of_its_rows_and_so_has_training() -> None:
-    rows = split({"a": FIFTY}, {"a": FIFTY[:7]}, seed=3, most=512)
+def test_what_an_evaluation_asks_is_not_trained_on_in_another_table_either_and_that_is_said() -> None:
+    rows = split(
+        {"a": ["What  is 1?", "Who?", "Why?", "who?"]}, {"b": ["Where?", "who?", "what is 1?"]}, seed=3, most=2
+    )
 
-    assert [dict(start.options or {}) for start in rows.evaluate(SEEDS, {})] == [{"index": row} for row in range(7)]
-    assert len(trained_on(rows, "a")) == 50
+    assert [dict(start.options or {}) for start in rows.evaluate(SEEDS, {})] == [{"index": row} for row in range(2)]
+    assert set(trained_on(rows, "a")) == {0, 2}, "the third question of the evaluation is not asked"
+    assert rows.notes == [
+        "1 of the 2 questions of the evaluation on b are in the data of training too, and are not trained on"
+    ]
+    assert not split({"a": FIFTY}, {"b": [*range(50, 90)]}, seed=3, most=512).notes
+
+
+def test_a_question_that_stands_twice_in_a_table_is_not_both_asked_and_trained_on() -> None:
+    rows = split({"a": FIFTY + FIFTY}, {"a": FIFTY + FIFTY}, seed=3, most=512)
+
+    assert {row % 50 for row in rows.evaluated["a"]}.isdisjoint(row % 50 for row in rows.trained["a"])
+
+
+def test_training_that_would_have_no_row_left_keeps_all_and_that_is_said() -> None:
+    rows = split({"a": ["x", "y"]}, {"b": ["x", "y", "z"]}, seed=3, most=512)
+
+    assert set(trained_on(rows, "a")) == {0, 1}
+    assert "trained on all the same" in rows.notes[-1]
 
 
 def test_an_evaluation_by_another_id_on_a_table_that_is_trained_on_has_rows_of_its_own_too() -> None:
@@ -84,7 +112,8 @@ def test_the_table_of_a_data_set_is_found_in_wrappers() -> None:
 
 
 def test_the_rows_of_starts_are_asked() -> None:
-    rows = split({"x": Capital().rows}, {"x": Capital().rows}, seed=0, most=512)
+    table = {"x": [name for name, _ in Capital().rows]}
+    rows = split(table, table, seed=0, most=512)
     policy = random_policy()
     with make_vec("play_envs:Capital", 3, info_methods=policy.info_methods) as envs:
         asked = {each.turns[0].observation for each in rollout(policy, envs, rows.evaluate(SEEDS, envs.shares))}
@@ -137,7 +166,7 @@ def test_a_run_asks_rows_in_its_evaluations_that_it_does_not_train_on(tmp_path, 
 
     assert len(evaluated) == asked
     if "eval" in other:
-        assert len(trained) == 10, "the table of three rows is another one"
+        assert len(trained) == 7, "the table of three rows is another one, with three of the questions"
     else:
         assert evaluated.isdisjoint(trained | imitated)
         assert len(trained) == 8

@@ -180,6 +180,10 @@ class DatasetEnv(QuestionEnv[Answer], Generic[Row, Answer]):
         """The current row."""
         return self._row(self.rows[self.index])
 
+    def question(self, index: int) -> Observation:
+        """The question of a row, without the instruction."""
+        return self._question(self._row(self.rows[index]))
+
     def expert_action(self) -> str | None:
         return self._gold(self.row)
 

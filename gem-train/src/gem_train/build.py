@@ -1,12 +1,13 @@
 """Parts of a run, built from its settings in one place; each part is given the settings that it uses."""
 
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gem import seeding
+from gem.dataset_env import DatasetEnv
 from gem.episode import Episode
 from gem.errors import ConfigError
 from gem.packs.make import make
@@ -141,15 +142,17 @@ def make_starts(env: EnvConfig, curriculum: CurriculumConfig, envs: VectorEnv) -
 
 def make_rows(config: TrainConfig) -> Rows:
     """The rows of data sets that are trained on, and those of evaluations."""
-    tables: list[dict[str, Table]] = []
-    for env in (config.trained, config.evaluated):
-        tables.append({})
-        for name, part in zip(env.names, env.parts, strict=True):
-            with make(part.id, wrappers=part.wrappers, **part.env) as made:
-                table = table_of(made)
-                if table is not None and made.spec is not None:
-                    tables[-1][name if env.mix else made.spec.id] = table
-    return split(*tables, seed=config.seed, most=config.eval.episodes)
+    with ExitStack() as stack:
+        tables: list[dict[str, Table]] = []
+        for env in (config.trained, config.evaluated):
+            tables.append({})
+            for name, part in zip(env.names, env.parts, strict=True):
+                made = stack.enter_context(make(part.id, wrappers=part.wrappers, **part.env))
+                rows = table_of(made)
+                if rows is not None and made.spec is not None:
+                    question = cast("DatasetEnv[Any, Any]", made.unwrapped).question
+                    tables[-1][name if env.mix else made.spec.id] = Table(rows, question)
+        return split(*tables, seed=config.seed, most=config.eval.episodes)
 
 
 def make_evaluation(config: TrainConfig, env: EnvConfig, rows: Rows = NO_ROWS, world: World = ALONE) -> Evaluation:

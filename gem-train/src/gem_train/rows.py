@@ -1,12 +1,14 @@
-"""Rows of data sets: evaluations ask others than training.
+"""Rows of data sets: evaluations ask other questions than training.
 
 The seed of an episode draws its row, so seeds that are never trained on do not keep rows from being trained on.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any, NamedTuple, TypeVar
 
 from gem import seeding
 from gem.rollout import Start
@@ -15,8 +17,14 @@ from gem.rollout.starts import ByWeight
 HELD_OUT = 5
 """One of so many rows is kept for the evaluation, where it has the table of training."""
 
-Table = Sequence[Any]
 T = TypeVar("T")
+
+
+class Table(NamedTuple):
+    """The rows of a data set as an env asks them, with the question at an index."""
+
+    rows: Sequence[Any]
+    question: Callable[[int], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,8 @@ class Rows:
 
     trained: Mapping[str, Sequence[int]]
     evaluated: Mapping[str, Sequence[int]]
+    notes: Sequence[str] = field(default=(), compare=False)
+    """What else is to be known, in words: how many questions both had."""
 
     def train(self, start: Start) -> Start:
         """The start at a row that is trained on."""
@@ -54,7 +64,9 @@ def _of(found: Mapping[str, T], start: Start) -> T | None:
 
 
 def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed: int, most: int) -> Rows:
-    """Divide the rows of data sets.
+    """Divide the rows of data sets: what an evaluation asks is not trained on, in whichever table it stands.
+
+    Questions that differ only in spaces and capitals are the same. Training that would have no row left keeps all.
 
     Args:
         trained: name → table, for the environments of training.
@@ -62,21 +74,49 @@ def split(trained: Mapping[str, Table], evaluated: Mapping[str, Table], *, seed:
         seed: of the run.
         most: how many rows of a table an evaluation asks at most.
     """
-    rows = {id: range(len(table)) for id, table in trained.items()}
+    if not evaluated:
+        return Rows({name: range(len(table.rows)) for name, table in trained.items()}, {})
+    of_rows: dict[int, array[int]] = {}  # of tables that several envs share, and in training and evaluation alike
+
+    def numbered(table: Table) -> "array[int]":
+        if id(table.rows) not in of_rows:
+            of_rows[id(table.rows)] = array("Q", map(_number, map(table.question, range(len(table.rows)))))
+        return of_rows[id(table.rows)]
+
+    questions = {name: numbered(table) for name, table in trained.items()}
+    everything = {each for its in questions.values() for each in its}
     kept: dict[str, Sequence[int]] = {}
-    for id, table in evaluated.items():
-        shared = [each for each, other in trained.items() if _same(table, other)]
-        if not shared or len(table) < 2:
-            kept[id] = range(len(table))[:most]
-            continue
-        # The same rows, whichever envs have this table.
-        drawn = random.Random(seeding.derive(seed, "rows")).sample(
-            range(len(table)), min(most, max(1, len(table) // HELD_OUT))
-        )
-        kept[id] = sorted(drawn)
-        rows |= {each: [row for row in range(len(table)) if row not in kept[id]] for each in shared}
-    return Rows(rows, kept)
+    asked: set[int] = set()
+    notes: list[str] = []
+    for name, table in evaluated.items():
+        its = numbered(table)
+        if len(its) > 1 and its in questions.values():
+            # The same rows, whichever envs have this table.
+            drawn = random.Random(seeding.derive(seed, "rows")).sample(
+                range(len(its)), min(most, max(1, len(its) // HELD_OUT))
+            )
+            kept[name] = sorted(drawn)
+        else:
+            kept[name] = range(len(its))[:most]
+            if twice := sum(its[row] in everything for row in kept[name]):
+                notes.append(
+                    f"{twice:,} of the {len(kept[name]):,} questions of the evaluation on {name} are in the data of "
+                    "training too, and are not trained on"
+                )
+        asked |= {its[row] for row in kept[name]}
+    rows: dict[str, Sequence[int]] = {}
+    for name, its in questions.items():
+        rows[name] = [row for row, each in enumerate(its) if each not in asked]
+        if not rows[name]:
+            rows[name] = range(len(its))
+            notes.append(
+                f"every question of {name} is asked in the evaluation, and trained on all the same: its success there "
+                "says nothing about other questions"
+            )
+    return Rows(rows, kept, notes)
 
 
-def _same(one: Table, other: Table) -> bool:
-    return one is other or (len(one) == len(other) and all(a == b for a, b in zip(one, other, strict=True)))
+def _number(question: Any) -> int:
+    """A number for a question, the same for the same one."""
+    text = " ".join(str(question).split()).casefold()
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "big")

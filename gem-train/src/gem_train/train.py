@@ -65,6 +65,8 @@ def _prepared(
 ) -> Generator[Reinforcement]:
     """The run, with its baselines measured."""
     rows = make_rows(config)
+    for note in rows.notes:
+        display.note(note)
     evaluation = make_evaluation(config, config.evaluated, rows, world)
     if state is None:
         before, teacher = _measure(config, evaluation, display, world)

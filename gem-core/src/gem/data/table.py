@@ -186,15 +186,20 @@ def _columns(rows: Any, named: object) -> list[str]:
 
 
 def _matching(rows: Any, source: DataSource, own: Sequence[str]) -> Sequence[int]:
-    chosen: Sequence[int] = range(len(rows))
+    kept: dict[str, list[Any]] = {}
     for column, wanted in source.where.items():
         if column not in own:
             raise ConfigError(f"the data {source}: where names the column {column!r}; there are: {', '.join(own)}")
-        kept = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
-        # `datasets` reads one column without decoding the others, which may be images.
-        if hasattr(rows, "column_names"):
-            values = rows[column][:]
-            chosen = array("q", (index for index in chosen if values[index] in kept))
-        else:
-            chosen = array("q", (index for index in chosen if rows[index].get(column) in kept))
-    return chosen
+        kept[column] = cast("list[Any]", wanted) if isinstance(wanted, list) else [wanted]
+    # `datasets` reads one column without decoding the others, which may be images.
+    if hasattr(rows, "column_names"):
+        chosen: Sequence[int] = range(len(rows))
+        for column, values in kept.items():
+            found = rows[column][:]
+            chosen = array("q", (index for index in chosen if found[index] in values))
+        return chosen
+
+    def matches(row: Row) -> bool:
+        return all(row.get(column) in values for column, values in kept.items())
+
+    return array("q", (index for index in range(len(rows)) if matches(rows[index])))
