@@ -29,7 +29,7 @@ def test_each_of_several_golds_is_right_by_itself():
         (r"\{2,1\}", r"\{1, 2\}", True),
         ("1 < x \\le 2", "(1, 2]", True),
         ("[1, 2]", "(1, 2]", False),
-        ("(1, 2)", r"\begin{pmatrix}1\\2\end{pmatrix}", False),
+        ("(1, 2)", r"\begin{pmatrix}1\\2\end{pmatrix}", True),
         (r"\begin{bmatrix}1\\2\end{bmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}", True),
         ("x = 3", "3", True),
         ("y = 3", "x = 3", False),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gem_envs_math.grading.factors import CALLS, CONSTANTS
 from gem_envs_math.grading.letters import Letters
 from gem_envs_math.grading.nodes import Node
+from gem_envs_math.grading.number_words import with_numerals
 from gem_envs_math.grading.reader import Reader
 from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable, tokens
 from gem_envs_math.grading.units import is_product, singular
@@ -44,7 +45,7 @@ def read(text: str, letters: Letters) -> Answer:
 
 def _uncached(text: str, letters: Letters) -> Answer:
     try:
-        found = tokens(text)
+        found = with_numerals(tokens(text))
     except TooLong:
         return Answer((), (), (), "too long", 0)
     except Unreadable:

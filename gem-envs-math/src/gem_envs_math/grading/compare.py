@@ -5,6 +5,8 @@ from fractions import Fraction
 
 from gem_envs_math.grading import rational, values
 from gem_envs_math.grading.asked import NOTHING, Asked
+from gem_envs_math.grading.matrices import matrix_of, vector_of
+from gem_envs_math.grading.named import is_calculation, is_name, is_named, same_name
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.real_sets import is_backwards, real_set
 from gem_envs_math.grading.relations import same_equation, same_inequality
@@ -59,10 +61,12 @@ class Comparison:
         if kinds == {"relation"}:
             return self._relations(gold, answer)
         # Not -\infty, which is a `neg` that is not a value, too.
-        if _matrix(gold) is not None or _matrix(answer) is not None:
+        if matrix_of(gold) is not None or matrix_of(answer) is not None:
             return self._matrices(gold, answer)
         if kinds == {"sequence"}:
             return self._sequences(gold, answer)
+        if kinds == {"sequence", "several"} and "()" in (gold.name, answer.name) and "," in (gold.name, answer.name):
+            return self._by("point", self._each(gold.args, answer.args))
         if kinds <= {"several", "set"} and not _has_inequality(gold) and not _has_inequality(answer):
             return self._several(gold, answer)
         if "set" in kinds and (is_value(gold) or is_value(answer)):
@@ -81,22 +85,22 @@ class Comparison:
 
     def _without_names(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
         """The two without `x =`, or None if the answer contradicts itself."""
-        named = _is_named(gold), _is_named(answer)
+        named = is_named(gold), is_named(answer)
         if named[1] and answer.name.count("=") > 1 and not self._chain_holds(answer):
             return None
         if all(named):
-            if gold.args[0] == answer.args[0] and gold.name[:2] == answer.name[:2]:
+            if same_name(gold, answer):
                 return gold.args[-1], answer.args[-1]
         elif named[1] and gold.op != "relation":
             return gold, answer.args[-1]
         elif named[0] and answer.op != "relation":
             return gold.args[-1], answer
-        elif _is_calculation(answer) and gold.op != "relation" and self._chain_holds(answer):
+        elif is_calculation(answer) and gold.op != "relation" and self._chain_holds(answer):
             return gold, answer.args[-1]
         return gold, answer
 
     def _chain_holds(self, chain: Node) -> bool:
-        parts = chain.args[1:] if chain.args[0].op == "name" else chain.args
+        parts = chain.args[1:] if is_name(chain.args[0]) else chain.args
         return all(is_value(part) for part in parts) and all(self._same_value(parts[-1], part) for part in parts[:-1])
 
     def _without_units(self, gold: Node, answer: Node) -> tuple[Node, Node] | None:
@@ -148,7 +152,7 @@ class Comparison:
 
     def _several(self, gold: Node, answer: Node) -> bool:
         golds, answers = (_with_last_unit(_items(each)) for each in (gold, answer))
-        named = [len({item.args[0] for item in items if _is_named(item)}) for items in (golds, answers)]
+        named = [len({item.args[0] for item in items if is_named(item)}) for items in (golds, answers)]
         if sorted(named) == [0, len(golds)] and len(golds) == len(answers):  # a = 3, b = 4
             return self._by("order", self._each(golds, answers))
         return self._by("set" if "set" in (gold.op, answer.op) else "several", self._any_order(golds, answers))
@@ -177,9 +181,11 @@ class Comparison:
         return self._by("interval" if gold.name not in ("()", "[]") else "point", self._each(gold.args, answer.args))
 
     def _matrices(self, gold: Node, answer: Node) -> bool:
-        first, second = _matrix(gold), _matrix(answer)
-        if first is None or second is None:
-            return self._by("kind", False)
+        first, second = matrix_of(gold), matrix_of(answer)
+        if first is None or second is None:  # a vector, as a tuple
+            ours, theirs = vector_of(gold), vector_of(answer)
+            same = ours is not None and theirs is not None and self._each(ours, theirs)
+            return self._by("matrix" if same else "kind", same)
         same = len(first.args) == len(second.args) and all(
             self._each(ours.args, theirs.args) for ours, theirs in zip(first.args, second.args, strict=True)
         )
@@ -222,21 +228,6 @@ class Comparison:
         if same is None:
             raise Undecided
         return same
-
-
-def _is_named(node: Node) -> bool:
-    """Tell whether it is `x = …` or `x in …`."""
-    if node.op != "relation" or node.args[0].op != "name":
-        return False
-    signs = set(node.name.split())
-    return signs == {"="} or (signs == {"in"} and len(node.args) == 2)
-
-
-def _is_calculation(node: Node) -> bool:
-    """Tell whether it is `2 + 3 = 5`."""
-    if node.op != "relation" or set(node.name.split()) != {"="}:
-        return False
-    return is_value(node.args[0]) and not names(node.args[0])
 
 
 def _has_inequality(node: Node) -> bool:
@@ -302,29 +293,3 @@ def _is_decimal(node: Node) -> bool:
 
 def _unitless(node: Node) -> Node:
     return node.args[0] if node.op == "quantity" else node
-
-
-def _matrix(node: Node) -> Node | None:
-    """`node` as a matrix: also [[1, 2], [3, 4]], and a number times a matrix."""
-    if node.op == "matrix":
-        return node
-    if node.op in ("mul", "neg", "div") and not is_value(node):
-        matrix = _matrix(node.args[0])
-        scaled = node.args[0] if matrix is None else node.args[-1]
-        if matrix is None and node.op == "mul":
-            matrix = _matrix(node.args[1])
-        if matrix is None or (node.op != "neg" and not is_value(scaled)):
-            return None
-        rows = (tuple(_scaled(node.op, entry, scaled) for entry in row.args) for row in matrix.args)
-        return Node("matrix", tuple(Node("row", row) for row in rows))
-    if (
-        node.op == "sequence"
-        and node.name == "[]"
-        and all(row.op == "sequence" and row.name == "[]" for row in node.args)
-    ):
-        return Node("matrix", tuple(Node("row", row.args) for row in node.args))
-    return None
-
-
-def _scaled(op: str, entry: Node, by: Node) -> Node:
-    return Node(op, (entry,) if op == "neg" else (entry, by))

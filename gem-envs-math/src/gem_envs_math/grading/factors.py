@@ -9,9 +9,9 @@ from gem_envs_math.grading.tokens import Foreign, Token, TooLong, Unreadable
 from gem_envs_math.grading.units import is_product
 
 CALLS = {
-    "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "arcsin", "arccos", "arctan", "arccot", "sinh",
-    "cosh", "tanh", "coth", "ln", "log", "lg", "exp", "sqrt", "abs", "floor", "ceil", "cbrt", "gcd", "lcm", "max",
-    "min", "Re", "Im", "arg",
+    "sin", "cos", "tan", "cot", "sec", "csc", "asin", "acos", "atan", "acot", "asec", "acsc", "arcsin", "arccos",
+    "arctan", "arccot", "arcsec", "arccsc", "sinh", "cosh", "tanh", "coth", "ln", "log", "lg", "exp", "sqrt", "abs",
+    "floor", "ceil", "cbrt", "gcd", "lcm", "max", "min", "Re", "Im", "arg",
 }  # fmt: skip
 CONSTANTS = {"pi": "pi", r"\pi": "pi", "e": "e", "i": "i"}
 _INFINITY = {r"\infty", "infinity", "oo", "Infinity", "inf", "infty"}
@@ -19,7 +19,7 @@ _GREEK_NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
     "Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega ell"
 )
-_GREEK = {"\\" + name for name in _GREEK_NAMES.split()}
+GREEK = {"\\" + name for name in _GREEK_NAMES.split()}
 _NUMBERS = {r"\mathbbR": "R", r"\mathbbZ": "Z", r"\mathbbN": "N", r"\mathbbQ": "Q", r"\mathbbC": "C"}
 
 
@@ -228,7 +228,7 @@ class Factors(Cursor, ABC):
             return Node("infinity")
         if value in CONSTANTS:
             return Node("constant", (), CONSTANTS[value])
-        if value in _GREEK:
+        if value in GREEK:
             return self._named(value)
         if value in _NUMBERS:
             return Node("every", (), _NUMBERS[value])
@@ -273,7 +273,7 @@ class Factors(Cursor, ABC):
             node = Node("pow", (Node("constant", (), "e"), *arguments))
         elif name == "log" and base is not None:
             node = Node("div", (Node("call", arguments, "ln"), Node("call", (base,), "ln")))
-        elif power == Node("neg", (number(1),)) and name in ("sin", "cos", "tan"):
+        elif power == Node("neg", (number(1),)) and name in ("sin", "cos", "tan", "cot", "sec", "csc"):
             return Node("call", arguments, "a" + name)
         else:
             node = Node("call", arguments, name.replace("arc", "a"))
@@ -382,7 +382,7 @@ _DRESSED = {
 }  # fmt: skip
 ATOMS = (
     {r"\frac", r"\sqrt", r"\binom", r"\infty", r"\pi", r"\emptyset", r"\lfloor", r"\lceil", r"\langle"}
-    | _GREEK
+    | GREEK
     | set(_NUMBERS)
     | _DRESSED
 )

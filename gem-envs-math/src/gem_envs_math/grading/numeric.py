@@ -25,6 +25,7 @@ class Functions:
             "sin": self._small(m.sin), "cos": self._small(m.cos), "tan": self._small(m.tan),
             "cot": lambda z: 1 / self._small(m.tan)(z), "sec": lambda z: 1 / self._small(m.cos)(z),
             "csc": lambda z: 1 / self._small(m.sin)(z), "asin": m.asin, "acos": m.acos, "atan": m.atan,
+            "asec": lambda z: m.acos(1 / z), "acsc": lambda z: m.asin(1 / z),
             "acot": lambda z: self.constants["pi"] / 2 - m.atan(z), "sinh": self._small(m.sinh, 1e5),
             "cosh": self._small(m.cosh, 1e5), "tanh": self._small(m.tanh, 1e5),
             "coth": lambda z: 1 / self._small(m.tanh, 1e5)(z), "ln": log, "lg": lambda z: log(z) / log(10),
@@ -110,7 +111,7 @@ class Point:
         if op == "mul":
             return first * self.at(args[1])
         if op == "neg":
-            return -first
+            return 0 - first  # not -0.0, whose square root is on the other side
         if op == "div":
             below = self.at(args[1])
             if not below:

@@ -3,7 +3,8 @@
 from fractions import Fraction
 
 from gem_envs_math.grading.cursor import DEEPEST
-from gem_envs_math.grading.factors import ATOMS, CALLS, CONSTANTS, Factors
+from gem_envs_math.grading.factors import ATOMS, CALLS, CONSTANTS, GREEK, Factors
+from gem_envs_math.grading.named import is_name
 from gem_envs_math.grading.nodes import Node, is_value, names, number
 from gem_envs_math.grading.tokens import TooLong, Unreadable
 from gem_envs_math.grading.units import UNITS, Unit, read_unit
@@ -65,6 +66,8 @@ class Reader(Factors):
         signs: list[str] = []
         while (sign := _RELATIONS.get(self._value())) is not None:
             self._at += 1
+            if sign == "~" and len(operands) == 1 and is_name(operands[0]):
+                sign = "="
             if sign == "~":  # what follows only approximates what stands before
                 self._set_level()
                 continue
@@ -74,25 +77,50 @@ class Reader(Factors):
 
     def _name_in_words(self) -> Node | None:
         """The left-hand side of `Area = 5`, `f(x) = 5` or `AB = 5`."""
-        end = self._at
-        while end < len(self._found) and self._found[end].kind in ("word", "text"):
-            end += 1
-        words = [token.value.strip() for token in self._found[self._at : end]]
-        if not words:
-            return None
-        if len(words) == 1 and len(words[0]) == 1 and end < len(self._found) and self._found[end].value == "(":
-            while end < len(self._found) and self._found[end].value not in (")", "="):
+        end = self._after_function()
+        if end == self._at:
+            while end < len(self._found) and self._found[end].kind in ("word", "text"):
                 end += 1
-            end += 1
-            words = [token.value for token in self._found[self._at : end]]
-        elif len(words) == 1 and self._kind() == "word" and len(words[0]) < 4 and not words[0].isupper():
+            first = self._value().strip()
+            if end == self._at or first in CALLS:
+                return None
+            if end - self._at == 1 and self._kind() == "word" and len(first) < 4 and not first.isupper():
+                return None
+            if end - self._at > 1 and all(len(token.value) == 1 for token in self._found[self._at : end]):
+                return None  # I R = V
+        if end >= len(self._found) or self._found[end].value not in ("=", r"\approx"):
             return None
-        if end >= len(self._found) or self._found[end].value != "=" or words[0] in CALLS:
-            return None
-        if len(words) > 1 and all(len(word) == 1 for word in words):  # I R = V
-            return None
+        words = [token.value.strip() for token in self._found[self._at : end]]
         self._at = end
         return Node("name", (), " ".join(words))
+
+    def _after_function(self) -> int:
+        """Where `f(x)`, `f^{-1}(x)` or `P_n'[(x, y)]` ends, if that stands here; else this place."""
+        letter = self._value()
+        if letter in CONSTANTS or not ((self._kind() == "word" and len(letter) == 1) or letter in GREEK):
+            return self._at
+        end = self._at + 1
+        while end < len(self._found) and self._found[end].value in ("'", "_", "^"):
+            sign = self._found[end].value
+            if sign == "^" and [token.value for token in self._found[end + 1 : end + 4]] != ["{", "-", "1"]:
+                return self._at
+            end = end + 1 if sign == "'" else self._after_brackets(end + 1)
+        start, end = end, self._after_brackets(end)
+        if end - start < 3 or self._found[start].value not in ("(", "["):
+            return self._at
+        # x(x - 1) = 6 is a product
+        is_product = any(token.value == letter for place, token in enumerate(self._found) if place != self._at)
+        return self._at if is_product or (letter in ("x", "y", "z") and end - start > 3) else end
+
+    def _after_brackets(self, at: int) -> int:
+        """Where the brackets end that begin there; after one token, if none do."""
+        depth = 0
+        for place in range(at, len(self._found)):
+            value = self._found[place].value
+            depth += (value in ("(", "[", "{")) - (value in (")", "]", "}"))
+            if depth <= 0:
+                return place + 1
+        return at
 
     def _set_level(self) -> Node:
         node = self._quantity()
@@ -216,13 +244,21 @@ class Reader(Factors):
                 self._at += 1
             elif self._take("*"):
                 node = Node("mul", (node, self._signed()))
-            elif self._value() == "/" or (self._value() == ":" and self._kind(1) == "number" and not self._bars):
+            elif self._value() == "/" or (self._value() == ":" and not self._bars and self._is_ratio(node)):
+                is_named = self._value() == ":" and self._kind(1) != "number"
                 self._at += 1
-                node = Node("div", (node, self._signed()))
+                below = self._signed()
+                while is_named and is_name(below) and self._next_factor(below):  # AB:CD
+                    below = Node("mul", (below, self._power()))
+                node = Node("div", (node, below))
             elif self._next_factor(node):
                 node = self._times(node)
             else:
                 return node
+
+    def _is_ratio(self, node: Node) -> bool:
+        """Tell whether a colon after `node` divides, as in `7:32` and `AB:CD`."""
+        return self._kind(1) == "number" or (self._kind(1) in ("word", "command") and is_name(node))
 
     def _times(self, node: Node) -> Node:
         """A product without a sign: `2x`; or a mixed number: `1\\frac{1}{2}`."""

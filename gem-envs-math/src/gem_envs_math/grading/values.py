@@ -71,11 +71,11 @@ def _constants(node: Node) -> set[str]:
 
 
 def _drawn(attempt: int) -> Fraction:
-    """A value of a variable: positive at first, then of any sign, and in the end large."""
+    """A value of a variable: of three points, one has all variables positive, one negative; later ones are larger."""
     value = Fraction(RANDOM.randrange(1, 1 << 40), 1 << 39) + Fraction(1, 64)
     if attempt >= 12:
         value *= 5
-    return -value if attempt % 3 and RANDOM.random() < 0.6 else value
+    return -value if attempt % 3 == 1 or (attempt % 3 == 2 and RANDOM.random() < 0.5) else value
 
 
 def _compare_doubles(gold: Node, answer: Node, values: Mapping[str, Fraction], has_i: bool) -> bool | None:
