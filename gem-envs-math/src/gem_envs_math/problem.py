@@ -222,9 +222,12 @@ class ProblemEnv(QuestionEnv[Answer]):
     def _is_right(self, answer: Answer) -> bool:
         gold = read(self.problem.form, self.problem.answer)
         if isinstance(answer, str):
+            # sympy is not needed for numbers, and the grader knows where to find it
+            from gem_envs_math.copied import is_copied
             from gem_envs_math.grading import grade
 
-            return grade(answer, self.problem.answer).right
+            question, right = f"{self.problem.given} {self.problem.question}", self.problem.answer
+            return grade(answer, right).right and not is_copied(answer, question, [right])
         if isinstance(answer, tuple) and isinstance(gold, tuple) and self.problem.form == NUMBERS:
             return set(answer) == set(gold)
         return answer == gold

@@ -8,7 +8,10 @@ from typing import NamedTuple
 _LONGEST = 20_000
 """Characters of a question that are read: the last ones, because what is asked for stands at the end."""
 
-_FIGURE = re.compile(r"\[asy\].*?\[/asy\]|\\begin\{(tabular|array)\}.*?\\end\{\1\}", re.DOTALL)
+_FIGURE = re.compile(
+    r"\[asy\](?:(?!\[asy\]).)*?\[/asy\]|\\begin\{(tabular|array)\}(?:(?!\\begin).)*?\\end\{\1\}", re.DOTALL
+)
+"""Figures and tables: their text asks for nothing."""
 _SENTENCE = re.compile(r"(?<=[.?!:])(?:['\")$\]]|\\\])*\s+(?=[^a-z]|[a-z]\b)|\n\s*\n")
 _FORM = re.compile(
     r"\W*(?:note|enter|express|give|write|round|answer|leave|include|state|your answer|assume|use|you (?:may|can))\b",
